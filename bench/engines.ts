@@ -140,7 +140,7 @@ async function lagUnderLoad(
 
 function queueOf(env: Env): KafkaQueue {
   const config = readConfig(env).queue as KafkaConfig;
-  const metrics = { trouble: () => undefined };
+  const metrics = { anomaly: () => undefined };
   return openKafkaQueue({ config, password: null, clock: new SystemClock(), logger: createLogger("silent"), metrics });
 }
 

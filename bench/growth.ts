@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openEmbeddedEventStore } from "../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore } from "../src/adapters/embedded/event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../src/adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../src/adapters/system/system-clock.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";

@@ -10,7 +10,7 @@ import { sized } from "./support/size.ts";
 /** Destinations that have nothing to do; each has had one event. */
 const counts = sized([20, 200, 2_000], [100, 1_000, 10_000]);
 const perTenant = 100;
-/** What had no use for this long is forgotten, see src/application/recent.ts; a lane goes sooner. */
+/** What had no use for this long is forgotten, see src/application/recent.ts; a dispatcher goes sooner. */
 const forgottenMs = 66_000;
 const mebibyte = 2 ** 20;
 

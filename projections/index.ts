@@ -10,9 +10,9 @@ import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection } from "./purges/purges.ts";
+import { quarantine } from "./quarantine/quarantine.ts";
 import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
-import { setAside } from "./set-aside/set-aside.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
 import { usersProjection } from "./users/users.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
@@ -38,7 +38,7 @@ const projections: readonly Projection[] = [
 /** The collections of all read models. */
 export const collections: readonly CollectionDefinition[] = [
   ...projections.flatMap((projection) => projection.collections),
-  setAside,
+  quarantine,
 ];
 
 /** Changes with any change of a definition or of a projection's version. */

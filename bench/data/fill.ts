@@ -1,4 +1,4 @@
-import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore } from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Appended } from "../../src/ports/event-store.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore } from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
@@ -35,7 +35,7 @@ const ids = new SystemIds();
 const codec = new JsonEventCodec();
 const payload = bodyTemplate().toString();
 /** One append in a message and one message under way: every append gets a commit of its own. */
-const ungrouped = { batchAppends: 1, batchesInFlight: 1, paceMs: 0 };
+const ungrouped = { batchAppends: 1, batchesInFlight: 1, commitDelayMs: 0 };
 
 const api: CommitsApi = {
   async run({ grouped, concurrency, durationMs }) {

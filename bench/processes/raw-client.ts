@@ -84,12 +84,12 @@ const api: RawClientApi = {
     const start = machineNow();
     let sent = 0;
     let accepted = 0;
-    const lane = async () => {
+    const dispatcher = async () => {
       while (sent < events) {
         if (await post(firstSeq + sent++, machineNow())) accepted += 1;
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, lane));
+    await Promise.all(Array.from({ length: concurrency }, dispatcher));
     await log?.listed();
     return { sent, accepted, rate: (accepted / (machineNow() - start)) * 1000 };
   },

@@ -1,5 +1,5 @@
 import type { Actor } from "../../src/domain/domain-event.ts";
-import { histories, historyItem, type HistoryItem } from "../../src/domain/shown-facts.ts";
+import { histories, historyItem, type HistoryItem } from "../../src/domain/history-fields.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
 import {
   add, create, tenantCounter, type Collection, type Handlers, type Projection, type Recording,

@@ -23,7 +23,7 @@ export type LeaseDocument = {
   readonly worker: string;
 };
 
-/** Events in WaitingRetry, by id; a lane asks for its destination's, the sweeper for those that are due. */
+/** Events in WaitingRetry, by id; a dispatcher asks for its destination's, the sweeper for those that are due. */
 export const waiting: Collection<WaitingDocument> = {
   name: "waiting",
   key: "eventId",
@@ -39,7 +39,7 @@ export const waiting: Collection<WaitingDocument> = {
   ],
 };
 
-/** Attempts without an outcome, oldest first for the sweeper, by destination for its lane. */
+/** Attempts without an outcome, oldest first for the sweeper, by destination for its dispatcher. */
 export const leases: Collection<LeaseDocument> = {
   name: "leases",
   key: "key",

@@ -1,11 +1,11 @@
-import { setAside } from "../../projections/set-aside/set-aside.ts";
+import { quarantine } from "../../projections/quarantine/quarantine.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import { pagesOf } from "./scans.ts";
 
 const pageSize = 100;
 
-/** Where streams that are set aside are found, and read. */
+/** Where streams that are quarantined are found, and read. */
 export interface StreamSources {
   readonly store: Pick<EventStore, "readStream">;
   readonly readModels: Pick<ReadModels, "find">;
@@ -17,8 +17,8 @@ export interface StreamSources {
  */
 export async function hasNewerStream({ store, readModels }: StreamSources, category: string): Promise<boolean> {
   // In ASCII the full stop follows the dash.
-  const range = { field: setAside.key, from: `${category}-`, to: `${category}.` };
-  for await (const page of pagesOf(readModels, setAside, { range, size: pageSize })) {
+  const range = { field: quarantine.key, from: `${category}-`, to: `${category}.` };
+  for await (const page of pagesOf(readModels, quarantine, { range, size: pageSize })) {
     for (const { stream, revision } of page.filter(({ newer }) => newer)) {
       const [entry] = await store.readStream(stream, { from: revision, limit: 1 });
       if (entry?.unreadable !== undefined && entry.newer) return true;

@@ -28,7 +28,7 @@ import { UserCommands } from "./commands/users.ts";
 import type { FirstAttempts } from "./delivery/first-attempts.ts";
 import { ShownEvents } from "./events/shown-events.ts";
 import type { Freshness } from "./freshness.ts";
-import type { Directory } from "./ingest/directory.ts";
+import type { CredentialLookup } from "./ingest/credential-lookup.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
@@ -57,7 +57,7 @@ export interface ServiceParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly aggregates: Aggregates;
-  readonly directory: Directory;
+  readonly credentials: CredentialLookup;
   readonly freshness: Freshness;
   readonly vault: Vault;
   readonly firstAttempts: FirstAttempts;

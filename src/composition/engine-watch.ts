@@ -68,7 +68,7 @@ export class EngineWatch {
       if (this.#away.delete(name)) logger.info({ engine: name }, "an engine is back");
     } catch (error) {
       if (!this.#away.has(name)) {
-        metrics.trouble("engine away");
+        metrics.anomaly("engine away");
         logger.warn({ err: error, engine: name }, "an engine is away");
       }
       this.#away.set(name, error);

@@ -1,8 +1,8 @@
 import type { Aggregates } from "../application/aggregates.ts";
 import type { Freshness } from "../application/freshness.ts";
-import { Directory, type Following } from "../application/ingest/directory.ts";
+import { CredentialLookup, type Following } from "../application/ingest/credential-lookup.ts";
 import type { Instruments } from "../ports/telemetry.ts";
-import { Follower, type Reach } from "../workers/follower.ts";
+import { LogTail, type Reach } from "../workers/log-tail.ts";
 import type { Engines } from "./engines/engines.ts";
 
 interface FollowParts extends Instruments {
@@ -12,7 +12,7 @@ interface FollowParts extends Instruments {
 
 /** What is kept up with the log, and whether it is. */
 export interface FollowedLog {
-  readonly directory: Directory;
+  readonly credentials: CredentialLookup;
   readonly following: Following;
   readonly reach: Reach;
   stop(): Promise<void>;
@@ -27,16 +27,16 @@ export async function followLog(
   { aggregates, freshness, clock, logger, metrics }: FollowParts,
   { max }: { readonly max: number },
 ): Promise<FollowedLog> {
-  const follower = new Follower({
+  const logTail = new LogTail({
     log: store, clock, logger, metrics, categories: aggregates.categories,
     handle: (entries) => {
       aggregates.follow(entries);
-      directory.follow(entries);
+      credentials.follow(entries);
     },
   });
   // With all engines embedded, nobody else changes anything.
-  const following = shared.log ? follower : { fresh: true, renewed: async () => true };
-  const directory = new Directory({ store, aggregates, readModels, freshness, clock, following }, { max });
-  await follower.start();
-  return { directory, following, reach: follower, stop: () => follower.stop() };
+  const following = shared.log ? logTail : { fresh: true, renewed: async () => true };
+  const credentials = new CredentialLookup({ store, aggregates, readModels, freshness, clock, following }, { max });
+  await logTail.start();
+  return { credentials, following, reach: logTail, stop: () => logTail.stop() };
 }

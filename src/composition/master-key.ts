@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { exposedMasterKey, loadMasterKey, loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
-import { logPath } from "../adapters/embedded-event-store/log-file.ts";
+import { logPath } from "../adapters/embedded/event-store/log-file.ts";
 import { MasterKeyMissing, type KeyRotation } from "../application/keys/key-rotation.ts";
 import type { PlatformKeys } from "../application/keys/platform-keys.ts";
 import type { Config } from "../config/config.ts";

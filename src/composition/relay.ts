@@ -29,7 +29,7 @@ import type { Clock } from "../ports/clock/clock.ts";
 import { within } from "../ports/clock/within.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Instruments, Logger, Metrics } from "../ports/telemetry.ts";
-import { Presence } from "../workers/presence.ts";
+import { ProcessLease } from "../workers/process-lease.ts";
 import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
@@ -89,7 +89,7 @@ export async function startRelay(
   const metrics = new PrometheusMetrics({ version, revision: config.revision }, clock);
   const base = { config, secrets, onFatal, ids: new SystemIds(), instruments: { clock, logger, metrics } };
   const started = await startEngines(base);
-  const { sealing, engines, watch, needed, presence } = started;
+  const { sealing, engines, watch, needed, processLease } = started;
   const log = await startFollowing(base, started);
   const { followed } = log;
   const made = makeServices(base, started, log);
@@ -106,7 +106,7 @@ export async function startRelay(
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
     await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
-    await Promise.all([projecting?.stop(left() / 2), followed.stop(), watch.stop(), presence.stop()]);
+    await Promise.all([projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
     await within(clock, left() / 2, Promise.all([made.outbound.close(), made.passwords.close()]));
     made.mappings.close();
@@ -152,9 +152,9 @@ async function startEngines({ config, secrets, onFatal, instruments }: Base) {
   const watch = new EngineWatch(engines.watched, instruments);
   const needed = neededBy(config.roles, engines.watched);
   await watch.start(needed);
-  const presence = new Presence({ state: engines.state, ...instruments });
-  if (engines.shared.readModels) await presence.start();
-  return { sealing, engines, watch, needed, presence };
+  const processLease = new ProcessLease({ state: engines.state, ...instruments });
+  if (engines.shared.readModels) await processLease.start();
+  return { sealing, engines, watch, needed, processLease };
 }
 
 /** What follows the log, once all master keys are at hand and no erasure is half done. */
@@ -174,7 +174,7 @@ async function startFollowing({ ids, instruments }: Base, { engines, sealing }: 
 /** The services, and what they and the roles work with. */
 function makeServices(
   { config, secrets, ids, instruments }: Base, { engines, sealing }: Started,
-  { aggregates, freshness, followed: { directory } }: Following,
+  { aggregates, freshness, followed: { credentials } }: Following,
 ) {
   const { store, readModels, state } = engines;
   const outbound = createOutboundClient({ ...config.outbound, extraCa: config.outbound.extraCa?.pem ?? null });
@@ -185,7 +185,7 @@ function makeServices(
   const firstAttempts = new FirstAttempts();
   const services = createServices(
     {
-      store, readModels, state, sealing, passwords, outbound, ids, ...instruments, aggregates, directory, freshness,
+      store, readModels, state, sealing, passwords, outbound, ids, ...instruments, aggregates, credentials, freshness,
       vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
     },
     {

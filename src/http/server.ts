@@ -3,8 +3,8 @@ import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answers/send.ts";
 import { IdleLimit } from "./idle-limit.ts";
-import type { PlainHost } from "./ingest/plain-connection.ts";
-import { PlainServer } from "./ingest/plain-server.ts";
+import type { FastPathHost } from "./ingest/fast-path-connection.ts";
+import { FastPathServer } from "./ingest/fast-path-server.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 import { illegalTarget, originForm } from "./requests/target.ts";
@@ -46,7 +46,7 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
 /** What a server may be given besides its app. */
 export interface ServerParts {
   /** What answers plain requests to ingest; without, they are the app's. */
-  readonly plain?: Pick<PlainHost, "answerIngest" | "memory" | "maxBodyBytes">;
+  readonly plain?: Pick<FastPathHost, "answerIngest" | "memory" | "maxBodyBytes">;
   readonly patience?: Patience;
 }
 
@@ -92,7 +92,7 @@ export function createHttpServer(
     requireHostHeader: false,
   };
   const server = plain
-    ? new PlainServer(options, serve, {
+    ? new FastPathServer(options, serve, {
       ...plain, ids, clock, keepAliveMs, idleMs, answerMs: patience.answer, silenceMs: patience.silence,
     })
     : createServer(options, serve);

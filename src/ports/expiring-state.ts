@@ -5,7 +5,7 @@ export interface RateLimit {
 }
 
 /** An admission that may be taken back. */
-export interface Ticket {
+export interface RateLimitSlot {
   readonly id: string;
   /** Under which it counts. */
   readonly keys: readonly string[];
@@ -39,9 +39,9 @@ export interface ExpiringState {
    * counts until `windowMs` have passed since, no longer. All of a kind (see {@link kindOf}) last equally long; where
    * there are too many, the oldest are dropped: only a caller that uses that many keys is then counted too low.
    */
-  admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null>;
+  admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null>;
   /** Takes an admission back, as if it had not been. */
-  forgive(ticket: Ticket): Promise<void>;
+  forgive(ticket: RateLimitSlot): Promise<void>;
   /** Takes or renews a lease: true while `owner` holds it. Expires by the engine's own clock. */
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>;
   /** Gives a lease back; nothing when another holds it. */

@@ -15,14 +15,14 @@ export interface Logger {
 }
 
 /** Oddities that an operator should look at: a closed list, so that each has a count before it first happens. */
-export const troubles = [
+export const anomalies = [
   "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
   "housekeeping", "key rotation", "leadership", "mapping process lost", "mapping process start",
   "metric not readable", "projection", "queue message", "request failed", "retention",
   "stream of a newer release", "stream set aside", "subscription", "sweeper", "turnstile",
 ] as const;
-/** One of the {@link troubles}. */
-export type Trouble = (typeof troubles)[number];
+/** One of the {@link anomalies}. */
+export type Anomaly = (typeof anomalies)[number];
 
 /** The statuses of ingest answers. */
 export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
@@ -49,12 +49,12 @@ export interface Metrics {
   /** Somebody tried to log in. */
   login(result: LoginResult): void;
   /** Something odd that an operator should look at. */
-  trouble(kind: Trouble): void;
+  anomaly(kind: Anomaly): void;
 }
 
-/** What work in the background needs: a clock, and where its troubles are told. */
+/** What work in the background needs: a clock, and where its anomalies are told. */
 export interface Instruments {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
+  readonly metrics: Pick<Metrics, "anomaly">;
 }

@@ -1,6 +1,6 @@
 import type { Forgetting } from "../application/accounts/forgetting.ts";
+import { LogThrottle } from "../application/log-throttle.ts";
 import { serviceOrigin } from "../application/origin.ts";
-import { Repeats } from "../application/repeats.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Instruments } from "../ports/telemetry.ts";
@@ -16,11 +16,11 @@ interface ForgetterParts extends Instruments {
 /** Finishes forgetting deleted users where a process died before it had. */
 export class Forgetter {
   readonly #parts: ForgetterParts;
-  readonly #failures: Repeats;
+  readonly #failures: LogThrottle;
 
   constructor(parts: ForgetterParts) {
     this.#parts = parts;
-    this.#failures = new Repeats(parts.clock);
+    this.#failures = new LogThrottle(parts.clock);
   }
 
   /** Forgets each that should be forgotten by now, until `isOver`: the others are left to the next time. */
@@ -32,7 +32,7 @@ export class Forgetter {
         const done = await forgetting.forget(user, serviceOrigin("forgetter", ids));
         if (done) logger.info({ ...user }, "finished forgetting a deleted user");
       } catch (error) {
-        metrics.trouble("forgetter");
+        metrics.anomaly("forgetter");
         this.#failures.tell(
           user.userId,
           () => logger.warn({ err: error, ...user }, "forgetting a deleted user failed and is tried again"),

@@ -34,7 +34,7 @@ export class KeyRotator {
     try {
       const { rewrapped, left, through } = await rotation.finish(stopped);
       if (left > 0) {
-        metrics.trouble("key rotation");
+        metrics.anomaly("key rotation");
         logger.error({ rewrapped, left }, "some keys cannot be re-wrapped: keep the old master keys");
       } else if (rewrapped > 0 && through) {
         logger.info({ rewrapped }, "every key is under the newest master key: nothing needs the old ones any more");
@@ -42,7 +42,7 @@ export class KeyRotator {
       return null;
     } catch (error) {
       if (stopped()) return null;
-      metrics.trouble("key rotation");
+      metrics.anomaly("key rotation");
       logger.warn({ err: error }, "re-wrapping keys failed and is tried again");
       return retryMs;
     }

@@ -117,7 +117,7 @@ export class Leadership implements Role {
   }
 
   #trouble(error: unknown, message: string): void {
-    this.#parts.metrics.trouble("leadership");
+    this.#parts.metrics.anomaly("leadership");
     this.#parts.logger.warn({ err: error, role: this.name }, message);
   }
 }

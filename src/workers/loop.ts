@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock/clock.ts";
 import { Pause } from "../ports/clock/pause.ts";
-import type { Instruments, Trouble } from "../ports/telemetry.ts";
+import type { Instruments, Anomaly } from "../ports/telemetry.ts";
 import type { Role } from "./role.ts";
 
 /** A task done again and again in the background, one time after the other, from its start to its stop. */
@@ -52,12 +52,12 @@ export class Loop {
  */
 export function repeating(
   { clock, logger, metrics }: Instruments,
-  { name, everyMs, firstMs = everyMs }: { readonly name: Trouble; readonly everyMs: number; readonly firstMs?: number },
+  { name, everyMs, firstMs = everyMs }: { readonly name: Anomaly; readonly everyMs: number; readonly firstMs?: number },
   task: (isOver: () => boolean) => Promise<void>,
 ): Role {
   const loop: Loop = new Loop(clock, async () => {
     await task(() => loop.stopped).catch((error: unknown) => {
-      metrics.trouble(name);
+      metrics.anomaly(name);
       logger.warn({ err: error, task: name }, "work in the background failed; it is done again");
     });
     return everyMs;

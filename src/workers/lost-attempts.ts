@@ -4,8 +4,8 @@ import type { DueIndex } from "../application/delivery/due-index.ts";
 import { outcomeUnknown } from "../application/delivery/outcome.ts";
 import type { Outcomes, Recording } from "../application/delivery/recording.ts";
 import { loadWebhook, referencesOf } from "../application/events/webhooks.ts";
+import { LogThrottle } from "../application/log-throttle.ts";
 import type { Origin } from "../application/origin.ts";
-import { Repeats } from "../application/repeats.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import { Refusal } from "../domain/refusal.ts";
@@ -14,7 +14,7 @@ import type { Clock } from "../ports/clock/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Workers } from "./delivery/workers.ts";
-import type { Reach } from "./follower.ts";
+import type { Reach } from "./log-tail.ts";
 
 const givenUpAtOnce = 50;
 
@@ -48,11 +48,11 @@ export class LostAttempts {
   /** Those whose end the log may or may not hold: it is recorded again, or a failure might never be counted. */
   readonly #unanswered = new Map<string, Loss>();
 
-  readonly #repeats: Repeats;
+  readonly #logThrottle: LogThrottle;
 
   constructor(parts: LostAttemptsParts) {
     this.#parts = parts;
-    this.#repeats = new Repeats(parts.clock);
+    this.#logThrottle = new LogThrottle(parts.clock);
   }
 
   /**
@@ -97,8 +97,8 @@ export class LostAttempts {
       this.#firstSeen.set(key, now);
       this.#unanswered.delete(key);
       const { logger, metrics } = this.#parts;
-      metrics.trouble("attempt not given up");
-      this.#repeats.tell(
+      metrics.anomaly("attempt not given up");
+      this.#logThrottle.tell(
         error.message,
         (reason) => logger.warn({ reason, eventId, attempt }, "a lost attempt cannot be given up"),
         (reason, attempts) => logger.warn({ reason, attempts }, "more lost attempts cannot be given up"),

@@ -4,8 +4,8 @@ import { purges, purging, type PurgeDocument } from "../../projections/purges/pu
 import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import { recordUse } from "../application/ingest/key-use.ts";
+import { LogThrottle } from "../application/log-throttle.ts";
 import type { Origin } from "../application/origin.ts";
-import { Repeats } from "../application/repeats.ts";
 import { documentOf, pagesOf } from "../application/scans.ts";
 import { refuseUnreadable } from "../application/unreadable.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
@@ -40,11 +40,11 @@ export class Purger {
   readonly #cursors = new Map<string, string>();
   /** Purges with an event that is left to a process of a newer release. */
   readonly #unfinished = new Set<string>();
-  readonly #stuck: Repeats;
+  readonly #stuck: LogThrottle;
 
   constructor(parts: PurgerParts) {
     this.#parts = parts;
-    this.#stuck = new Repeats(parts.clock);
+    this.#stuck = new LogThrottle(parts.clock);
   }
 
   /** Works until nothing is left to do, or until it is over. */
@@ -81,7 +81,7 @@ export class Purger {
 
   #tellOfStuck({ id: purgeId, tenantId }: PurgeDocument, error: unknown): void {
     const { logger, metrics } = this.#parts;
-    metrics.trouble("cleaner");
+    metrics.anomaly("cleaner");
     this.#stuck.tell(
       purgeId,
       () => logger.warn({ err: error, purgeId, tenantId }, "a purge cannot go on; it is tried again"),

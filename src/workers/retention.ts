@@ -1,7 +1,7 @@
 import { retention, type RetentionDocument } from "../../projections/retention/retention.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
+import { LogThrottle } from "../application/log-throttle.ts";
 import { serviceOrigin } from "../application/origin.ts";
-import { Repeats } from "../application/repeats.ts";
 import { pagesOf } from "../application/scans.ts";
 import { dayMs, millis, timestamp } from "../domain/time.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
@@ -25,11 +25,11 @@ interface RetentionParts extends Instruments {
 /** Purges what tenants asked not to keep: finished events older than their `retentionDays`. */
 export class Retention {
   readonly #parts: RetentionParts;
-  readonly #repeats: Repeats;
+  readonly #logThrottle: LogThrottle;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
-    this.#repeats = new Repeats(parts.clock);
+    this.#logThrottle = new LogThrottle(parts.clock);
   }
 
   /** Looks after every tenant that has not been looked after within the hour, unless it is over before. */
@@ -54,8 +54,8 @@ export class Retention {
       await purge.purgeOlder(tenantId, before, serviceOrigin("retention", ids));
       await state.put(lookedAfter(tenantId), timestamp(now), 2 * everyMs);
     } catch (error) {
-      metrics.trouble("retention");
-      this.#repeats.tell(
+      metrics.anomaly("retention");
+      this.#logThrottle.tell(
         String(error),
         () => logger.warn({ err: error, tenantId }, "a tenant's old events could not be purged; it is tried again"),
         (reason, times) => logger.warn({ reason, times }, "old events still could not be purged"),

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { ExpiringState, Ticket } from "../../src/ports/expiring-state.ts";
+import type { ExpiringState, RateLimitSlot } from "../../src/ports/expiring-state.ts";
 
 /** Expiring state on storage of its own, empty at first. */
 export interface ExpiringStateUnderTest {
@@ -94,7 +94,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
       });
 
       it("can be taken back, once, and only themselves", async () => {
-        const tickets: (Ticket | null)[] = [];
+        const tickets: (RateLimitSlot | null)[] = [];
         for (let attempt = 0; attempt < 3; attempt += 1) tickets.push(await state.admit(["a", "b"], limit));
         await state.forgive(tickets[1]!);
         await state.forgive(tickets[1]!);

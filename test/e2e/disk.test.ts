@@ -216,11 +216,11 @@ describe("the real process on a disk that loses what was not synced, is full or 
 
   it("does not start on a full disk, says why in one line, and starts once there is room", async () => {
     await relay.sigterm();
-    relay.disk.trouble({ error: "ENOSPC", writes: 1, syncs: 0 });
+    relay.disk.anomaly({ error: "ENOSPC", writes: 1, syncs: 0 });
     const { code, stdout, stderr } = await relay.command();
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
     expect(stderr).to.match(/^the relay cannot start: RELAY_DATA_DIR: .+\n$/);
-    relay.disk.trouble(null);
+    relay.disk.anomaly(null);
     await relay.start();
   });
 
@@ -232,7 +232,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
         const response = await fetch(`${relay.url}/readyz`);
         return [response.status, await response.text()];
       };
-      relay.disk.trouble({ error, writes: 1, syncs: 0 });
+      relay.disk.anomaly({ error, writes: 1, syncs: 0 });
       expect(await ready(), "nothing was to be written yet").to.deep.equal([200, "ready"]);
       const refused = await fetch(`${relay.url}${ingest}`, {
         method: "POST", headers: { ...account.producer.headers, "content-type": "application/json" }, body: "{}",
@@ -242,7 +242,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
       expect(await ready()).to.deep.equal([503, `the log cannot be written: ${cause}`]);
       expect(await relay.metric('relay_engine_up{engine="log"}')).to.equal(0);
       expect(await relay.metric('relay_troubles_total{kind="engine away"}')).to.equal(1);
-      relay.disk.trouble(null);
+      relay.disk.anomaly(null);
       await eventually(ready, ([status]) => status === 200);
       expect(await relay.metric('relay_engine_up{engine="log"}')).to.equal(1);
       await account.producer.post(ingest, {});
@@ -258,10 +258,10 @@ describe("the real process on a disk that loses what was not synced, is full or 
       for (let round = 0; round < sized(3, 40); round += 1) {
         await pause(random() * 500);
         const writes = round % 2 === 0 ? 1 : random() * 0.5;
-        relay.disk.trouble({ error, writes, syncs: error === "EIO" ? random() : 0 });
+        relay.disk.anomaly({ error, writes, syncs: error === "EIO" ? random() : 0 });
         await pause(300 + random() * 700);
         await eventually(async () => relay.disk.failures, (count) => count > failures);
-        relay.disk.trouble(null);
+        relay.disk.anomaly(null);
         failures = relay.disk.failures;
         await eventually(serves, (yes) => yes);
         const before = ledger.count;

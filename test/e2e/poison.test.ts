@@ -14,7 +14,7 @@ import { SpoiledLog, type LogRow } from "../support/spoiled-log.ts";
 const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
 /** Part of everything planted: it must not show anywhere. */
 const marker = "do-not-show";
-const setAside = 'relay_troubles_total{kind="stream set aside"}';
+const quarantine = 'relay_troubles_total{kind="stream set aside"}';
 const waits = 'relay_troubles_total{kind="stream of a newer release"}';
 
 describe("poison in the log", function () {
@@ -98,10 +98,10 @@ describe("poison in the log", function () {
     const sent = receiver.requests.slice(before).map(({ headers }) => headers["webhook-id"]);
     for (const id of poisoned) expect(sent, "nothing is sent of what cannot be read").not.to.include(id);
 
-    expect(await relay.metric(setAside)).to.equal(2);
+    expect(await relay.metric(quarantine)).to.equal(2);
     expect(await relay.metric(waits)).to.equal(2);
     const told = (line: string) => relay.lines.filter(({ msg }) => msg === line).map(({ stream }) => stream);
-    expect(told("an entry cannot be read: its stream is set aside"))
+    expect(told("an entry cannot be read: its stream is quarantined"))
       .to.have.members([broken, neverThere].map((id) => streams.event(id)));
     expect(told("a fact of a newer release: its stream waits for a process that can read it"))
       .to.have.members([teleported, future].map((id) => streams.event(id)));
@@ -109,7 +109,7 @@ describe("poison in the log", function () {
 
     await relay.kill9();
     await relay.start();
-    expect(await eventually(() => relay.metric(setAside), (count = 0) => count >= 2)).to.equal(2);
+    expect(await eventually(() => relay.metric(quarantine), (count = 0) => count >= 2)).to.equal(2);
     expect(await eventually(() => relay.metric(waits), (count = 0) => count >= 2)).to.equal(2);
     await stopCovered(relay, account.owner);
     const hashes = documentHashes(relay.dataDir);
@@ -165,7 +165,7 @@ describe("poison in the log", function () {
     const { id } = await owner.post("/api/v1/users", { email: "one-more@example.com", password: "12345678" });
     const { items } = (await owner.get("/api/v1/users")) as { items: Json[] };
     expect(items.map((user) => user["id"])).to.include(id);
-    expect(await relay.metric(setAside)).to.equal(1);
+    expect(await relay.metric(quarantine)).to.equal(1);
   });
 
   it("gives up lost attempts though those of a tenant that cannot be read stay", async () => {

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import listAudit from "../../schemas/requests/list-audit.json" with { type: "json" };
 import { catalogue } from "../../src/adapters/event-codec/catalogue.ts";
-import { histories, shownData } from "../../src/domain/shown-facts.ts";
+import { histories, shownData } from "../../src/domain/history-fields.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
 import { apiDocument, closedDocument } from "../support/document.ts";
 

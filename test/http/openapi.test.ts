@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { failureReasons } from "../../src/domain/event/events.ts";
-import { histories } from "../../src/domain/shown-facts.ts";
+import { histories } from "../../src/domain/history-fields.ts";
 import { ingestOperation, ingestPath } from "../../src/http/ingest/operation.ts";
 import type { DescribedAnswer } from "../../src/http/openapi/description.ts";
 import { descriptions } from "../../src/http/openapi/descriptions/index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { collections } from "../../projections/index.ts";
-import { SqliteReadModels } from "../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../src/adapters/embedded/read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../../src/ports/read-models.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
@@ -134,7 +134,7 @@ for (const [name, newEngine] of Object.entries(engines)) {
 
     const covers = async (reader: ReadModels) => (await reader.checkpoint()) === (await log.head());
     const waitsForNone = async (reader: ReadModels) =>
-      (await covers(reader)) && (await reader.count({ collection: "setAside" })) === 0;
+      (await covers(reader)) && (await reader.count({ collection: "quarantine" })) === 0;
 
     async function expectInOrder(): Promise<void> {
       const plain = new InMemoryReadModels();

@@ -1,12 +1,12 @@
 import type { Bug } from "./bug.ts";
 import { converted } from "./file-bugs.ts";
 
-const log = "src/adapters/embedded-event-store";
+const log = "src/adapters/embedded/event-store";
 const index = `${log}/stream-index`;
-const indexTests = "test/unit/adapters/embedded-event-store/stream-index";
-const readModels = "src/adapters/embedded-read-models";
+const indexTests = "test/unit/adapters/embedded/event-store/stream-index";
+const readModels = "src/adapters/embedded/read-models";
 const sending = "src/application/delivery";
-const lanes = "src/workers/delivery";
+const dispatchers = "src/workers/delivery";
 
 /** What the log promises. */
 const store: readonly Bug[] = [
@@ -25,7 +25,7 @@ const store: readonly Bug[] = [
       from: "      this.#commit.run();\n      return result;",
       to: "      setImmediate(() => this.#db.isTransaction && this.#commit.run());\n      return result;",
     }],
-    tests: ["test/unit/adapters/embedded-event-store/crashes.test.ts"],
+    tests: ["test/unit/adapters/embedded/event-store/crashes.test.ts"],
   },
   {
     name: "no-revision-check",
@@ -41,7 +41,7 @@ const store: readonly Bug[] = [
     name: "failed-commit-remembered",
     breaks: "a transaction that fails leaves no trace in memory",
     changes: [{ file: `${log}/commit-engine.ts`, from: "      this.#index.undo();\n", to: "" }],
-    tests: ["test/unit/adapters/embedded-event-store/full-disk.test.ts"],
+    tests: ["test/unit/adapters/embedded/event-store/full-disk.test.ts"],
   },
   {
     name: "look-up-skips-a-segment",
@@ -94,7 +94,7 @@ const derived: readonly Bug[] = [
         + "      file.toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n      await this.#put(file, fold(batch",
     }],
     tests: [
-      "test/contract/embedded-read-models.test.ts", "test/unit/adapters/embedded-read-models/failed-write.test.ts",
+      "test/contract/embedded-read-models.test.ts", "test/unit/adapters/embedded/read-models/failed-write.test.ts",
     ],
   },
   {
@@ -131,7 +131,7 @@ const derived: readonly Bug[] = [
   },
   {
     name: "unreadable-entry-passed-over",
-    breaks: "a stream with an entry that cannot be read is set aside whole",
+    breaks: "a stream with an entry that cannot be read is quarantined whole",
     changes: [{
       file: "src/workers/projection/batches.ts",
       from: "const own = before === null || aside.has(entry.stream) ? [] : changesOf(entry);",
@@ -143,7 +143,7 @@ const derived: readonly Bug[] = [
     name: "batch-projected-while-a-late-stream-is-in-doubt",
     breaks: "nothing is projected until it is known whether a late stream is back",
     changes: [{
-      file: "src/workers/projection/term.ts",
+      file: "src/workers/projection/projection-run.ts",
       from: "this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)))",
       to: "this.#persist(() => this.#exclusively(() => this.#late.step(this.#progress.applied)))",
     }],
@@ -213,7 +213,7 @@ const delivery: readonly Bug[] = [
     name: "limit-ignored",
     breaks: "no more requests at once than the destination's limit",
     changes: [{
-      file: "src/workers/delivery/lane.ts",
+      file: "src/workers/delivery/dispatcher.ts",
       from: "this.#places.concurrency = serverRateLimit;",
       to: "this.#places.concurrency = serverRateLimit + 1;",
     }],
@@ -223,7 +223,7 @@ const delivery: readonly Bug[] = [
     name: "cancelled-in-turn",
     breaks: "what waits for a deleted destination is cancelled at once, whatever is under way",
     changes: [{
-      file: "src/workers/delivery/lane.ts",
+      file: "src/workers/delivery/dispatcher.ts",
       from: "const room = () => windowSize - this.#cancellations.activeCount;",
       to: "const room = () => this.#room();",
     }],
@@ -254,13 +254,13 @@ const delivery: readonly Bug[] = [
   {
     name: "dead-have-their-leases",
     breaks: "what a process had under way that is dead for certain is sent again at once",
-    changes: [{ file: `${lanes}/workers.ts`, from: "return !this.#isLogShared && ", to: "return false && " }],
+    changes: [{ file: `${dispatchers}/workers.ts`, from: "return !this.#isLogShared && ", to: "return false && " }],
     tests: ["test/e2e/healthy-receivers.test.ts"],
   },
   {
     name: "dead-take-places",
     breaks: "what a process had under way that is dead for certain takes no place of the limit",
-    changes: [{ file: `${lanes}/tenure.ts`, from: "workerId && !workers.isGone(worker)", to: "workerId" }],
+    changes: [{ file: `${dispatchers}/ownership.ts`, from: "workerId && !workers.isGone(worker)", to: "workerId" }],
     tests: ["test/e2e/healthy-receivers.test.ts"],
   },
   {
@@ -404,7 +404,7 @@ const refused: readonly Bug[] = [
     name: "logout-lost-with-the-power",
     breaks: "a token that was logged out stays so through a loss of power",
     changes: [{
-      file: "src/adapters/embedded-expiring-state/sqlite-expiring-state.ts",
+      file: "src/adapters/embedded/expiring-state/sqlite-expiring-state.ts",
       from: "exec(\"PRAGMA synchronous = FULL\")",
       to: "exec(\"PRAGMA synchronous = NORMAL\")",
     }],
@@ -424,8 +424,8 @@ const refused: readonly Bug[] = [
   {
     name: "chunks-taken-for-nothing",
     breaks: "the relay reads a request as Node's HTTP server does, or leaves it to that",
-    changes: [{ file: "src/http/ingest/plain-request.ts", from: '"transfer-encoding", ', to: "" }],
-    tests: ["test/unit/http/ingest/plain-request.test.ts"],
+    changes: [{ file: "src/http/ingest/fast-path-request.ts", from: '"transfer-encoding", ', to: "" }],
+    tests: ["test/unit/http/ingest/fast-path-request.test.ts"],
   },
   {
     name: "dot-segment-taken-for-an-id",

@@ -1,7 +1,7 @@
 import type { Bug } from "./bug.ts";
 
-const file = "src/adapters/sqlite/conversion.ts";
-const tests = ["test/unit/adapters/sqlite/conversion.test.ts"];
+const file = "src/adapters/embedded/sqlite/conversion.ts";
+const tests = ["test/unit/adapters/embedded/sqlite/conversion.test.ts"];
 
 /** What the conversion of a file promises. */
 export const converted: readonly Bug[] = [

@@ -59,9 +59,9 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
     const hasNoToken = attempt.authType === "JwtBearer" && ending?.reason === "token";
     if (hasNoToken) return;
     hold(!ending || ending.reason === "not sent", "what was not sent has no outcome", what);
-    const trouble = weather.log.failAfter > 0 || weather.log.slowMs > 4_000 || weather.outageEveryMs < Infinity ||
+    const anomaly = weather.log.failAfter > 0 || weather.log.slowMs > 4_000 || weather.outageEveryMs < Infinity ||
       weather.stallEveryMs < Infinity;
-    hold(by.crashed || trouble, "what was claimed is sent", what);
+    hold(by.crashed || anomaly, "what was claimed is sent", what);
     return;
   }
   const { result } = call;
@@ -98,7 +98,7 @@ async function checkDueIndex({ model, engines: { readModels } }: EndParts): Prom
   const ids = (list: readonly string[]) => [...list].sort().join();
   hold(ids(inIndex) === ids(held.map(({ id }) => id)),
     "the due index holds what is held", () => `${inIndex.length} in the index, ${held.length} held`);
-  for (const name of ["leases", "purges", "purging", "setAside"]) {
+  for (const name of ["leases", "purges", "purging", "quarantine"]) {
     const left = Object.keys(documents[name] ?? {});
     hold(left.length === 0, "nothing else is left in the due index", () => `${name}: ${left.join()}`);
   }

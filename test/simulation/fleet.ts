@@ -26,7 +26,7 @@ export class Fleet {
   constructor(parts: FleetParts) {
     this.#parts = parts;
     parts.engines.readModels.wanted = (position) => {
-      for (const node of this.#nodes) node.hurry(position);
+      for (const node of this.#nodes) node.flush(position);
     };
   }
 

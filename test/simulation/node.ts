@@ -4,7 +4,7 @@ import { serveAll } from "../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../src/application/aggregates.ts";
 import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts";
 import { Freshness } from "../../src/application/freshness.ts";
-import { Directory } from "../../src/application/ingest/directory.ts";
+import { CredentialLookup } from "../../src/application/ingest/credential-lookup.ts";
 import { KeyRotation } from "../../src/application/keys/key-rotation.ts";
 import { Vault } from "../../src/application/keys/vault.ts";
 import { createServices, type Services } from "../../src/application/services.ts";
@@ -12,7 +12,7 @@ import { deliveryRoles } from "../../src/composition/delivery.ts";
 import { projectingRole } from "../../src/composition/roles.ts";
 import type { RetryPolicy } from "../../src/domain/event/retry-policy.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
-import { Follower } from "../../src/workers/follower.ts";
+import { LogTail } from "../../src/workers/log-tail.ts";
 import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import type { Role } from "../../src/workers/role.ts";
 import { uncounted as metrics } from "../support/telemetry.ts";
@@ -38,7 +38,7 @@ export interface NodeSettings {
   readonly retry: RetryPolicy;
   readonly deliveryTimeoutMs: number;
   /** How long small batches of facts wait for more, ms. */
-  readonly lingerMs: number;
+  readonly batchDelayMs: number;
   /** Whether there may be other processes. */
   readonly several: boolean;
 }
@@ -53,7 +53,7 @@ export class Node {
   readonly services: Services;
   ready = false;
   readonly #runner: ProjectionRunner;
-  readonly #follower: Follower;
+  readonly #follower: LogTail;
   readonly #roles: readonly Role[];
 
   constructor(process: SimulatedProcess, engines: Engines, settings: NodeSettings, trace: Trace) {
@@ -74,12 +74,13 @@ export class Node {
       },
       renewed: () => follower().renewed(),
     };
-    const directory = new Directory({ store, aggregates, readModels, freshness, clock, following }, { max: kept });
+    const sources = { store, aggregates, readModels, freshness, clock, following };
+    const credentials = new CredentialLookup(sources, { max: kept });
     const firstAttempts = new FirstAttempts();
     const services = createServices(
       {
         store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, logger, metrics,
-        aggregates, directory, freshness, vault, firstAttempts, guards: openRegistration,
+        aggregates, credentials, freshness, vault, firstAttempts, guards: openRegistration,
       },
       {
         accessTokenTtlMs: 3_600_000,
@@ -90,8 +91,8 @@ export class Node {
     );
     const emails = new EmailOpener({ store, sealing, vault }, { max: kept });
     const runner = new ProjectionRunner({
-      log: store, readModels, clock, logger, metrics, lingerMs: settings.lingerMs,
-      prepare: (entries) => emails.prepare(entries), leavesRemains: false,
+      log: store, readModels, clock, logger, metrics, batchDelayMs: settings.batchDelayMs,
+      prepare: (entries) => emails.prepare(entries), leavesOrphans: false,
     });
     const shared = { log: settings.several, readModels: settings.several, queue: settings.several };
     const single = { state, shared, owner: process.name, clock, logger, metrics };
@@ -103,11 +104,11 @@ export class Node {
     this.process = process;
     this.services = services;
     this.#runner = runner;
-    this.#follower = new Follower({
+    this.#follower = new LogTail({
       log: store, clock, logger, metrics, categories: aggregates.categories,
       handle: (entries) => {
         aggregates.follow(entries);
-        directory.follow(entries);
+        credentials.follow(entries);
       },
     });
     this.#roles = [
@@ -138,8 +139,8 @@ export class Node {
   }
 
   /** Somebody waits for the read models. */
-  hurry(position: string): void {
-    this.process.hear(() => this.#runner.hurry(position));
+  flush(position: string): void {
+    this.process.hear(() => this.#runner.flush(position));
   }
 }
 

@@ -132,7 +132,9 @@ export class Simulation {
     this.#fleet = new Fleet({
       engines: this.#engines, scheduler, wall: this.#wall, trace: this.#trace, random: random.fork("fleet"),
       count: this.#weather.processes, skewMs: this.#weather.skewMs,
-      settings: { retry, deliveryTimeoutMs, lingerMs: this.#weather.lingerMs, several: this.#weather.processes > 1 },
+      settings: {
+        retry, deliveryTimeoutMs, batchDelayMs: this.#weather.batchDelayMs, several: this.#weather.processes > 1,
+      },
     });
     this.#users = new Users({
       random: random.fork("producers"), model: this.#model, books: this.#books, trace: this.#trace, now, broken,

@@ -16,7 +16,7 @@ export interface Weather {
   readonly queueEngine: Condition;
   readonly queue: QueueCondition;
   readonly lagMs: number;
-  readonly lingerMs: number;
+  readonly batchDelayMs: number;
   /** Whether the log's readers meet what was deleted, for a while. */
   readonly keepsDeleted: boolean;
   /** Whether there are no faults at all. */
@@ -78,7 +78,7 @@ export function weatherOf(random: Random, options: { readonly scale: number; rea
       }
       : calmQueue,
     lagMs: sometimes(0.4) ? random.spread(20, 1_500) : 3,
-    lingerMs: random.pick([0, 20, 200]),
+    batchDelayMs: random.pick([0, 20, 200]),
     keepsDeleted: random.chance(0.3),
     fair: !bad,
     skewMs: processes > 1 && sometimes(0.4) ? random.spread(2, 5_000) : 0,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { collections, fingerprint } from "../../projections/index.ts";
 import { AesSealing } from "../../src/adapters/aes-sealing/aes-sealing.ts";
-import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
 import { EmailOpener } from "../../src/application/accounts/email-opener.ts";

@@ -11,7 +11,7 @@ import { serveAll } from "../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../src/application/aggregates.ts";
 import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts";
 import { Freshness } from "../../src/application/freshness.ts";
-import { Directory } from "../../src/application/ingest/directory.ts";
+import { CredentialLookup } from "../../src/application/ingest/credential-lookup.ts";
 import { Vault } from "../../src/application/keys/vault.ts";
 import { createServices, type ServiceParts, type ServiceSettings } from "../../src/application/services.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -62,13 +62,13 @@ export async function startApi(
   const aggregates = new Aggregates(store, { clock, ids }, { max: 1_000 });
   serveAll(aggregates);
   const freshness = new Freshness(store, readModels, clock);
-  const directory = new Directory(
+  const credentials = new CredentialLookup(
     { store, aggregates, readModels, freshness, clock, following: alwaysFresh }, { max: 1_000 },
   );
   const feed = store.subscribe({ after: await store.head(), categories: aggregates.categories }, (entries) => {
     if (options.followsLog === false) return;
     aggregates.follow(entries);
-    directory.follow(entries);
+    credentials.follow(entries);
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
   const mappings = new JmespathMappings({ metrics: uncounted, logger: quiet, clock }, maxBodyBytes);
@@ -88,7 +88,7 @@ export async function startApi(
     clock,
     ids,
     aggregates,
-    directory,
+    credentials,
     freshness,
     tokens: new JwtTokens(),
     mappings,

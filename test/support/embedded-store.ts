@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import {
   EmbeddedEventStore, openEmbeddedEventStore,
-} from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
-import type { Tuning } from "../../src/adapters/embedded-event-store/protocol.ts";
+} from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
+import type { Tuning } from "../../src/adapters/embedded/event-store/protocol.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../src/ports/event-codec.ts";
 import { note, type EventStoreUnderTest } from "../contract/event-store/harness.ts";

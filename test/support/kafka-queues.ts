@@ -15,7 +15,7 @@ export interface OpenedQueue {
   readonly queue: KafkaQueue;
   readonly log: readonly LogLine[];
   /** The kinds of trouble that were counted. */
-  readonly troubles: readonly string[];
+  readonly anomalies: readonly string[];
 }
 
 type QueueSettings = Pick<KafkaSettings, "tls" | "sasl"> & {
@@ -33,7 +33,7 @@ export class KafkaQueues {
   /** Another process's view of the queue. */
   open(brokers: readonly string[], settings: Partial<QueueSettings> = {}): OpenedQueue {
     const log: LogLine[] = [];
-    const troubles: string[] = [];
+    const anomalies: string[] = [];
     const { partitions = 6, clock = new SystemClock(), tls = null, sasl = null, password = null } = settings;
     const queue = openKafkaQueue({
       config: {
@@ -43,10 +43,10 @@ export class KafkaQueues {
       password,
       clock,
       logger: recordingLogger(log),
-      metrics: { trouble: (kind) => troubles.push(kind) },
+      metrics: { anomaly: (kind) => anomalies.push(kind) },
     });
     this.#opened.push(queue);
-    return { queue, log, troubles };
+    return { queue, log, anomalies };
   }
 
   async close(): Promise<void> {

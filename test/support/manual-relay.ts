@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { collections, fingerprint } from "../../projections/index.ts";
-import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
 import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import { isPurged, type Purge } from "../../src/domain/event/purge.ts";

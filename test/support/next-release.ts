@@ -107,7 +107,7 @@ function moved(state: Webhook,`,
     to: "    case \"EventAnnotated\" as never:\n      return state;\n    case \"DeliveryExhausted\":\n",
   },
   {
-    file: "src/domain/shown-facts.ts",
+    file: "src/domain/history-fields.ts",
     from: "EventCancelled: \"all\",",
     to: "EventAnnotated: \"all\", EventCancelled: \"all\",",
   },

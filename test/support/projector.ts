@@ -1,6 +1,6 @@
 import type { ReadModels, ReadModelWriter } from "../../src/ports/read-models.ts";
+import type { ProjectionParts } from "../../src/workers/projection/projection-run.ts";
 import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
-import type { ProjectionParts } from "../../src/workers/projection/term.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
 /**
@@ -15,6 +15,6 @@ export function projectorOf(
 ): ProjectionRunner {
   return new ProjectionRunner({
     readModels: models, logger: quiet, metrics: uncounted, prepare: async (entries) => entries,
-    lingerMs: 0, leavesRemains: false, ...parts,
+    batchDelayMs: 0, leavesOrphans: false, ...parts,
   });
 }

@@ -7,5 +7,5 @@ export const quiet: Logger = { debug: nothing, info: nothing, warn: nothing, err
 /** Counts nothing. */
 export const uncounted: Metrics = {
   accepted: nothing, finished: nothing, replayed: nothing, ingest: nothing, attempt: nothing,
-  firstAttemptDelay: nothing, login: nothing, trouble: nothing,
+  firstAttemptDelay: nothing, login: nothing, anomaly: nothing,
 };

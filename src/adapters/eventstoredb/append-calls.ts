@@ -30,7 +30,7 @@ export class AppendCalls {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #tuning: Tuning;
-  readonly #onTrouble: (error: unknown) => void;
+  readonly #onAnomaly: (error: unknown) => void;
   /** By correlation id, in the order in which they came. */
   readonly #unsettled = new Map<string, Unsettled>();
   /** Those of them not yet sent over the present call. */
@@ -47,11 +47,11 @@ export class AppendCalls {
   #watch: Timer | undefined;
   #closed = false;
 
-  constructor(connection: Connection, clock: Clock, tuning: Tuning, onTrouble: (error: unknown) => void) {
+  constructor(connection: Connection, clock: Clock, tuning: Tuning, onAnomaly: (error: unknown) => void) {
     this.#connection = connection;
     this.#clock = clock;
     this.#tuning = tuning;
-    this.#onTrouble = onTrouble;
+    this.#onAnomaly = onAnomaly;
   }
 
   /** Resolves with the reply; rejects with LogUnavailable when there is none after `timeoutMs`. */
@@ -174,7 +174,7 @@ export class AppendCalls {
       this.#opening = false;
       return;
     }
-    this.#onTrouble(error);
+    this.#onAnomaly(error);
     this.#clock.schedule(this.#pauseMs(this.#failures++), () => this.#open());
   }
 

@@ -26,7 +26,7 @@ export interface EventStoreDbOptions {
   readonly codec: EventCodec;
   readonly clock: Clock;
   /** Called when a connection, a subscription's handler or an append failed and is retried. */
-  readonly onTrouble?: (error: unknown) => void;
+  readonly onAnomaly?: (error: unknown) => void;
   readonly tuning?: Partial<Tuning>;
 }
 
@@ -46,12 +46,12 @@ export class EventStoreDb implements EventStore {
   #closed: Promise<void> | undefined;
 
   /** Throws when the address cannot be understood. */
-  constructor({ url, codec, clock, onTrouble = () => undefined, tuning = {} }: EventStoreDbOptions) {
+  constructor({ url, codec, clock, onAnomaly = () => undefined, tuning = {} }: EventStoreDbOptions) {
     this.#codec = codec;
     this.#tuning = { ...defaultTuning, ...tuning };
     const connection = new Connection(url, clock);
     this.#connection = connection;
-    this.#calls = new AppendCalls(connection, clock, this.#tuning, onTrouble);
+    this.#calls = new AppendCalls(connection, clock, this.#tuning, onAnomaly);
     const entry = (record: StoredRecord) => this.#entry(record);
     const log = new LogReader(connection, this.#tuning, entry);
     this.#log = log;
@@ -59,7 +59,7 @@ export class EventStoreDb implements EventStore {
       connection, calls: this.#calls, codec, clock, tuning: this.#tuning, onAppended: (position) => log.learn(position),
     });
     this.#subscribing = {
-      connection, clock, tuning: this.#tuning, onTrouble, entry,
+      connection, clock, tuning: this.#tuning, onAnomaly, entry,
       newest: () => log.newest, head: () => log.head(), page: (after) => log.page(after),
     };
   }

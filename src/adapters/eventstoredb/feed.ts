@@ -15,7 +15,7 @@ export interface SubscriptionContext {
   readonly clock: Clock;
   readonly tuning: Tuning;
   /** Called with the error of a call or handler that is retried. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly onAnomaly: (error: unknown) => void;
   /** The record as the port has it; undefined when it is not one of the service's. */
   readonly entry: (record: StoredRecord) => LogEntry | undefined;
   /** The newest position known to hold an entry. */

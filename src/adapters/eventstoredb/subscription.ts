@@ -50,7 +50,7 @@ export class LogSubscription implements Subscription {
       } catch (error) {
         // One that is cut off again and again before it gave anything must not ask without a pause.
         if (isMoving && isTooSlow(error)) continue;
-        this.#context.onTrouble(error);
+        this.#context.onAnomaly(error);
         await this.#rest(failures++);
       } finally {
         this.#feed?.close();
@@ -66,7 +66,7 @@ export class LogSubscription implements Subscription {
         this.#handled = upTo;
         return;
       } catch (error) {
-        this.#context.onTrouble(error);
+        this.#context.onAnomaly(error);
         await this.#rest(failures++);
       }
     }

@@ -39,7 +39,7 @@ interface Waiting {
 }
 
 interface JmespathMappingsParts {
-  readonly metrics: Pick<Metrics, "trouble">;
+  readonly metrics: Pick<Metrics, "anomaly">;
   readonly logger: Pick<Logger, "warn">;
   readonly clock: Pick<Clock, "monotonic" | "schedule">;
 }
@@ -156,7 +156,7 @@ export class JmespathMappings implements Mappings {
 
   #tellOfFailedStart(error: unknown): void {
     const { logger, metrics } = this.#parts;
-    metrics.trouble("mapping process start");
+    metrics.anomaly("mapping process start");
     // Logged once per outage, not per try.
     if (!this.#failing) logger.warn({ err: error }, "mapping processes cannot be started at the moment: trying again");
     this.#failing = true;
@@ -181,7 +181,7 @@ export class JmespathMappings implements Mappings {
 
   #tellOfLoss(tenantId: string): void {
     const { logger, metrics } = this.#parts;
-    metrics.trouble("mapping process lost");
+    metrics.anomaly("mapping process lost");
     if (this.#told.has(tenantId)) return;
     this.#told.set(tenantId, true);
     logger.warn({ tenantId }, "a mapping process was lost over an expression");

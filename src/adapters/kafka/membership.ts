@@ -200,7 +200,7 @@ export class Membership {
     if (item === "newer") logger.debug({ topic, partition, offset }, "a newer release's queue message is passed over");
     else if (item) return [item];
     else {
-      metrics.trouble("queue message");
+      metrics.anomaly("queue message");
       logger.warn({ topic, partition, offset, bytes: value?.length ?? 0 }, "a queue message is unreadable: set aside");
     }
     return [];

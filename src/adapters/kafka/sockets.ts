@@ -1,7 +1,7 @@
 import { connect, isIP, Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory } from "kafkajs";
-import { tellingOfWholeAnswers } from "./whole-answers.ts";
+import { tellingOfWholeAnswers } from "./complete-responses.ts";
 
 const keepAliveMs = 60_000;
 /** A name nobody can have (RFC 2606). */

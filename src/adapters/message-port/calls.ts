@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
-import { Numbered } from "./numbered.ts";
-import { Outbox } from "./outbox.ts";
+import { SlotTable } from "./slot-table.ts";
+import { TurnBatcher } from "./turn-batcher.ts";
 
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
 type Answer = readonly [number: number, value: unknown, failure?: { readonly name: string; readonly message: string }];
@@ -21,13 +21,13 @@ const mostPending = 10_000;
  */
 export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
   const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
-  const outbox = new Outbox<Answer>((answers) => port.postMessage(answers));
+  const batcher = new TurnBatcher<Answer>((answers) => port.postMessage(answers));
   const answer = async ([number, method, args]: Call): Promise<void> => {
     try {
-      outbox.add([number, await methods[method]!(...(args as never[]))]);
+      batcher.add([number, await methods[method]!(...(args as never[]))]);
     } catch (error) {
       const { name, message } = error instanceof Error ? error : new Error(String(error));
-      outbox.add([number, null, { name, message }]);
+      batcher.add([number, null, { name, message }]);
     }
   };
   port.on("message", (calls: readonly Call[]) => {
@@ -58,14 +58,14 @@ interface Pending {
 class Caller {
   readonly #port: MessagePort;
   readonly #unavailable: (message: string) => Error;
-  readonly #outbox: Outbox<Call>;
-  readonly #pending = new Numbered<Pending>();
+  readonly #batcher: TurnBatcher<Call>;
+  readonly #pending = new SlotTable<Pending>();
   #closed = false;
 
   constructor(port: MessagePort, unavailable: (message: string) => Error) {
     this.#port = port;
     this.#unavailable = unavailable;
-    this.#outbox = new Outbox((calls) => port.postMessage(calls));
+    this.#batcher = new TurnBatcher((calls) => port.postMessage(calls));
     port.on("message", (answers: readonly Answer[]) => {
       for (const answer of answers) this.#settle(answer);
     });
@@ -76,7 +76,7 @@ class Caller {
     if (this.#closed) return Promise.reject(this.#unavailable("closed"));
     if (this.#pending.size >= mostPending) return Promise.reject(this.#unavailable("overloaded"));
     return new Promise((resolve, reject) => {
-      this.#outbox.add([this.#pending.add({ resolve, reject }), method, args]);
+      this.#batcher.add([this.#pending.add({ resolve, reject }), method, args]);
     });
   }
 

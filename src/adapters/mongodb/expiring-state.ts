@@ -4,10 +4,10 @@ import {
   ExpiringStateUnavailable,
   type ExpiringState,
   type RateLimit,
-  type Ticket,
+  type RateLimitSlot,
 } from "../../ports/expiring-state.ts";
-import { Admissions } from "./admissions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
+import { RateLimitCounters } from "./rate-limit-counters.ts";
 import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
 
@@ -27,7 +27,7 @@ export class MongoExpiringState implements ExpiringState {
   readonly #now: Now;
   readonly #values: Collection<Entry>;
   readonly #leases: Collection<Entry>;
-  readonly #admissions: Admissions;
+  readonly #rateLimits: RateLimitCounters;
   #prepared: Promise<void> | undefined;
 
   /** `now`: what counts as the time, for tests; the server's clock else. `mostKeys`: of admissions, of a kind. */
@@ -39,7 +39,7 @@ export class MongoExpiringState implements ExpiringState {
     this.#now = now;
     this.#values = connection.db.collection("values");
     this.#leases = connection.db.collection("leases");
-    this.#admissions = new Admissions(connection, now, mostKeys);
+    this.#rateLimits = new RateLimitCounters(connection, now, mostKeys);
   }
 
   async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
@@ -57,13 +57,13 @@ export class MongoExpiringState implements ExpiringState {
       unlessMade(() => this.#values.updateOne({ _id: key }, update, { upsert: true, signal })));
   }
 
-  async admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null> {
+  async admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null> {
     const ticket = { id: randomUUID(), keys };
-    return (await this.#reach((signal) => this.#admissions.admit(ticket, limit, signal))) ? ticket : null;
+    return (await this.#reach((signal) => this.#rateLimits.admit(ticket, limit, signal))) ? ticket : null;
   }
 
-  async forgive(ticket: Ticket): Promise<void> {
-    await this.#reach((signal) => this.#admissions.forgive(ticket, signal));
+  async forgive(ticket: RateLimitSlot): Promise<void> {
+    await this.#reach((signal) => this.#rateLimits.forgive(ticket, signal));
   }
 
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
@@ -94,10 +94,10 @@ export class MongoExpiringState implements ExpiringState {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
         // Without the signal: an index that takes longer to build is there at a later try.
-        const collections = [this.#values, this.#leases, this.#admissions.collection] as unknown as Collection[];
+        const collections = [this.#values, this.#leases, this.#rateLimits.collection] as unknown as Collection[];
         await Promise.all([
           ...collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})),
-          this.#admissions.collection.createIndex({ kind: 1, end: 1 }),
+          this.#rateLimits.collection.createIndex({ kind: 1, end: 1 }),
         ]);
       })
       .catch((error: unknown) => {

@@ -17,7 +17,7 @@ import { patience, type MongoConnection } from "./connection.ts";
 import {
   countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
 } from "./generation.ts";
-import { Leftovers } from "./leftovers.ts";
+import { ObsoleteGenerations } from "./obsolete-generations.ts";
 import { operationsOf } from "./operations.ts";
 import { Questions } from "./questions.ts";
 import { createCollections } from "./schema.ts";
@@ -43,7 +43,7 @@ interface Held {
  */
 export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
   readonly #connection: MongoConnection;
-  readonly #leftovers: Leftovers;
+  readonly #obsolete: ObsoleteGenerations;
   /** Null before anything was built; undefined while the state is unknown: before the start, after a failure. */
   #held: Held | null | undefined;
   /** What this writer took over with last. */
@@ -56,7 +56,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   /** `dropAfterMs`: how long the collections of a generation that answers no more are kept for questions under way. */
   constructor(connection: MongoConnection, { dropAfterMs = 60_000 }: { readonly dropAfterMs?: number } = {}) {
     this.#connection = connection;
-    this.#leftovers = new Leftovers(connection, dropAfterMs, (task) => this.#exclusively(task));
+    this.#obsolete = new ObsoleteGenerations(connection, dropAfterMs, (task) => this.#exclusively(task));
   }
 
   /** The caller is about to write, so this takes over where another writer has meanwhile. */
@@ -91,7 +91,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       await session.change({ $set: { [slot]: generation } });
       const byName = new Map(definitions.map((definition) => [definition.name, definition]));
       this.#held = this.#holding(slot, generation, byName);
-      this.#leftovers.look(session.name);
+      this.#obsolete.look(session.name);
     });
   }
 
@@ -99,7 +99,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return this.#exclusively(async () => {
       const held = await this.#ready();
       if (held?.slot === "building") await this.#swap(held);
-      if (alone && held) await this.#leftovers.drop(held.session.name);
+      if (alone && held) await this.#obsolete.drop(held.session.name);
     });
   }
 
@@ -149,7 +149,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#held = undefined;
     await session.change({ $set: { current: generation, building: null } });
     this.#held = { ...held, slot: "current" };
-    this.#leftovers.look(session.name);
+    this.#obsolete.look(session.name);
   }
 
   /** A counter at zero is no different from one that never was. */
@@ -185,7 +185,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       ));
     if (!state) throw new ReadModelsUnavailable("another writer takes over at the same moment");
     this.#names = [session.name];
-    this.#leftovers.look(session.name);
+    this.#obsolete.look(session.name);
     return state;
   }
 

@@ -4,7 +4,7 @@ import { finishedStatuses, type FinishedStatus } from "../../domain/event/purge.
 import type { Clock } from "../../ports/clock/clock.ts";
 import { late, within } from "../../ports/clock/within.ts";
 import {
-  ingestStatuses, loginResults, troubles, type LoginResult, type Metrics, type Trouble,
+  ingestStatuses, loginResults, anomalies, type LoginResult, type Metrics, type Anomaly,
 } from "../../ports/telemetry.ts";
 
 type Reading<T> = () => T | Promise<T>;
@@ -70,7 +70,7 @@ export class PrometheusMetrics implements Metrics {
     name: "relay_logins_total", help: "Logins that were answered, by result",
     labelNames: ["result"], registers: [this.#registry],
   });
-  readonly #troubles = new Counter({
+  readonly #anomalies = new Counter({
     name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
     labelNames: ["kind"], registers: [this.#registry],
   });
@@ -89,7 +89,7 @@ export class PrometheusMetrics implements Metrics {
     this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);
     for (const reason of failureReasons) this.#attempts.inc({ outcome: "failed", reason }, 0);
     for (const result of loginResults) this.#logins.inc({ result }, 0);
-    for (const kind of troubles) this.#troubles.inc({ kind }, 0);
+    for (const kind of anomalies) this.#anomalies.inc({ kind }, 0);
   }
 
   accepted(): void {
@@ -122,8 +122,8 @@ export class PrometheusMetrics implements Metrics {
     this.#logins.inc({ result });
   }
 
-  trouble(kind: Trouble): void {
-    this.#troubles.inc({ kind });
+  anomaly(kind: Anomaly): void {
+    this.#anomalies.inc({ kind });
   }
 
   /** Adds gauges for the given readings; each may be given once. */
@@ -154,7 +154,7 @@ export class PrometheusMetrics implements Metrics {
     read: Reading<number | Readonly<Record<string, number>>> | null | undefined, label?: string,
   ): void {
     if (!read) return;
-    const trouble = () => this.trouble("metric not readable");
+    const anomaly = () => this.anomaly("metric not readable");
     // One that takes longer than a scrape waits is waited for by the next: begun anew each time they would pile up.
     let underWay: ReturnType<typeof reading> | null = null;
     const reading = async () => read();
@@ -166,7 +166,7 @@ export class PrometheusMetrics implements Metrics {
       name, help, labelNames: label ? [label] : [], registers: [this.#registry],
       async collect() {
         const value = await inTime();
-        if (value === late) trouble();
+        if (value === late) anomaly();
         this.reset();
         if (typeof value === "object") {
           for (const [key, count] of Object.entries(value)) this.set({ [label ?? ""]: key }, count);

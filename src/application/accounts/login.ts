@@ -8,7 +8,7 @@ import type { Passwords } from "../../ports/passwords.ts";
 import type { Logger, LoginResult, Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
-import { Repeats } from "../repeats.ts";
+import { LogThrottle } from "../log-throttle.ts";
 import { userView, type UserView } from "../views.ts";
 import { addressOwner } from "./password-owners.ts";
 import type { People } from "./people.ts";
@@ -51,13 +51,13 @@ export class Login {
   readonly #parts: LoginParts;
   readonly #limit: RateLimit | null;
   readonly #failedMs: number;
-  readonly #failures: Repeats;
+  readonly #failures: LogThrottle;
 
   constructor(parts: LoginParts, { limit, failedMs }: LoginOptions) {
     this.#parts = parts;
     this.#limit = limit;
     this.#failedMs = failedMs;
-    this.#failures = new Repeats(parts.clock);
+    this.#failures = new LogThrottle(parts.clock);
   }
 
   /**

@@ -5,7 +5,7 @@ import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
 import { sha256 } from "../hashing.ts";
-import { Repeats } from "../repeats.ts";
+import { LogThrottle } from "../log-throttle.ts";
 
 /** Somebody without an account who wants a tenant; the last two are whatever the body held. */
 export interface Registration {
@@ -51,11 +51,11 @@ interface TurnstileSettings {
 export class CloudRegistrationGuards implements RegistrationGuards {
   readonly #parts: CloudGuardParts;
   readonly #settings: TurnstileSettings;
-  readonly #unverified: Repeats;
+  readonly #unverified: LogThrottle;
 
   constructor(parts: CloudGuardParts, settings: TurnstileSettings) {
     this.#parts = parts;
-    this.#unverified = new Repeats(parts.clock);
+    this.#unverified = new LogThrottle(parts.clock);
     this.#settings = settings;
   }
 
@@ -107,7 +107,7 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   /** Nothing of an answer's own words: it may hold the secret or the token. */
   #tell(reason: string): void {
     const { logger, metrics } = this.#parts;
-    metrics.trouble("turnstile");
+    metrics.anomaly("turnstile");
     this.#unverified.tell(
       reason,
       () => logger.warn({ reason }, "a challenge could not be verified"),

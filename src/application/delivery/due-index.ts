@@ -1,7 +1,7 @@
 import { destinations } from "../../../projections/destinations/destinations.ts";
 import { leases, waiting, type LeaseDocument, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
-import { setAside } from "../../../projections/set-aside/set-aside.ts";
+import { quarantine } from "../../../projections/quarantine/quarantine.ts";
 import { destinationStatus } from "../../domain/destination/availability.ts";
 import { acceptedMsOf } from "../../domain/event/event-id.ts";
 import { streams } from "../../domain/streams.ts";
@@ -164,11 +164,11 @@ export class DueIndex {
     return [pendingSince, retry?.dueAt].filter((at) => at != null).sort()[0] ?? null;
   }
 
-  /** Since when the first of a destination's Pending events is due whose stream is not set aside. */
+  /** Since when the first of a destination's Pending events is due whose stream is not quarantined. */
   async #firstPendingSince(of: WorkOf): Promise<string | null> {
     for await (const documents of pagesOf(this.#readModels, events, { where: pendingOf(of).where, size: 1 })) {
       for (const { id, nextAttemptAt } of documents) {
-        if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return nextAttemptAt;
+        if (!(await this.#readModels.get(quarantine.name, streams.event(id)))) return nextAttemptAt;
       }
     }
     return null;

@@ -22,7 +22,7 @@ import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { isNewer } from "../unreadable.ts";
 import { eventView, type EventView } from "../views.ts";
-import type { Directory } from "./directory.ts";
+import type { CredentialLookup } from "./credential-lookup.ts";
 import { recordUse } from "./key-use.ts";
 import type { Admission } from "./producer-authentication.ts";
 
@@ -51,7 +51,7 @@ const nameTaken = "X-Idempotency-Key: gives the id of another key's event; post 
 interface IngestParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
-  readonly directory: Directory;
+  readonly credentials: CredentialLookup;
   readonly freshness: Freshness;
   readonly keys: PlatformKeys;
   readonly clock: Clock;
@@ -177,7 +177,7 @@ export class Ingest {
   #obstacle({ sender, destination }: Admission): Refusal | null | Promise<Refusal | null> {
     if (sender && !sender.active) return new Refusal("rejected", "the sender is inactive");
     if (destination.deleted) return new Refusal("rejected", "the sender's destination was deleted");
-    return onceKnown(this.#parts.directory.availability(destination), obstacleOf);
+    return onceKnown(this.#parts.credentials.availability(destination), obstacleOf);
   }
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {

@@ -8,7 +8,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { sha256 } from "../hashing.ts";
 import { onceKnown } from "../once-known.ts";
 import { RecentlyUsed } from "../recently-used.ts";
-import type { Directory, SenderAt } from "./directory.ts";
+import type { CredentialLookup, SenderAt } from "./credential-lookup.ts";
 
 /** A producer that showed a good key for a good token. */
 export interface Admission {
@@ -20,7 +20,7 @@ export interface Admission {
 
 interface AdmissionParts {
   readonly aggregates: Aggregates;
-  readonly directory: Directory;
+  readonly credentials: CredentialLookup;
   readonly clock: Clock;
 }
 
@@ -46,7 +46,7 @@ export class ProducerAuthentication {
   /** Checks key, token and tenant in the order the contract gives; at once where it can. Throws a Refusal. */
   admit(tenantId: string, token: string, apiKey: string | undefined): Admission | Promise<Admission> {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: is required");
-    return onceKnown(this.#parts.directory.refreshed(), () => this.#known(tenantId, token, apiKey));
+    return onceKnown(this.#parts.credentials.refreshed(), () => this.#known(tenantId, token, apiKey));
   }
 
   #known(tenantId: string, token: string, apiKey: string): Admission | Promise<Admission> {
@@ -66,8 +66,8 @@ export class ProducerAuthentication {
   }
 
   async #admit(tenantId: string, token: string, apiKey: string): Promise<Admission> {
-    const { directory } = this.#parts;
-    const key = await directory.apiKey(sha256(apiKey));
+    const { credentials } = this.#parts;
+    const key = await credentials.apiKey(sha256(apiKey));
     if (!key) refuse("unauthenticated", "X-Api-Key: is not a valid API key");
     if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");
     if (key.tenantId !== tenantId) {
@@ -82,14 +82,14 @@ export class ProducerAuthentication {
 
   /** What a token leads to; a sender and its destination are of one tenant. */
   async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
-    const { directory } = this.#parts;
+    const { credentials } = this.#parts;
     const hash = sha256(token);
     if (!token.startsWith("sndr_")) {
-      const destination = await directory.destinationByToken(hash);
+      const destination = await credentials.destinationByToken(hash);
       return destination && { destination, sender: null };
     }
-    const sender = await directory.senderByToken(hash);
-    const destination = sender && (await directory.destination(sender.destinationId));
+    const sender = await credentials.senderByToken(hash);
+    const destination = sender && (await credentials.destination(sender.destinationId));
     return destination && { destination, sender };
   }
 

@@ -1,6 +1,6 @@
 import { apiKeys as collection } from "../../../projections/api-keys/api-keys.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
-import type { HistoryItem } from "../../domain/shown-facts.ts";
+import type { HistoryItem } from "../../domain/history-fields.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { apiKeys } from "../aggregate-types.ts";

@@ -2,7 +2,7 @@ import {
   audit, auditSelected, type AuditDocument, type AuditFilter, type SubjectType,
 } from "../../../projections/audit/audit.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
-import type { HistoryItem } from "../../domain/shown-facts.ts";
+import type { HistoryItem } from "../../domain/history-fields.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";

@@ -3,7 +3,7 @@ import {
 } from "../../../projections/destinations/destinations.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
 import { availability, availabilityOf } from "../../domain/destination/availability.ts";
-import type { HistoryItem } from "../../domain/shown-facts.ts";
+import type { HistoryItem } from "../../domain/history-fields.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";

@@ -2,8 +2,8 @@ import { isSelected, type EventDocument, type EventFilter } from "../../../proje
 import type { components } from "../../../schemas/api.ts";
 import { eventStatuses, type WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
+import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { historyItem, type HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";

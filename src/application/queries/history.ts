@@ -1,6 +1,6 @@
 import type { DomainEvent } from "../../domain/domain-event.ts";
+import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { historyItem, type HistoryItem } from "../../domain/shown-facts.ts";
 import { noStream, type EventStore } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";

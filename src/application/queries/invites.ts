@@ -1,6 +1,6 @@
 import { invites as collection } from "../../../projections/invites/invites.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
-import type { HistoryItem } from "../../domain/shown-facts.ts";
+import type { HistoryItem } from "../../domain/history-fields.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../ports/event-store.ts";

@@ -1,7 +1,7 @@
 import { tenantCounter } from "../../../projections/projection.ts";
 import { senders as collection } from "../../../projections/senders/senders.ts";
+import type { HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { ReadModels } from "../../ports/read-models.ts";

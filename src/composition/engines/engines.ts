@@ -1,5 +1,5 @@
-import { bringUp } from "../../adapters/sqlite/conversion.ts";
-import { lockDataFolder } from "../../adapters/sqlite/data-folder-lock.ts";
+import { bringUp } from "../../adapters/embedded/sqlite/conversion.ts";
+import { lockDataFolder } from "../../adapters/embedded/sqlite/data-folder-lock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";

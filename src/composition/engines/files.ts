@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { logConverters, logFormat, logPath } from "../../adapters/embedded-event-store/log-file.ts";
-import { stateConverters, stateFormat } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
-import type { KeptFile } from "../../adapters/sqlite/conversion.ts";
+import { logConverters, logFormat, logPath } from "../../adapters/embedded/event-store/log-file.ts";
+import { stateConverters, stateFormat } from "../../adapters/embedded/expiring-state/sqlite-expiring-state.ts";
+import type { KeptFile } from "../../adapters/embedded/sqlite/conversion.ts";
 import type { EngineSettings } from "./settings.ts";
 
 type Chosen = Pick<EngineSettings["config"], "dataDir" | "eventStore" | "readModels">;

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import {
   EmbeddedEventStore, openEmbeddedEventStore,
-} from "../../adapters/embedded-event-store/embedded-event-store.ts";
+} from "../../adapters/embedded/event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
@@ -56,7 +56,7 @@ export async function joinLog(link: LogLink, use: Instruments): Promise<EventSto
 }
 
 function clientOptions(use: Instruments) {
-  return { codec: new JsonEventCodec(), clock: use.clock, onTrouble: repeatedTrouble(use, subscription) };
+  return { codec: new JsonEventCodec(), clock: use.clock, onAnomaly: repeatedTrouble(use, subscription) };
 }
 
 /** The driver is loaded only now: it takes a second, and memory. */

@@ -42,7 +42,7 @@ export async function startReadThread(
     });
   // Before it is open: it may have trouble with what it opens.
   thread.on("message", (message: FromReadThread) => {
-    if (message.kind === "trouble") metrics.trouble(message.of);
+    if (message.kind === "trouble") metrics.anomaly(message.of);
     else if (message.kind === "log") logger[message.level](message.fields, message.message);
   });
   await told("open");

@@ -1,4 +1,4 @@
-import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
+import { EmbeddedQueue } from "../../adapters/embedded/queue/embedded-queue.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
-import { remoteExpiringState } from "../../adapters/embedded-expiring-state/remote-expiring-state.ts";
-import { remoteReadModels } from "../../adapters/embedded-read-models/remote-read-models.ts";
+import { remoteExpiringState } from "../../adapters/embedded/expiring-state/remote-expiring-state.ts";
+import { remoteReadModels } from "../../adapters/embedded/read-models/remote-read-models.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { asSaidBy } from "../variable-problem.ts";

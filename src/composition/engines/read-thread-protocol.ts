@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { Logger, Trouble } from "../../ports/telemetry.ts";
+import type { Logger, Anomaly } from "../../ports/telemetry.ts";
 import type { LogLink } from "./log.ts";
 
 /** Where the read thread keeps the read models; with embedded ones it keeps the expiring state and answers, too. */
@@ -27,5 +27,5 @@ export type FromReadThread =
   | { readonly kind: "open" }
   | { readonly kind: "paused" }
   | { readonly kind: "rebuilt" }
-  | { readonly kind: "trouble"; readonly of: Trouble }
+  | { readonly kind: "trouble"; readonly of: Anomaly }
   | { readonly kind: "log"; readonly level: keyof Logger; readonly fields: object; readonly message: string };

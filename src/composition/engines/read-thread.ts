@@ -39,7 +39,7 @@ shrinkAtRest();
 const instruments: Instruments = {
   clock: new SystemClock(),
   logger: { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") },
-  metrics: { trouble: (of) => tell({ kind: "trouble", of }) },
+  metrics: { anomaly: (of) => tell({ kind: "trouble", of }) },
 };
 const log = await joinLog(link, instruments);
 const stores = await openStores(readModels, instruments);
@@ -51,11 +51,11 @@ const runner = new ProjectionRunner({
   log,
   readModels: stores.readModels,
   prepare: (entries) => emails.prepare(entries),
-  lingerMs: stores.lingerMs,
+  batchDelayMs: stores.batchDelayMs,
   // A scavenge goes chunk by chunk, and leaves the one being written alone.
-  leavesRemains: link.engine === "eventstoredb",
+  leavesOrphans: link.engine === "eventstoredb",
 });
-stores.onWanted((position) => runner.hurry(position));
+stores.onWanted((position) => runner.flush(position));
 stores.onDamage((error) => runner.beginAnew(error));
 
 const orders: Readonly<Record<ToReadThread, () => Promise<void>>> = {

@@ -1,9 +1,9 @@
-import { Repeats } from "../../application/repeats.ts";
-import type { Instruments, Trouble } from "../../ports/telemetry.ts";
+import { LogThrottle } from "../../application/log-throttle.ts";
+import type { Instruments, Anomaly } from "../../ports/telemetry.ts";
 
 /** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */
 interface RepeatedTrouble {
-  readonly kind: Trouble;
+  readonly kind: Anomaly;
   readonly first: string;
   readonly more: string;
 }
@@ -12,10 +12,10 @@ interface RepeatedTrouble {
 export function repeatedTrouble(
   { clock, logger, metrics }: Instruments, { kind, first, more }: RepeatedTrouble,
 ): (error: unknown) => void {
-  const repeats = new Repeats(clock);
+  const logThrottle = new LogThrottle(clock);
   return (error) => {
-    metrics.trouble(kind);
-    repeats.tell(
+    metrics.anomaly(kind);
+    logThrottle.tell(
       String(error),
       () => logger.warn({ err: error }, first),
       (reason, times) => logger.warn({ reason, times }, more),

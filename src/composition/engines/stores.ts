@@ -1,5 +1,5 @@
-import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
-import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
+import { SqliteExpiringState } from "../../adapters/embedded/expiring-state/sqlite-expiring-state.ts";
+import { SqliteReadModels } from "../../adapters/embedded/read-models/sqlite-read-models.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
 import { serve } from "../../adapters/message-port/calls.ts";
 import type { Position } from "../../ports/event-store.ts";
@@ -19,7 +19,7 @@ export interface Stores {
    * How long a small batch of facts waits for more, milliseconds: an event that is accepted, attempted and delivered
    * meanwhile costs one write. It is written at once when somebody waits for it.
    */
-  readonly lingerMs: number;
+  readonly batchDelayMs: number;
   /** Calls the listener with positions that somebody waits for. */
   onWanted(listener: (position: Position) => void): void;
   /** Calls the listener when the read models turn out to be damaged: there are none until they are reset. */
@@ -47,14 +47,14 @@ function openEmbedded(
 ): Stores {
   const { clock } = instruments;
   const files = { readModels: readModelsPath(dataDir), state: statePath(dataDir) };
-  const onTrouble = repeatedTrouble(instruments, housekeeping);
-  const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock, onTrouble));
+  const onAnomaly = repeatedTrouble(instruments, housekeeping);
+  const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock, onAnomaly));
   const state = inFile(files.state, () => new SqliteExpiringState(files.state, clock));
   serve<ReadModels>(ports.readModels, readModels);
   serve<ExpiringState>(ports.state, state);
   return {
     readModels,
-    lingerMs: embeddedLingerMs,
+    batchDelayMs: embeddedLingerMs,
     onWanted: (listener) => readModels.onWanted(listener),
     onDamage: (listener) => readModels.onDamage(listener),
     close: async () => {
@@ -69,7 +69,7 @@ async function openOutside(url: string, instruments: Instruments): Promise<Store
   const connection = await openMongoDb(url, instruments);
   return {
     readModels: new MongoReadModelWriter(connection),
-    lingerMs: outsideLingerMs,
+    batchDelayMs: outsideLingerMs,
     onWanted: () => undefined,
     onDamage: () => undefined,
     close: () => connection.close(),

@@ -1,6 +1,6 @@
 import { sleep } from "../../ports/clock/sleep.ts";
 import { Leadership, type LeadershipParts } from "../../workers/leadership.ts";
-import { presence } from "../../workers/presence.ts";
+import { processLease } from "../../workers/process-lease.ts";
 import { singleRoles } from "../roles.ts";
 
 /** Longer than it takes to notice that the lease of a process that died, or of the last one that ended, is over. */
@@ -19,7 +19,7 @@ export async function alone<Result>(
   const { clock, owner } = parts;
   let isLost = false;
   const hold = { start: () => undefined, stop: async () => { isLost = true; } };
-  const holds = [presence, ...singleRoles].map((name) => new Leadership(parts, { name, owner }, () => hold));
+  const holds = [processLease, ...singleRoles].map((name) => new Leadership(parts, { name, owner }, () => hold));
   for (const one of holds) one.start();
   try {
     const end = clock.monotonic() + patienceMs;

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { copyDatabases } from "../../adapters/embedded-backup/copy-databases.ts";
+import { copyDatabases } from "../../adapters/embedded/backup/copy-databases.ts";
 import { makeFolder } from "../../adapters/file-system/folder.ts";
 import type { Config } from "../../config/config.ts";
 import { keptFiles } from "../engines/files.ts";

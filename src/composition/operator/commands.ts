@@ -11,7 +11,7 @@ import { Aggregates } from "../../application/aggregates.ts";
 import { resetOwnerPassword } from "../../application/commands/owner-password.ts";
 import { KeyRotation } from "../../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../../application/keys/platform-keys.ts";
-import type { Instruments, Trouble } from "../../ports/telemetry.ts";
+import type { Instruments, Anomaly } from "../../ports/telemetry.ts";
 import { openEngines, type Engines } from "../engines/engines.ts";
 import type { Projector } from "../engines/projector.ts";
 import { masterKeyOf, requireMasterKeys } from "../master-key.ts";
@@ -41,7 +41,7 @@ export async function atDesk<Result>(
   const ids = new SystemIds();
   const masterKey = await masterKeyOf(config, secrets);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  const metrics = { trouble: (of: Trouble) => logger.warn({ of }, "trouble") };
+  const metrics = { anomaly: (of: Anomaly) => logger.warn({ of }, "trouble") };
   const engines = await openEngines({ config, secrets, masterKey, projects: true, clock, logger, metrics, onFatal });
   try {
     const { store, readModels } = engines;

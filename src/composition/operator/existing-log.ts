@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { logPath } from "../../adapters/embedded-event-store/log-file.ts";
+import { logPath } from "../../adapters/embedded/event-store/log-file.ts";
+import { formatOf, requireNotNewer } from "../../adapters/embedded/sqlite/file-format.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
-import { formatOf, requireNotNewer } from "../../adapters/sqlite/file-format.ts";
 import type { Config } from "../../config/config.ts";
 import { keptFiles } from "../engines/files.ts";
 import { asSaidBy } from "../variable-problem.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { StoredReadModels } from "../../adapters/embedded-read-models/stored-read-models.ts";
+import { StoredReadModels } from "../../adapters/embedded/read-models/stored-read-models.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import type { Config } from "../../config/config.ts";

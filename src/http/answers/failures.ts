@@ -1,4 +1,4 @@
-import { Repeats } from "../../application/repeats.ts";
+import { LogThrottle } from "../../application/log-throttle.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import type { Api } from "../api.ts";
 import { errorAnswer, type ErrorAnswer } from "./errors.ts";
@@ -11,10 +11,10 @@ export type Fail = (error: unknown, requestId: string) => Omit<ErrorAnswer, "unf
  * and then by their number: overloading the service must not fill its log.
  */
 export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | "metrics" | "clock">): Fail {
-  const repeats = new Repeats(clock);
+  const logThrottle = new LogThrottle(clock);
   const unserved = (error: unknown, requestId: string) => {
     const [known, cause] = error instanceof Refusal ? [error.message, {}] : [String(error), { err: error }];
-    repeats.tell(
+    logThrottle.tell(
       known,
       (reason) => logger.warn({ reason, requestId, ...cause }, "a request could not be served"),
       (reason, requests) => logger.warn({ reason, requests }, "more requests could not be served"),
@@ -23,7 +23,7 @@ export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | 
   return (error, requestId) => {
     const { unforeseen, ...answer } = errorAnswer(error);
     if (unforeseen) {
-      metrics.trouble("request failed");
+      metrics.anomaly("request failed");
       logger.error({ err: error, requestId }, "a request failed");
     } else if (answer.status === 503) unserved(error, requestId);
     return answer;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Admission } from "../../application/ingest/producer-authentication.ts";
-import { Repeats } from "../../application/repeats.ts";
+import { LogThrottle } from "../../application/log-throttle.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Fail } from "../answers/failures.ts";
 import { json, plainText } from "../answers/send.ts";
@@ -42,7 +42,7 @@ export type AnswerIngest = (request: IngestRequest) => Promise<IngestAnswer>;
 /** The one path whose cost counts; it knows no framework, and not how its requests came. */
 export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
   const { services: { producers, ingest }, clock, logger, metrics } = api;
-  const refusals = new Repeats(clock);
+  const refusals = new LogThrottle(clock);
   /** Of producers with a good key only: anyone else could fill the log. */
   const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
     const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };

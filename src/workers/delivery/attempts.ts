@@ -1,7 +1,7 @@
 import type { DeliveryClient } from "../../application/delivery/delivery-client.ts";
 import { failed, pauseAskedBy, type Outcome } from "../../application/delivery/outcome.ts";
 import type { Outcomes } from "../../application/delivery/recording.ts";
-import { Repeats } from "../../application/repeats.ts";
+import { LogThrottle } from "../../application/log-throttle.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
@@ -26,12 +26,12 @@ interface AttemptParts {
 /** Carries out claimed attempts: sends, and records the outcome. */
 export class Attempts {
   readonly #parts: AttemptParts;
-  readonly #repeats: Repeats;
+  readonly #logThrottle: LogThrottle;
   readonly #hosts = new WeakMap<Destination, string>();
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
-    this.#repeats = new Repeats(parts.clock);
+    this.#logThrottle = new LogThrottle(parts.clock);
   }
 
   /**
@@ -104,14 +104,14 @@ export class Attempts {
 
   #giveUp(error: Refusal, eventId: string, attempt: number): void {
     const { logger, metrics } = this.#parts;
-    metrics.trouble("event not readable");
+    metrics.anomaly("event not readable");
     logger.error({ reason: error.message, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
   /** A log that is away keeps all attempts under way from being recorded, again and again. */
   #tell(error: unknown, eventId: string, attempt: number): void {
     const { logger } = this.#parts;
-    this.#repeats.tell(
+    this.#logThrottle.tell(
       String(error),
       () => logger.error({ err: error, eventId, attempt }, "an outcome could not be recorded yet"),
       (reason, times) => logger.error({ reason, times }, "outcomes could not be recorded yet"),

@@ -2,8 +2,8 @@ import { destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import { countFinished } from "../../application/events/finishing.ts";
 import { loadWebhook, referencesOf } from "../../application/events/webhooks.ts";
+import { LogThrottle } from "../../application/log-throttle.ts";
 import { entriesOf } from "../../application/origin.ts";
-import { Repeats } from "../../application/repeats.ts";
 import { UnreadableRecord } from "../../application/unreadable.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
@@ -39,13 +39,13 @@ interface ClaimParts {
 /** Claims attempts, by an append at the expected revision: of all rivals, one wins. */
 export class Claims {
   readonly #parts: ClaimParts;
-  readonly #repeats: Repeats;
+  readonly #logThrottle: LogThrottle;
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
-    this.#repeats = new Repeats(parts.clock);
+    this.#logThrottle = new LogThrottle(parts.clock);
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
@@ -137,9 +137,9 @@ export class Claims {
   /** Damage is told event by event; a newer release may have left thousands. */
   #passOver(eventId: string, { newer }: UnreadableRecord): void {
     const { logger, metrics } = this.#parts;
-    metrics.trouble("event not readable");
+    metrics.anomaly("event not readable");
     if (!newer) return logger.error({ eventId }, "an event cannot be read: it is passed over");
-    this.#repeats.tell(
+    this.#logThrottle.tell(
       "newer",
       () => logger.warn({ eventId }, "an event waits for a process of the newer release that wrote a part of it"),
       (_, events) => logger.warn({ events }, "more events wait for a process of a newer release"),

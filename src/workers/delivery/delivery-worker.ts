@@ -1,14 +1,14 @@
 import pLimit from "p-limit";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
-import { Repeats } from "../../application/repeats.ts";
+import { LogThrottle } from "../../application/log-throttle.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Timer } from "../../ports/clock/clock.ts";
 import { within } from "../../ports/clock/within.ts";
 import type { NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
-import { Lane, type LaneParts } from "./lane.ts";
-import { PayloadRoom } from "./payload-room.ts";
-import type { SessionStart } from "./tenure.ts";
+import { Dispatcher, type DispatcherParts } from "./dispatcher.ts";
+import type { SessionStart } from "./ownership.ts";
+import { PayloadBudget } from "./payload-budget.ts";
 
 /** Questions and claims at once: more would not be over sooner, and would keep others from being answered. */
 const askedAtOnce = 64;
@@ -19,15 +19,15 @@ const atHandCharacters = 64 * 2 ** 20;
 /** Of payloads under way; they take some four times as much memory: as text, as bytes, and encrypted. */
 const usualSendingCharacters = 128 * 2 ** 20;
 
-/** What the worker makes for its lanes. */
-type OfWorker = "repeats" | "payloadRoom" | "sendingRoom" | "startOf" | "woken" | "atHand";
+/** What the worker makes for its dispatchers. */
+type OfWorker = "logThrottle" | "payloadBudget" | "sendingBudget" | "startOf" | "woken" | "atHand";
 
-/** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
+/** Hands work items to dispatchers, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   readonly #queue: WorkQueue;
   readonly #firstAttempts: FirstAttempts;
-  readonly #parts: LaneParts;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #parts: DispatcherParts;
+  readonly #dispatchers = new Map<string, Dispatcher>();
   readonly #starts = new WeakMap<QueueSession, Promise<SessionStart>>();
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
@@ -35,16 +35,16 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   constructor(
     queue: WorkQueue,
     firstAttempts: FirstAttempts,
-    parts: Omit<LaneParts, OfWorker>,
+    parts: Omit<DispatcherParts, OfWorker>,
     { sendingCharacters = usualSendingCharacters } = {},
   ) {
     this.#queue = queue;
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
     this.#parts = {
-      ...parts, repeats: new Repeats(parts.clock), startOf,
+      ...parts, logThrottle: new LogThrottle(parts.clock), startOf,
       woken: pLimit(askedAtOnce), atHand: pLimit(askedAtOnce),
-      payloadRoom: new PayloadRoom(atHandCharacters), sendingRoom: new PayloadRoom(sendingCharacters),
+      payloadBudget: new PayloadBudget(atHandCharacters), sendingBudget: new PayloadBudget(sendingCharacters),
     };
   }
 
@@ -52,47 +52,47 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   async start(): Promise<void> {
     this.#consumption = await this.#queue.consume(this);
     this.#firstAttempts.claimer = this;
-    this.#dropIdleLanes();
+    this.#dropIdleDispatchers();
   }
 
   /** Starts nothing more and resolves when what is under way is recorded, or after `patienceMs`. */
   async stop(patienceMs: number): Promise<void> {
     this.#idleTimer?.cancel();
     this.#firstAttempts.claimer = null;
-    const lanes = [...this.#lanes.values()];
+    const dispatchers = [...this.#dispatchers.values()];
     await this.#consumption?.stop();
-    await within(this.#parts.clock, patienceMs, Promise.all(lanes.map((lane) => lane.settled())));
-    for (const lane of this.#lanes.values()) lane.drop();
+    await within(this.#parts.clock, patienceMs, Promise.all(dispatchers.map((dispatcher) => dispatcher.settled())));
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.drop();
   }
 
   take(items: readonly WorkItem[], session: QueueSession): void {
-    const touched = new Set<Lane>();
+    const touched = new Set<Dispatcher>();
     for (const item of items) {
-      const lane = this.#laneOf(item.destinationId);
-      lane.offer(item, session);
-      touched.add(lane);
+      const dispatcher = this.#dispatcherOf(item.destinationId);
+      dispatcher.offer(item, session);
+      touched.add(dispatcher);
     }
-    for (const lane of touched) lane.pump();
+    for (const dispatcher of touched) dispatcher.pump();
   }
 
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
-    return this.#lanes.get(event.destinationId)?.claimFirst(event, accepted) ?? null;
+    return this.#dispatchers.get(event.destinationId)?.claimFirst(event, accepted) ?? null;
   }
 
   reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void {
-    for (const [id, lane] of this.#lanes) {
-      if (isLost(id)) lane.leave();
-      else lane.carryOn(session);
+    for (const [id, dispatcher] of this.#dispatchers) {
+      if (isLost(id)) dispatcher.leave();
+      else dispatcher.carryOn(session);
     }
   }
 
-  #laneOf(destinationId: string): Lane {
-    let lane = this.#lanes.get(destinationId);
-    if (!lane) {
-      lane = new Lane(destinationId, this.#parts);
-      this.#lanes.set(destinationId, lane);
+  #dispatcherOf(destinationId: string): Dispatcher {
+    let dispatcher = this.#dispatchers.get(destinationId);
+    if (!dispatcher) {
+      dispatcher = new Dispatcher(destinationId, this.#parts);
+      this.#dispatchers.set(destinationId, dispatcher);
     }
-    return lane;
+    return dispatcher;
   }
 
   #startOf(session: QueueSession): Promise<SessionStart> {
@@ -105,13 +105,13 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     return start;
   }
 
-  #dropIdleLanes(): void {
+  #dropIdleDispatchers(): void {
     const since = this.#parts.clock.monotonic() - idleMs;
-    for (const [id, lane] of this.#lanes) {
-      if (!lane.idleSince(since)) continue;
-      lane.drop();
-      this.#lanes.delete(id);
+    for (const [id, dispatcher] of this.#dispatchers) {
+      if (!dispatcher.idleSince(since)) continue;
+      dispatcher.drop();
+      this.#dispatchers.delete(id);
     }
-    this.#idleTimer = this.#parts.clock.schedule(dropEveryMs, () => this.#dropIdleLanes());
+    this.#idleTimer = this.#parts.clock.schedule(dropEveryMs, () => this.#dropIdleDispatchers());
   }
 }

@@ -34,7 +34,7 @@ interface DuePagesParts {
 
 /**
  * Looks through the due work of one destination. A look from the start needs an index that knows everything done so
- * far, and so makes the projection hurry; the looks that go on from there need not. A lagging index may name work that
+ * far, and so makes the projection flush; the looks that go on from there need not. A lagging index may name work that
  * is already done: the claim finds that out.
  */
 export class DuePages {

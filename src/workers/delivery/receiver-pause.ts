@@ -2,7 +2,7 @@ import { millis, timestamp, type Timestamp } from "../../domain/time.ts";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 
 /**
- * The pause that a destination's receiver asked for by 429, as its lane knows it. The log has it, too, for later
+ * The pause that a destination's receiver asked for by 429, as its dispatcher knows it. The log has it, too, for later
  * owners; here it begins as soon as the answer is read. The longest pause asked for holds. It is timed by the monotonic
  * clock, so that a jump of the wall clock neither ends nor prolongs it.
  */

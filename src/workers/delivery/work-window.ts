@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { logStart, type EventLog, type Position } from "../../ports/event-store.ts";
 import type { WorkItem } from "../../ports/work-queue.ts";
 import { DuePages } from "./due-pages.ts";
-import type { PayloadRoom } from "./payload-room.ts";
+import type { PayloadBudget } from "./payload-budget.ts";
 import type { Ended, Unclaimed } from "./work.ts";
 
 /** Events at hand, at most, however many wait. */
@@ -18,7 +18,7 @@ export interface WindowParts {
   readonly log: EventLog;
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
-  readonly payloadRoom: PayloadRoom;
+  readonly payloadBudget: PayloadBudget;
 }
 
 /**
@@ -80,7 +80,7 @@ export class WorkWindow {
     if (item.kind === "wake") return this.#wantRefill(item.position);
     if (this.#knows(item.eventId)) return;
     this.#gone.delete(item.eventId);
-    const hasRoom = this.#work.length < this.#places && this.#parts.payloadRoom.take(item.payload);
+    const hasRoom = this.#work.length < this.#places && this.#parts.payloadBudget.take(item.payload);
     if (hasRoom) this.#push({ kind: "first", eventId: item.eventId, item });
     else this.#wantRefill(item.position);
   }
@@ -227,7 +227,7 @@ export class WorkWindow {
   }
 
   #letGo(work: Unclaimed): void {
-    if (work.kind === "first") this.#parts.payloadRoom.giveBack(work.item.payload);
+    if (work.kind === "first") this.#parts.payloadBudget.giveBack(work.item.payload);
   }
 
   #push(work: Unclaimed): void {

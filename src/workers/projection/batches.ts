@@ -5,7 +5,7 @@ import { changesOf } from "./changes-of.ts";
 import { ErasedTenants } from "./erased-tenants.ts";
 import { eventIdIn } from "./event-id-in.ts";
 import type { Purges } from "./purges.ts";
-import type { StreamsAside } from "./streams-aside.ts";
+import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
 /** A part of the log, and the position it reaches. */
 export type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
@@ -22,14 +22,14 @@ export interface BatchesParts {
   /** Turns entries into what projections are to see, as many, in the same order. Retried when it fails. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
-  readonly aside: StreamsAside;
+  readonly aside: QuarantinedStreams;
   /** Does it until it succeeds. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
  * Makes batches of what the log changes in the read models, without what is left in it of erased tenants. A stream with
- * an unreadable entry is set aside from there on.
+ * an unreadable entry is quarantined from there on.
  */
 export class Batches {
   readonly #parts: BatchesParts;

@@ -1,5 +1,5 @@
 import { set } from "../../../projections/projection.ts";
-import { isOfDueIndex, setAside, type SetAsideDocument } from "../../../projections/set-aside/set-aside.ts";
+import { isOfDueIndex, quarantine, type QuarantineDocument } from "../../../projections/quarantine/quarantine.ts";
 import { pagesOf } from "../../application/scans.ts";
 import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
@@ -8,7 +8,7 @@ import type { BatchesParts } from "./batches.ts";
 import { changesOf } from "./changes-of.ts";
 import { eventIdIn } from "./event-id-in.ts";
 import type { Purges } from "./purges.ts";
-import type { StreamsAside } from "./streams-aside.ts";
+import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
 /** Streams that one step looks at, and entries of each that it projects: others wait no longer than that takes. */
 const streamsOfStep = 50;
@@ -19,7 +19,7 @@ interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
   readonly log: Pick<EventStore, "readStream">;
   readonly readModels: Pick<ReadModels, "find"> & Pick<ReadModelWriter, "amend">;
   readonly prepare: BatchesParts["prepare"];
-  readonly aside: StreamsAside;
+  readonly aside: QuarantinedStreams;
   readonly purges: Purges;
 }
 
@@ -43,7 +43,7 @@ export class LateStreams {
   readonly #parts: LateStreamsParts;
   /** What this release cannot read either. A newer entry's type and reason alone decide on that. */
   readonly #stillNewer = new Set<string>();
-  #pages: AsyncGenerator<readonly SetAsideDocument[], void> | undefined;
+  #pages: AsyncGenerator<readonly QuarantineDocument[], void> | undefined;
   /** Streams of the last step that have more to project, or all of them where it failed. */
   #again: readonly string[] = [];
   #back = 0;
@@ -55,7 +55,7 @@ export class LateStreams {
   }
 
   /** Whether the first entry of one of the streams can be read now that was not projected. */
-  async canReadAny(marks: readonly SetAsideDocument[]): Promise<boolean> {
+  async canReadAny(marks: readonly QuarantineDocument[]): Promise<boolean> {
     for (const mark of marks) {
       if (this.#stillNewer.has(keyOf(mark))) continue;
       const [entry] = await this.#read(mark, 1);
@@ -93,9 +93,9 @@ export class LateStreams {
   }
 
   /** Marks to look at: first those of the streams that are under way. */
-  async #next(): Promise<readonly SetAsideDocument[] | undefined> {
+  async #next(): Promise<readonly QuarantineDocument[] | undefined> {
     if (this.#again.length > 0) return this.#find(this.#again);
-    this.#pages ??= pagesOf(this.#parts.readModels, setAside, { where: { newer: true }, size: streamsOfStep });
+    this.#pages ??= pagesOf(this.#parts.readModels, quarantine, { where: { newer: true }, size: streamsOfStep });
     try {
       const { value } = await this.#pages.next();
       return value ?? undefined;
@@ -106,14 +106,14 @@ export class LateStreams {
   }
 
   /** The marks of those streams that still wait; the others are back. */
-  async #find(streams: readonly string[]): Promise<readonly SetAsideDocument[]> {
+  async #find(streams: readonly string[]): Promise<readonly QuarantineDocument[]> {
     const found = await this.#parts.readModels.find({
-      collection: setAside.name,
-      anyOf: { field: setAside.key, values: streams },
-      order: { field: setAside.key, descending: false },
+      collection: quarantine.name,
+      anyOf: { field: quarantine.key, values: streams },
+      order: { field: quarantine.key, descending: false },
       limit: streams.length,
     });
-    const marks = found as readonly SetAsideDocument[];
+    const marks = found as readonly QuarantineDocument[];
     const marked = new Set(marks.map(({ stream }) => stream));
     for (const stream of streams) if (!marked.has(stream)) this.#isBack(stream);
     return marks.filter(({ newer }) => newer);
@@ -124,7 +124,7 @@ export class LateStreams {
     this.#back += 1;
   }
 
-  async #stepOf(mark: SetAsideDocument, upTo: Position): Promise<Step> {
+  async #stepOf(mark: QuarantineDocument, upTo: Position): Promise<Step> {
     const { aside } = this.#parts;
     const { stream } = mark;
     const read = await this.#read(mark, entriesOfStep);
@@ -140,7 +140,7 @@ export class LateStreams {
     }
     const last = entries.at(-1);
     if (last && entries.length === entriesOfStep) {
-      const next = set(setAside, stream, { revision: last.revision + 1 });
+      const next = set(quarantine, stream, { revision: last.revision + 1 });
       return { changes: [...changes, next], isBack: false, isCut: true };
     }
     const back = await aside.back(stream, ({ position }) => position <= upTo);
@@ -148,7 +148,7 @@ export class LateStreams {
   }
 
   /** Remembers what this release cannot read either; answers whether that is so. */
-  #remember(mark: SetAsideDocument, entry: LogEntry | undefined): boolean {
+  #remember(mark: QuarantineDocument, entry: LogEntry | undefined): boolean {
     if (entry?.unreadable === undefined || !entry.newer) return false;
     const { revision, type, unreadable: reason } = entry;
     if (revision !== mark.revision || keyOf({ type, reason }) !== keyOf(mark)) return false;
@@ -156,7 +156,7 @@ export class LateStreams {
     return true;
   }
 
-  async #read({ stream, revision }: SetAsideDocument, limit: number): Promise<readonly LogEntry[]> {
+  async #read({ stream, revision }: QuarantineDocument, limit: number): Promise<readonly LogEntry[]> {
     return this.#parts.prepare(await this.#parts.log.readStream(stream, { from: revision, limit }));
   }
 
@@ -182,6 +182,6 @@ export class LateStreams {
   }
 }
 
-function keyOf({ type, reason }: Pick<SetAsideDocument, "type" | "reason">): string {
+function keyOf({ type, reason }: Pick<QuarantineDocument, "type" | "reason">): string {
   return `${type}: ${reason}`;
 }

@@ -1,19 +1,19 @@
 import type { Position } from "../../ports/event-store.ts";
 import { Loop } from "../loop.ts";
 import { Progress } from "./progress.ts";
-import { Term, type ProjectionParts } from "./term.ts";
+import { ProjectionRun, type ProjectionParts } from "./projection-run.ts";
 
 const shutOutPauseMs = 1_000;
 
 /**
  * Keeps the read models up with the log: projects entries in batches, each applied with its checkpoint. A stream with
- * an unreadable entry is set aside from there on. What purges took is cleared away in between. Other definitions than
+ * an unreadable entry is quarantined from there on. What purges took is cleared away in between. Other definitions than
  * the stored ones, or a log that ends before the checkpoint, make it rebuild everything.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
   readonly #progress = new Progress();
-  #term: Term | undefined;
+  #run: ProjectionRun | undefined;
   #loop: Loop | undefined;
 
   constructor(parts: ProjectionParts) {
@@ -26,8 +26,8 @@ export class ProjectionRunner {
    */
   start(): void {
     this.#loop = new Loop(this.#parts.clock, async () => {
-      this.#term = new Term(this.#parts, this.#progress);
-      await this.#term.run();
+      this.#run = new ProjectionRun(this.#parts, this.#progress);
+      await this.#run.run();
       // Whoever was first may be about to stop.
       return shutOutPauseMs;
     });
@@ -36,26 +36,26 @@ export class ProjectionRunner {
 
   /** Resolves when nothing is being written any more. What is not applied yet is read again at the next start. */
   async stop(): Promise<void> {
-    this.#term?.end();
+    this.#run?.end();
     await this.#loop?.stop();
   }
 
   /** The read models are no more, because of the error: what they were is built again. */
   beginAnew(error: unknown): void {
-    this.#parts.metrics.trouble("projection");
+    this.#parts.metrics.anomaly("projection");
     this.#parts.logger.error({ err: error }, "the read models are damaged: they are built again");
-    this.#term?.end();
+    this.#run?.end();
   }
 
   /** Somebody waits for `position`: no batch lingers until that is projected. */
-  hurry(position: Position): void {
+  flush(position: Position): void {
     this.#progress.want(position);
-    if (this.#progress.isAwaited) this.#term?.hurry();
+    if (this.#progress.isAwaited) this.#run?.flush();
   }
 
   /** Resolves once the read models cover `position`. */
   drained(position: Position): Promise<void> {
-    this.hurry(position);
+    this.flush(position);
     return this.#progress.covered(position);
   }
 
@@ -64,7 +64,7 @@ export class ProjectionRunner {
    * {@link start} and {@link stop}.
    */
   async rebuild(): Promise<void> {
-    this.#term = new Term(this.#parts, this.#progress);
-    await this.#term.rebuild();
+    this.#run = new ProjectionRun(this.#parts, this.#progress);
+    await this.#run.rebuild();
   }
 }

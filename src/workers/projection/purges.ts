@@ -14,7 +14,7 @@ const slice = 500;
 
 interface PurgesParts {
   readonly readModels: Pick<ReadModels, "find" | "get"> & Pick<ReadModelWriter, "amend">;
-  /** Whether a stream is set aside: its event's fate is unknown, so it stays. */
+  /** Whether a stream is quarantined: its event's fate is unknown, so it stays. */
   readonly isAside: (stream: string) => boolean;
 }
 

@@ -82,7 +82,7 @@ export function texts(entries: readonly LogEntry[]): string[] {
 }
 
 /** Follows the log and keeps what concerns the given streams. */
-export class Follower {
+export class LogTail {
   readonly seen: LogEntry[] = [];
   readonly upTos: Position[] = [];
   readonly #streams: ReadonlySet<string>;
@@ -127,7 +127,7 @@ export class Bench {
   readonly engine: EventStoreUnderTest;
   /** The client the tests use; replaced when the engine was restarted. */
   store: EventStore;
-  #followers: Follower[] = [];
+  #followers: LogTail[] = [];
 
   constructor(engine: EventStoreUnderTest, store: EventStore) {
     this.engine = engine;
@@ -135,8 +135,8 @@ export class Bench {
   }
 
   /** Follows until the test is over. */
-  follow(options: SubscriptionOptions, streams: Iterable<string>, pauseMs?: () => number): Follower {
-    const follower = new Follower(this.store, options, streams, pauseMs);
+  follow(options: SubscriptionOptions, streams: Iterable<string>, pauseMs?: () => number): LogTail {
+    const follower = new LogTail(this.store, options, streams, pauseMs);
     this.#followers.push(follower);
     return follower;
   }

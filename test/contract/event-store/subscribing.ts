@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { noStream, type EventStore, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
-import { expectOrdered, freshStream, note, texts, until, type Bench, type Follower } from "./harness.ts";
+import { expectOrdered, freshStream, note, texts, until, type Bench, type LogTail } from "./harness.ts";
 
 /** Subscriptions: catching up, following, resuming, failing, stopping. */
 export function subscribingContract(bench: () => Bench): void {
@@ -24,7 +24,7 @@ export function subscribingContract(bench: () => Bench): void {
       const streams = Array.from({ length: 8 }, () => freshStream());
       const after = await bench().store.head();
       const rival = await bench().engine.store();
-      const started: Follower[] = [];
+      const started: LogTail[] = [];
       const writer = async (client: EventStore, stream: string) => {
         for (let at = 0; at < 40; at++) await client.append(stream, at - 1, [note(String(at))]);
       };

@@ -22,7 +22,7 @@ describe("appends to EventStoreDB", () => {
     await store.append(stream, noStream, [note("a")]);
     bench.server.faults.dropReplies(1);
     const { revision, position } = await store.append(stream, 0, [note("b"), note("c")]);
-    expect(bench.troubles).to.not.deep.equal([]);
+    expect(bench.anomalies).to.not.deep.equal([]);
     const entries = await store.readStream(stream);
     expect(texts(entries)).to.deep.equal(["a", "b", "c"]);
     expect(entries.at(-1)).to.include({ revision, position });
@@ -64,7 +64,7 @@ describe("appends to EventStoreDB", () => {
     bench.server.faults.freeze();
     const racing = [rival, store].map((client, at) => client.append(stream, 0, [note(String(at))]));
     const settled = Promise.allSettled(racing);
-    await until("both were sent again", () => bench.troubles.length >= 2);
+    await until("both were sent again", () => bench.anomalies.length >= 2);
     bench.server.faults.thaw();
     const won = (await settled).findIndex(({ status }) => status === "fulfilled");
     const lost = await failureOf(racing[1 - won]!);
@@ -98,7 +98,7 @@ describe("appends to EventStoreDB", () => {
       breaking.abort();
       await breaker;
     }
-    expect(bench.troubles.length).to.be.greaterThan(3);
+    expect(bench.anomalies.length).to.be.greaterThan(3);
     for (const stream of streams) {
       await until("it can be read", () => clients[0]!.readStream(stream).then(() => true, () => false));
       const found = texts(await clients[0]!.readStream(stream));
@@ -127,7 +127,7 @@ describe("appends to EventStoreDB", () => {
     await until("it is there", async () => (await store.readStream(stream)).length === 1);
     await pause(150);
     expect((await store.append(stream, 0, [note("b")])).revision).to.equal(1);
-    expect(bench.troubles).to.deep.equal([]);
+    expect(bench.anomalies).to.deep.equal([]);
   });
 
   it("waits for a server that is slow but answers, without sending anything twice", async () => {
@@ -135,7 +135,7 @@ describe("appends to EventStoreDB", () => {
     bench.server.faults.slowDown(300);
     const stream = freshStream();
     await Promise.all(Array.from({ length: 50 }, (_, at) => store.append(stream, at - 1, [note(String(at))])));
-    expect(bench.troubles).to.deep.equal([]);
+    expect(bench.anomalies).to.deep.equal([]);
     expect(bench.server.faults.appends).to.equal(50);
   });
 
@@ -145,7 +145,7 @@ describe("appends to EventStoreDB", () => {
     await store.append(stream, noStream, [note("a")]);
     await bench.server.stopGracefully();
     const waiting = store.append(stream, 0, [note("b")]);
-    await until("it has noticed", () => bench.troubles.length > 0);
+    await until("it has noticed", () => bench.anomalies.length > 0);
     await bench.server.listen();
     expect((await waiting).revision).to.equal(1);
   });

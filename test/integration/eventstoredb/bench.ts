@@ -31,7 +31,7 @@ interface ClientOptions {
 /** Clients of a server, and what went wrong for them. */
 export class Bench {
   readonly url: string;
-  readonly troubles: unknown[] = [];
+  readonly anomalies: unknown[] = [];
   readonly #clients: EventStoreDb[] = [];
   readonly #officials: EventStoreDBClient[] = [];
 
@@ -50,7 +50,7 @@ export class Bench {
   ): Promise<EventStoreDb> {
     const client = new EventStoreDb({
       url, codec, clock, tuning: { ...quick, ...tuning },
-      onTrouble: (error) => this.troubles.push(error),
+      onAnomaly: (error) => this.anomalies.push(error),
     });
     this.#clients.push(client);
     return client;

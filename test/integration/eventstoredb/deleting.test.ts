@@ -42,7 +42,7 @@ describe("deleting streams of EventStoreDB", () => {
     bench.server.faults.dropReplies(1);
     await store.deleteStream(stream, 0);
     expect(await store.readStream(stream)).to.deep.equal([]);
-    expect(bench.troubles).to.not.deep.equal([]);
+    expect(bench.anomalies).to.not.deep.equal([]);
   });
 
   it("gives up when its time is over", async () => {

@@ -101,14 +101,14 @@ describe("following the log of EventStoreDB", () => {
     await recorder.reaches(position);
     await recorder.stop();
     expect(recorder.entries).to.have.length(101);
-    expect(bench.troubles).to.deep.equal([]);
+    expect(bench.anomalies).to.deep.equal([]);
   });
 
   it("pauses, and tells of it, where each subscription is cut off before it gave anything", async () => {
     const store = await bench.client();
     bench.server.faults.refusedReads = { code: 10, details: "Consumer too slow" };
     const recorder = new Recorder(store, { after: "" });
-    await until("it is told", () => bench.troubles.length > 1);
+    await until("it is told", () => bench.anomalies.length > 1);
     bench.server.faults.refusedReads = undefined;
     const { position } = await store.append(freshStream(), noStream, [note("a")]);
     await recorder.reaches(position);
@@ -179,7 +179,7 @@ describe("following the log of EventStoreDB", () => {
     await recorder.stop();
     expect(recorder.entries).to.have.length(301);
     expect(Math.max(...recorder.batches.map(({ entries }) => entries.length))).to.be.within(2, 40);
-    expect(bench.troubles).to.deep.equal([]);
+    expect(bench.anomalies).to.deep.equal([]);
   });
 
   it("heals when a connection says nothing any more, and tells it", async () => {
@@ -189,7 +189,7 @@ describe("following the log of EventStoreDB", () => {
     const recorder = new Recorder(store, { after: "" });
     await recorder.reaches(position);
     bench.server.faults.freeze();
-    await until("it has noticed", () => bench.troubles.length > 0);
+    await until("it has noticed", () => bench.anomalies.length > 0);
     bench.server.faults.thaw();
     const next = await untilAnswered(() => store.append(stream, 0, [note("b")]));
     await recorder.reaches(next.position);
@@ -208,7 +208,7 @@ describe("following the log of EventStoreDB", () => {
     await recorder.reaches(next.position);
     await recorder.stop();
     expect(texts(recorder.entries)).to.deep.equal(["a", "b"]);
-    expect(bench.troubles).to.not.deep.equal([]);
+    expect(bench.anomalies).to.not.deep.equal([]);
   });
 
   it("comes back after a server that shut down in good order, and after one that was killed", async () => {
@@ -407,6 +407,6 @@ describe("following the log of EventStoreDB as it is", () => {
   it("refuses a position of another engine", async () => {
     const store = await bench.client();
     expect(() => store.subscribe({ after: "0000000000000012" }, () => undefined)).to.throw("no position");
-    expect(bench.troubles).to.deep.equal([]);
+    expect(bench.anomalies).to.deep.equal([]);
   });
 });

@@ -20,13 +20,13 @@ describe("the thread that projects what EventStoreDB holds", () => {
   let bench: OwnBench;
   let dataDir: string;
   let engines: Engines;
-  let troubles: string[];
+  let anomalies: string[];
   let lines: string[];
 
   beforeEach(async () => {
     bench = await OwnBench.start();
     dataDir = mkdtempSync(join(tmpdir(), "relay-read-thread-"));
-    [troubles, lines] = [[], []];
+    [anomalies, lines] = [[], []];
     engines = await openEngines({
       config: {
         dataDir, eventStore: { engine: "eventstoredb", url: bench.server.url }, queue: { engine: "embedded" },
@@ -37,7 +37,7 @@ describe("the thread that projects what EventStoreDB holds", () => {
       projects: true,
       clock: new SystemClock(),
       logger: { ...quiet, warn: (_fields, line) => lines.push(line) },
-      metrics: { trouble: (of) => troubles.push(of) },
+      metrics: { anomaly: (of) => anomalies.push(of) },
       onFatal: (error) => {
         throw error;
       },
@@ -55,7 +55,7 @@ describe("the thread that projects what EventStoreDB holds", () => {
     await until("it follows", () => bench.server.openSubscriptions === 1);
     bench.server.breakConnections();
     await until("it tells", () => lines.includes("a subscription to the log failed and is tried again"));
-    expect(troubles).to.include("subscription");
+    expect(anomalies).to.include("subscription");
   });
 
   it("counts nothing of what a scavenge left of an event", async () => {

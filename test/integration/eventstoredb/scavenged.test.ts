@@ -37,7 +37,7 @@ describe("what a scavenge has left in EventStoreDB of an event that was deleted"
 
   async function built() {
     const models = new InMemoryReadModels();
-    await projectorOf({ log: store, models, clock: new SystemClock(), leavesRemains: true }).rebuild();
+    await projectorOf({ log: store, models, clock: new SystemClock(), leavesOrphans: true }).rebuild();
     return models.contents();
   }
 

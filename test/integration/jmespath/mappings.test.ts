@@ -46,14 +46,14 @@ describe("mappings in processes of their own", function () {
   });
   const running = () => children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
   const open = () => {
-    const troubles: string[] = [];
+    const anomalies: string[] = [];
     const warnings: object[] = [];
     const clock = new ManualClock();
-    const metrics = { trouble: (kind: string) => troubles.push(kind) };
+    const metrics = { anomaly: (kind: string) => anomalies.push(kind) };
     const logger = { warn: (fields: object) => warnings.push(fields) };
     const mappings = new JmespathMappings({ metrics, logger, clock }, maxBytes);
     opened.push(mappings);
-    return { mappings, troubles, warnings, clock };
+    return { mappings, anomalies, warnings, clock };
   };
   afterEach(() => {
     stopping = null;
@@ -73,12 +73,12 @@ describe("mappings in processes of their own", function () {
   };
 
   it("map, say what is wrong, and check an expression without a payload", async () => {
-    const { mappings, troubles, clock } = open();
+    const { mappings, anomalies, clock } = open();
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
     expect(await mappings.apply("tidy", "n", '{"n":1}')).to.deep.equal({ problem: "yields a number, not an object" });
     expect(await mappings.problemOf("tidy", "{n: n}")).to.equal(null);
     expect(await mappings.problemOf("tidy", "{n: ")).to.match(/^is not a JMESPath expression/);
-    expect(troubles).to.deep.equal([]);
+    expect(anomalies).to.deep.equal([]);
     expect(clock.pending).to.deep.equal([]);
   });
 
@@ -97,38 +97,38 @@ describe("mappings in processes of their own", function () {
 
   for (const [what, signal] of [["hangs", "SIGSTOP"], ["dies", "SIGKILL"]] as const) {
     it(`map on another process what one ${what} over`, async () => {
-      const { mappings, troubles } = open();
+      const { mappings, anomalies } = open();
       await tidy(mappings);
       const [child] = running();
       child?.kill("SIGSTOP");
       const outcome = tidy(mappings);
       child?.kill(signal);
       expect(await outcome).to.deep.equal({ text: '{"n":1}' });
-      expect(troubles).to.deep.equal(["mapping process lost"]);
+      expect(anomalies).to.deep.equal(["mapping process lost"]);
     });
   }
 
   it("give up an expression that two processes were lost over, and go on with new ones", async () => {
-    const { mappings, troubles, warnings } = open();
+    const { mappings, anomalies, warnings } = open();
     stopping = "once ready";
     const outcome = await mappings.apply("hostile", "{n: n}", '{"n":1}');
     stopping = null;
     expect(outcome).to.deep.equal({ problem: "goes beyond its bounds of time or memory" });
-    expect(troubles).to.deep.equal(["mapping process lost", "mapping process lost"]);
+    expect(anomalies).to.deep.equal(["mapping process lost", "mapping process lost"]);
     expect(warnings, "whose it was, once").to.deep.equal([{ tenantId: "hostile" }]);
     for (const child of running()) child.kill("SIGCONT");
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
   });
 
   it("start another process for one that ended with nothing to do", async () => {
-    const { mappings, troubles } = open();
+    const { mappings, anomalies } = open();
     await tidy(mappings);
     const [child] = running();
     const exit = once(child ?? expect.fail(), "exit");
     child?.kill("SIGKILL");
     await exit;
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
-    expect(troubles).to.deep.equal([]);
+    expect(anomalies).to.deep.equal([]);
   });
 
   it("leave a process to those who are quick, however many are slow", async () => {
@@ -227,7 +227,7 @@ describe("mappings in processes of their own", function () {
   }
 
   it("wait between tries to start a process, and say once why it cannot be started", async () => {
-    const { mappings, troubles, warnings, clock } = open();
+    const { mappings, anomalies, warnings, clock } = open();
     await tidy(mappings);
     const [busy] = running();
     busy?.kill("SIGSTOP");
@@ -245,7 +245,7 @@ describe("mappings in processes of their own", function () {
     clock.advance(500);
     const outcomes = await Promise.all(waiting);
     expect(outcomes).to.deep.equal([{ text: '{"n":1}' }, { text: '{"n":2}' }]);
-    expect(troubles.filter((kind) => kind === "mapping process start")).to.have.length(2);
+    expect(anomalies.filter((kind) => kind === "mapping process start")).to.have.length(2);
     const failures = warnings.filter((fields) => "err" in fields);
     expect(failures).to.have.length(1).and.have.nested.property("[0].err.message", "spawn EAGAIN");
   });

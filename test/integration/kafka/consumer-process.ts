@@ -26,7 +26,7 @@ async function begin({ brokers, topicPrefix, partitions, destinations }: Consume
     password: null,
     clock: new SystemClock(),
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
-    metrics: { trouble: nothing },
+    metrics: { anomaly: nothing },
   });
   const recorder = new WorkRecorder();
   const watch = new OwnershipWatch(recorder, destinations);

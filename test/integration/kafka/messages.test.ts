@@ -58,8 +58,8 @@ describe("Kafka's topic", function () {
       await opened.queue.consume(recorder);
       await until("the last is taken", () => recorder.eventIds.includes("last"));
       expect(recorder.items.map((taken) => taken.kind === "first" && taken.eventId)).to.deep.equal(["first", "last"]);
-      expect(opened.troubles).to.deep.equal(garbage.map(() => "queue message"));
-      const lines = opened.log.filter(({ level, message }) => level === "warn" && message.includes("set aside"));
+      expect(opened.anomalies).to.deep.equal(garbage.map(() => "queue message"));
+      const lines = opened.log.filter(({ level, message }) => level === "warn" && message.includes("quarantined"));
       expect(lines.map(({ fields }) => (fields as { offset: string }).offset))
         .to.deep.equal(garbage.map((_, index) => String(index + 1)));
       expect(lines[0]?.fields).to.include.keys("topic", "partition");
@@ -76,7 +76,7 @@ describe("Kafka's topic", function () {
       await opened.queue.consume(recorder);
       await until("the last is taken", () => recorder.eventIds.includes("last"));
       expect(recorder.eventIds).to.deep.equal(["first", "more", "last"]);
-      expect(opened.troubles).to.deep.equal([]);
+      expect(opened.anomalies).to.deep.equal([]);
       await until("they are done with", async () => (await total(opened.queue)) === 0);
     });
 
@@ -90,7 +90,7 @@ describe("Kafka's topic", function () {
       await opened.queue.publish([firstAttempt("last")]);
       await opened.queue.consume(recorder);
       await until("the last is taken", () => recorder.eventIds.includes("last"));
-      expect(opened.troubles).to.have.length(2);
+      expect(opened.anomalies).to.have.length(2);
     });
   });
 

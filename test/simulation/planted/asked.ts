@@ -1,7 +1,7 @@
 import type { PlantedBug } from "./planted-bug.ts";
 
 const ingest = "src/application/ingest/ingest.ts";
-const directory = "src/application/ingest/directory.ts";
+const directory = "src/application/ingest/credential-lookup.ts";
 const sessions = "src/application/accounts/sessions.ts";
 const reservations = "src/application/accounts/reservations.ts";
 
@@ -148,8 +148,8 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a start that fails is nobody's to hear of",
     breaks: "no rejection goes unhandled",
-    file: "src/workers/delivery/lane.ts",
-    from: "void this.#guard.run(() => this.#track(work, task)).then(",
+    file: "src/workers/delivery/dispatcher.ts",
+    from: "void this.#retryPause.run(() => this.#track(work, task)).then(",
     to: "void this.#track(work, task).then(",
   },
   {

@@ -4,7 +4,7 @@ import { calmProbes, manyLost } from "./weathers.ts";
 const claims = "src/workers/delivery/claims.ts";
 const attempts = "src/workers/delivery/attempts.ts";
 const lost = "src/workers/lost-attempts.ts";
-const lane = "src/workers/delivery/lane.ts";
+const dispatcher = "src/workers/delivery/dispatcher.ts";
 const probes = "src/workers/delivery/probes.ts";
 const recording = "src/application/delivery/recording.ts";
 const client = "src/application/delivery/delivery-client.ts";
@@ -241,52 +241,52 @@ export const delivery: readonly PlantedBug[] = [
     to: "await dueIndex.circuitsDue(clock.now());",
   },
   {
-    name: "a lane ignores its limit",
+    name: "a dispatcher ignores its limit",
     breaks: "a destination's limit is kept",
-    file: lane,
+    file: dispatcher,
     from: "this.#places.concurrency = serverRateLimit;",
     to: "this.#places.concurrency = serverRateLimit + 1;",
   },
   {
     name: "a new owner ignores what the one before it has under way",
     breaks: "a destination's limit is kept",
-    file: lane,
+    file: dispatcher,
     from: "void this.#places(untilOver).then",
     to: "void untilOver().then",
   },
   {
-    name: "a lane goes on after its session",
+    name: "a dispatcher goes on after its session",
     breaks: "only who has a destination claims its attempts",
-    file: "src/workers/delivery/tenure.ts",
+    file: "src/workers/delivery/ownership.ts",
     from: "return this.#session?.alive ?? false;",
     to: "return this.#session !== undefined;",
   },
   {
-    name: "a lane that lost its destination keeps its work",
+    name: "a dispatcher that lost its destination keeps its work",
     breaks: "a destination's limit is kept",
-    file: lane,
-    from: "  leave(): void {\n    this.#tenure.leave();",
+    file: dispatcher,
+    from: "  leave(): void {\n    this.#ownership.leave();",
     to: "  leave(): void {",
     weather: { processes: 3, rebalanceEveryMs: 1_500, moody: 0.7 },
   },
   {
-    name: "a lane delivers to inactive destinations",
+    name: "a dispatcher delivers to inactive destinations",
     breaks: "nothing goes to an inactive or deleted destination",
-    file: lane,
+    file: dispatcher,
     from: "} else if (!destination.state?.active) {",
     to: "} else if (destination.state === undefined) {",
   },
   {
     name: "a deleted destination's events are sent, not cancelled",
     breaks: "nothing goes to an inactive or deleted destination",
-    file: lane,
+    file: dispatcher,
     from: "this.#cancellations(() => this.#cancel(work))));",
     to: "this.#cancellations(() => this.#attempt(work, false))));",
   },
   {
     name: "what is forgotten counts as deleted",
     breaks: "cancelled for a deletion that was",
-    file: lane,
+    file: dispatcher,
     from: "peek(destinations, this.#destinationId);",
     to: "peek(destinations, this.#destinationId) ?? { state: { deleted: true } as Destination };",
   },
@@ -319,7 +319,7 @@ export const delivery: readonly PlantedBug[] = [
     to: "this.#breaker = madeBreaker();",
   },
   {
-    name: "a lane goes on through a pause",
+    name: "a dispatcher goes on through a pause",
     breaks: "who asks for a pause is left alone",
     file: "src/workers/delivery/receiver-pause.ts",
     from: "return this.#end?.until ?? null;",
@@ -352,7 +352,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a probe goes while its claim is under way",
     breaks: "a probe is claimed first",
-    file: lane,
+    file: dispatcher,
     from: "const probe = await this.#probes.claim(circuit, work.eventId);\n    if (!probe) return \"nothing to do\";",
     to: `const probe = { eventId: work.eventId, leaseUntil: "" };
     void this.#probes.claim(circuit, work.eventId).catch(() => undefined);`,
@@ -368,8 +368,8 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a probe is claimed though its search outlasted the membership",
     breaks: "only who has a destination claims its attempts",
-    file: lane,
-    from: "if (this.#tenure.session !== session || !session?.alive) return \"not ours\";",
+    file: dispatcher,
+    from: "if (this.#ownership.session !== session || !session?.alive) return \"not ours\";",
     to: "if (session === undefined) return \"not ours\";",
     weather: {
       processes: 3, rebalanceEveryMs: 1_000, moody: 1, moodEveryMs: 1_500, lagMs: 3, stallEveryMs: Infinity,

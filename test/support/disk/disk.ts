@@ -5,7 +5,7 @@ import { kinds, readJournal, type Step } from "./journal.ts";
 import { Platter, type Loss } from "./platter.ts";
 
 /** How a disk fails: with which error, and which share of the writes and of the syncs. */
-export interface Trouble {
+export interface Anomaly {
   readonly error: "ENOSPC" | "EIO";
   readonly writes: number;
   readonly syncs: number;
@@ -56,7 +56,7 @@ export class Disk {
   }
 
   /** From now on the disk fails like this; null: it is well. */
-  trouble(trouble: Trouble | null): void {
+  anomaly(trouble: Anomaly | null): void {
     this.#set(4, Math.round((trouble?.writes ?? 0) * share));
     this.#set(8, Math.round((trouble?.syncs ?? 0) * share));
     if (trouble) this.#set(0, errnos[trouble.error]);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { EmbeddedQueue } from "../../../src/adapters/embedded-queue/embedded-queue.ts";
+import { EmbeddedQueue } from "../../../src/adapters/embedded/queue/embedded-queue.ts";
 import { FirstAttempts } from "../../../src/application/delivery/first-attempts.ts";
 import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
 import { processRoles, type ProcessRole } from "../../../src/config/config.ts";

@@ -8,7 +8,7 @@ import { quiet } from "../../support/telemetry.ts";
 
 describe("the watch over the engines", () => {
   let clock: ManualClock;
-  let troubles: string[];
+  let anomalies: string[];
   let away: Set<string>;
   /** For which an engine waits before it answers. */
   let answers: Map<string, Promise<void>>;
@@ -34,11 +34,11 @@ describe("the watch over the engines", () => {
   };
   beforeEach(() => {
     clock = new ManualClock();
-    troubles = [];
+    anomalies = [];
     away = new Set();
     answers = new Map();
     watch = new EngineWatch(watched, {
-      clock, logger: quiet, metrics: { trouble: (kind) => troubles.push(kind) },
+      clock, logger: quiet, metrics: { anomaly: (kind) => anomalies.push(kind) },
     });
   });
   afterEach(() => watch.stop());
@@ -51,7 +51,7 @@ describe("the watch over the engines", () => {
     const log = "the log cannot be written: Error: log is full";
     expect(ready("api")).to.equal(`${log}, no answer from MongoDB`);
     expect(ready("delivery")).to.equal(`${log}, no answer from MongoDB, no answer from Kafka`);
-    expect(troubles).to.deep.equal(["engine away", "engine away", "engine away"]);
+    expect(anomalies).to.deep.equal(["engine away", "engine away", "engine away"]);
     away.clear();
     await pass(1);
     expect(ready("delivery")).to.equal(null);
@@ -82,7 +82,7 @@ describe("the watch over the engines", () => {
     away.add("Kafka");
     await watch.start(needed("api"));
     await watch.stop();
-    const another = new EngineWatch(watched, { clock, logger: quiet, metrics: { trouble: () => undefined } });
+    const another = new EngineWatch(watched, { clock, logger: quiet, metrics: { anomaly: () => undefined } });
     away.add("MongoDB");
     const starting = another.start(needed("delivery")).then(() => "started", String);
     await pass(30);
@@ -94,7 +94,7 @@ describe("the watch over the engines", () => {
 
   it("does not wait for one that will not do, however often it is asked", async () => {
     const unfit = engine("MongoDB", { isUnfit: (reason) => String(reason).includes("full") });
-    const another = new EngineWatch([unfit], { clock, logger: quiet, metrics: { trouble: () => undefined } });
+    const another = new EngineWatch([unfit], { clock, logger: quiet, metrics: { anomaly: () => undefined } });
     away.add("MongoDB");
     expect(await another.start([unfit]).then(() => "started", String)).to.equal("Error: MongoDB is full");
     await another.stop();

@@ -1,7 +1,7 @@
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { logPath } from "../../../src/adapters/embedded-event-store/log-file.ts";
+import { logPath } from "../../../src/adapters/embedded/event-store/log-file.ts";
 import { startingMasterKeyOf } from "../../../src/composition/master-key.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { logPath } from "../../../src/adapters/embedded-event-store/log-file.ts";
+import { logPath } from "../../../src/adapters/embedded/event-store/log-file.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { openEngines, type Engines } from "../../../src/composition/engines/engines.ts";
 import { noStream } from "../../../src/ports/event-store.ts";
@@ -13,7 +13,7 @@ describe("the thread of the read side", () => {
   const folder = temporaryFolder();
   const lines: object[] = [];
   const damages: string[] = [];
-  const troubles: string[] = [];
+  const anomalies: string[] = [];
   let engines: Engines;
 
   before(async () => {
@@ -31,7 +31,7 @@ describe("the thread of the read side", () => {
       projects: true,
       clock: new SystemClock(),
       logger: { ...quiet, warn: (fields) => lines.push(fields), error: (_fields, message) => damages.push(message) },
-      metrics: { trouble: (of) => troubles.push(of) },
+      metrics: { anomaly: (of) => anomalies.push(of) },
       onFatal: (error) => {
         throw error;
       },
@@ -45,7 +45,7 @@ describe("the thread of the read side", () => {
 
   it("tells of what it meets while it opens: read models that are damaged", () => {
     expect(damages).to.deep.equal(["the read models are damaged: they are built again"]);
-    expect(troubles).to.deep.equal(["projection"]);
+    expect(anomalies).to.deep.equal(["projection"]);
   });
 
   it("says why the log cannot be read, not only that it cannot", async () => {

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { PrometheusMetrics, type Readings } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { singleRoles } from "../../../src/composition/roles.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
-import { troubles } from "../../../src/ports/telemetry.ts";
+import { anomalies } from "../../../src/ports/telemetry.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const root = new URL("../../../", import.meta.url);
@@ -59,7 +59,7 @@ describe("the documentation of metrics and alerts", () => {
     const own = [...await registered()].filter(([name]) => name.startsWith("relay_"));
     const names = own.map(([name, labels]) => (labels.size > 0 ? `${name}{${[...labels].join()}}` : name));
     const documented = codeIn(firstCells("Metrics"));
-    expect(documented.toSorted()).to.deep.equal([...names, ...failureReasons, ...troubles].toSorted());
+    expect(documented.toSorted()).to.deep.equal([...names, ...failureReasons, ...anomalies].toSorted());
   });
 
   const { groups } = parse(read("deploy/prometheus/alerts.yaml")) as Alerts;

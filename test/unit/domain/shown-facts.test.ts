@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { catalogue } from "../../../src/adapters/event-codec/catalogue.ts";
-import { histories, shownData } from "../../../src/domain/shown-facts.ts";
+import { histories, shownData } from "../../../src/domain/history-fields.ts";
 
 interface Schema {
   readonly description?: string;

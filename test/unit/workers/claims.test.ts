@@ -66,7 +66,7 @@ describe("cancelling an event", () => {
     const told: string[] = [];
     const claims = new Claims({
       clock: new ManualClock(), store: { readStream: async () => entries }, deliveryTimeoutMs: 15_000,
-      metrics: { trouble: (trouble: string) => told.push(trouble) }, logger: { error: () => undefined },
+      metrics: { anomaly: (trouble: string) => told.push(trouble) }, logger: { error: () => undefined },
     } as unknown as ConstructorParameters<typeof Claims>[0]);
     expect(await claims.cancel({ kind: "due", eventId: "event" })).to.equal(miss);
     expect(told).to.deep.equal(miss === "unreadable" ? ["event not readable"] : []);
@@ -78,7 +78,7 @@ describe("cancelling an event", () => {
     const store = { readStream: async () => [{ unreadable: "unknown type", newer: true }] };
     const claims = new Claims({
       clock, store, deliveryTimeoutMs: 15_000,
-      metrics: { trouble: () => undefined }, logger: { warn: (fields: object) => lines.push(fields) },
+      metrics: { anomaly: () => undefined }, logger: { warn: (fields: object) => lines.push(fields) },
     } as unknown as ConstructorParameters<typeof Claims>[0]);
     for (let n = 0; n < 1_000; n += 1) {
       expect(await claims.cancel({ kind: "due", eventId: `e${n}` })).to.equal("unreadable");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../src/adapters/embedded/read-models/sqlite-read-models.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { History } from "../../support/histories.ts";
@@ -23,7 +23,7 @@ describe("a projection runner whose read models are damaged", () => {
   let clock: ManualClock;
   let models: SqliteReadModels;
   let runner: ProjectionRunner;
-  let troubles: string[];
+  let anomalies: string[];
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "damaged-"));
@@ -46,8 +46,9 @@ describe("a projection runner whose read models are damaged", () => {
 
   function open(): void {
     models = new SqliteReadModels(file(), clock);
-    troubles = [];
-    runner = projectorOf({ log, models, clock, metrics: { trouble: (kind) => troubles.push(kind) }, lingerMs: 200 });
+    anomalies = [];
+    const metrics = { anomaly: (kind: string) => anomalies.push(kind) };
+    runner = projectorOf({ log, models, clock, metrics, batchDelayMs: 200 });
     models.onDamage((error) => runner.beginAnew(error));
   }
 
@@ -79,7 +80,7 @@ describe("a projection runner whose read models are damaged", () => {
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const failure = await statusOfEvent().then(() => undefined, (error: unknown) => error);
     expect(failure).to.be.instanceOf(ReadModelsUnavailable);
-    expect(troubles).to.deep.equal(["projection"]);
+    expect(anomalies).to.deep.equal(["projection"]);
     await expectBuiltAgain("Processing");
   });
 
@@ -91,7 +92,7 @@ describe("a projection runner whose read models are damaged", () => {
 
   it("rebuilds them on demand", async () => {
     await runner.rebuild();
-    expect(troubles).to.deep.equal([]);
+    expect(anomalies).to.deep.equal([]);
     await expectBuiltAgain("Processing");
   });
 });

@@ -99,7 +99,7 @@ describe("pages of due work", () => {
         clock = new ManualClock();
         pages = new DuePages("d", { dueIndex: index as unknown as DueIndex, clock });
         const dueAts = new Map<string, string>();
-        /** Known are those taken last, as to a lane with a few under way. */
+        /** Known are those taken last, as to a dispatcher with a few under way. */
         const taken: string[] = [];
         const underWay = new Set<string>();
         const settle = (leave: number) => {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { streams } from "../../../src/domain/streams.ts";
+import type { ProjectionParts } from "../../../src/workers/projection/projection-run.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
-import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
 import type { Told } from "../../support/chronicle.ts";
 import { histories, History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -22,15 +22,15 @@ describe("forgetting deleted users", () => {
     await engines.close();
   });
 
-  /** Answers its troubles. */
+  /** Answers its anomalies. */
   const runForgetter = async () => {
     const { clock } = engines;
-    const troubles: string[] = [];
-    const metrics = { trouble: (kind: string) => troubles.push(kind) };
+    const anomalies: string[] = [];
+    const metrics = { anomaly: (kind: string) => anomalies.push(kind) };
     const parts = { clock, ids: new SystemIds(), logger: quiet, metrics };
     const forgetter = new Forgetter({ forgetting: api.services.forgetting, ...parts });
     await forgetter.run(() => false);
-    return troubles;
+    return anomalies;
   };
   const register = (token: string, { url } = api) =>
     http("POST", `${url}/api/v1/invites/${token}/register`, { json: { password } });

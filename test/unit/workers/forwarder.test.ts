@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { noStream, type LogEntry } from "../../../src/ports/event-store.ts";

@@ -1,18 +1,18 @@
 import { expect } from "chai";
-import { Repeats } from "../../../src/application/repeats.ts";
+import { LogThrottle } from "../../../src/application/log-throttle.ts";
 import { refuseUnreadable } from "../../../src/application/unreadable.ts";
-import { Guard } from "../../../src/workers/delivery/guard.ts";
+import { RetryPause } from "../../../src/workers/delivery/retry-pause.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 
-describe("lanes that pause", () => {
+describe("dispatchers that pause", () => {
   it("are told in two lines where a newer release wrote of many destinations", async () => {
     const clock = new ManualClock();
     const lines: object[] = [];
     const logger = { ...quiet, warn: (fields: object) => void lines.push(fields) };
-    const repeats = new Repeats(clock);
+    const logThrottle = new LogThrottle(clock);
     for (let n = 0; n < 300; n += 1) {
-      const guard = new Guard(`d${n}`, { clock, logger, repeats }, () => undefined);
+      const guard = new RetryPause(`d${n}`, { clock, logger, logThrottle }, () => undefined);
       await guard.run(async () => refuseUnreadable(`the record circuit-d${n}`, { newer: true }));
       expect(guard.paused).to.equal(true);
     }

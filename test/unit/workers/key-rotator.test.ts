@@ -23,7 +23,7 @@ describe("key rotator", () => {
     finish = how;
     const rotation = { finish: (stopped: () => boolean) => finish(stopped) } as KeyRotation;
     const logger = { ...quiet, info: tell("info"), warn: tell("warn"), error: tell("error") };
-    const metrics = { trouble: (of: string) => void told.push(of) };
+    const metrics = { anomaly: (of: string) => void told.push(of) };
     const rotator = new KeyRotator({ rotation, clock, logger, metrics });
     rotator.start();
     await settled();

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { streams } from "../../../src/domain/streams.ts";
 import { ReadModelsUnavailable, type Change } from "../../../src/ports/read-models.ts";
+import type { ProjectionParts } from "../../../src/workers/projection/projection-run.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
-import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
 import type { Told } from "../../support/chronicle.ts";
 import { histories, History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
@@ -42,7 +42,7 @@ describe("streams that wait for a newer release", () => {
   let log: WrittenLog;
   let models: AmendedReadModels;
   let clock: ManualClock;
-  let troubles: string[];
+  let anomalies: string[];
   let lines: { readonly level: string; readonly text: string; readonly fields: object }[];
   let runners: ProjectionRunner[];
 
@@ -50,7 +50,7 @@ describe("streams that wait for a newer release", () => {
     log = new WrittenLog();
     models = new AmendedReadModels();
     clock = new ManualClock();
-    troubles = [];
+    anomalies = [];
     lines = [];
     runners = [];
   });
@@ -58,7 +58,7 @@ describe("streams that wait for a newer release", () => {
   afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
 
   function newRunner(parts: Partial<ProjectionParts> = {}): ProjectionRunner {
-    const metrics = { trouble: (kind: string) => troubles.push(kind) };
+    const metrics = { anomaly: (kind: string) => anomalies.push(kind) };
     const line = (level: string) => (fields: object, text: string) => lines.push({ level, text, fields });
     const logger = { ...quiet, info: line("info"), warn: line("warn"), error: line("error") };
     const runner = projectorOf({ log, models, clock, metrics, logger, ...parts });
@@ -104,12 +104,12 @@ describe("streams that wait for a newer release", () => {
     await project();
     expect(await statusOf(eventId)).to.equal("WaitingRetry");
     expect(await statusOf(idIn(later[0]!))).to.equal("Pending");
-    expect(contentsOf("setAside")).to.deep.equal({
+    expect(contentsOf("quarantine")).to.deep.equal({
       [streams.event(eventId)]: {
         stream: streams.event(eventId), revision: 4, type: "DeliveryNoted", reason: "unknown type", newer: true,
       },
     });
-    expect(troubles).to.deep.equal(["stream of a newer release"]);
+    expect(anomalies).to.deep.equal(["stream of a newer release"]);
     expect(lines.filter(({ level }) => level === "error")).to.deep.equal([]);
     const [line] = lines.filter(({ level }) => level === "warn");
     expect(line?.text).to.equal("a fact of a newer release: its stream waits for a process that can read it");
@@ -132,9 +132,9 @@ describe("streams that wait for a newer release", () => {
     ]);
     expect(warned()[1]?.fields).to.deep.equal({ what: "EventAccepted: unknown version 2", streams: 3 });
     await runner.stop();
-    troubles = [];
+    anomalies = [];
     await project();
-    expect(troubles).to.deep.equal(Array.from({ length: 4 }, () => "stream of a newer release"));
+    expect(anomalies).to.deep.equal(Array.from({ length: 4 }, () => "stream of a newer release"));
   });
 
   it("leave the due index, and are there again as the log has them", async () => {
@@ -242,14 +242,14 @@ describe("streams that wait for a newer release", () => {
       write(flaw);
       await project();
       log.upgrade((type) => type === "DeliveryFailed");
-      troubles = [];
+      anomalies = [];
       await project();
-      const mark = contentsOf("setAside")[streams.event(eventId)];
+      const mark = contentsOf("quarantine")[streams.event(eventId)];
       expect(mark).to.include({ revision: 5, newer: flaw === "newer" });
       expect(await statusOf(eventId)).to.equal("Processing");
       expect(contentsOf("leases"), "nobody can deliver it").to.deep.equal({});
       const kind = flaw === "newer" ? "stream of a newer release" : "stream set aside";
-      expect(troubles).to.deep.equal(["stream of a newer release", kind]);
+      expect(anomalies).to.deep.equal(["stream of a newer release", kind]);
       expect(models.contents()).to.deep.equal(await inOrder());
     }
   });
@@ -260,7 +260,7 @@ describe("streams that wait for a newer release", () => {
     await project();
     log.delete(streams.event(eventId));
     await project();
-    expect(contentsOf("setAside")).to.deep.equal({});
+    expect(contentsOf("quarantine")).to.deep.equal({});
     expect(contentsOf("waiting")).to.deep.equal({});
   });
 
@@ -323,7 +323,7 @@ describe("streams that wait for a newer release", () => {
         clock.advance(50);
         await settled();
         await runner.stop();
-        expect(contentsOf("setAside")).to.deep.equal({});
+        expect(contentsOf("quarantine")).to.deep.equal({});
         expect(models.contents()).to.deep.equal(await inOrder());
       });
     }

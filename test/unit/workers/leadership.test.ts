@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { ExpiringStateUnavailable, type ExpiringState } from "../../../src/ports/expiring-state.ts";
 import { Leadership } from "../../../src/workers/leadership.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -9,7 +9,7 @@ describe("leadership", () => {
   let clock: ManualClock;
   let state: SqliteExpiringState;
   let steps: string[];
-  let troubles: string[];
+  let anomalies: string[];
   let startFails: boolean;
   let stopFails: boolean;
   /** No role has stopped before this resolves. */
@@ -22,7 +22,7 @@ describe("leadership", () => {
   beforeEach(() => {
     clock = new ManualClock();
     state = new SqliteExpiringState(":memory:", clock);
-    [steps, troubles, candidates] = [[], [], []];
+    [steps, anomalies, candidates] = [[], [], []];
     [startFails, stopFails, away, silent] = [false, false, new Set(), new Set()];
     [renewal, stopping] = [Promise.resolve(), Promise.resolve()];
   });
@@ -54,7 +54,7 @@ describe("leadership", () => {
     };
     let term = 0;
     const leadership = new Leadership(
-      { state: reached, clock: itsClock, logger: quiet, metrics: { trouble: (of) => troubles.push(of) } },
+      { state: reached, clock: itsClock, logger: quiet, metrics: { anomaly: (of) => anomalies.push(of) } },
       { name: "work", owner },
       () => {
         const name = `${owner}${(term += 1)}`;
@@ -107,7 +107,7 @@ describe("leadership", () => {
     away = new Set(["a"]);
     const seen = await pass(10_000);
     expect(seen).to.deep.equal(["a1 stops", "b1 starts"]);
-    expect(new Set(troubles)).to.deep.equal(new Set(["leadership"]));
+    expect(new Set(anomalies)).to.deep.equal(new Set(["leadership"]));
     away = new Set();
     expect(await pass(5_000)).to.deep.equal([]);
     await candidates[1]?.stop(0);
@@ -223,7 +223,7 @@ describe("leadership", () => {
     const holder = candidate("a");
     await settle();
     await holder.stop(0);
-    expect([holder.leading, troubles]).to.deep.equal([false, ["leadership"]]);
+    expect([holder.leading, anomalies]).to.deep.equal([false, ["leadership"]]);
     candidate("b");
     expect(await settle()).to.deep.equal(["a1 stops", "b1 starts"]);
   });

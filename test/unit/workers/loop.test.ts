@@ -62,8 +62,8 @@ describe("loop", () => {
 });
 
 describe("a repeated task", () => {
-  const troubles: string[] = [];
-  const metrics = { trouble: (of: string) => void troubles.push(of) };
+  const anomalies: string[] = [];
+  const metrics = { anomaly: (of: string) => void anomalies.push(of) };
 
   it("is done again after its pause, whatever became of it, until it is stopped", async () => {
     const clock = new ManualClock();
@@ -79,7 +79,7 @@ describe("a repeated task", () => {
       await settled();
     }
     expect(times).to.deep.equal([5, 65, 125]);
-    expect(troubles).to.deep.equal(["retention"]);
+    expect(anomalies).to.deep.equal(["retention"]);
     await role.stop(0);
     expect(clock.pending).to.deep.equal([]);
   });

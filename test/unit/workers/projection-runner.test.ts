@@ -4,8 +4,8 @@ import { fingerprint } from "../../../projections/index.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import type { LogEntry, Position } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type PositionedChanges } from "../../../src/ports/read-models.ts";
+import type { ProjectionParts } from "../../../src/workers/projection/projection-run.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
-import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
 import type { Told } from "../../support/chronicle.ts";
 import { histories, History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
@@ -45,7 +45,7 @@ describe("projection runner", () => {
   let log: WrittenLog;
   let models: WatchedReadModels;
   let clock: ManualClock;
-  let troubles: string[];
+  let anomalies: string[];
   let lines: string[];
   let runners: ProjectionRunner[];
 
@@ -53,7 +53,7 @@ describe("projection runner", () => {
     log = new WrittenLog();
     models = new WatchedReadModels();
     clock = new ManualClock();
-    troubles = [];
+    anomalies = [];
     lines = [];
     runners = [];
   });
@@ -61,10 +61,10 @@ describe("projection runner", () => {
   afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
 
   function newRunner(parts: Partial<ProjectionParts> = {}): ProjectionRunner {
-    const metrics = { trouble: (kind: string) => troubles.push(kind) };
+    const metrics = { anomaly: (kind: string) => anomalies.push(kind) };
     const line = (_: object, text: string) => lines.push(text);
     const logger = { ...quiet, info: line, warn: line };
-    const runner = projectorOf({ log, models, clock, metrics, logger, lingerMs: 200, ...parts });
+    const runner = projectorOf({ log, models, clock, metrics, logger, batchDelayMs: 200, ...parts });
     runners.push(runner);
     return runner;
   }
@@ -123,7 +123,7 @@ describe("projection runner", () => {
     log.write(all.slice(-3, -2));
     await settled();
     expect(await statusOf()).to.equal(undefined);
-    runner.hurry(position(all.length - 1));
+    runner.flush(position(all.length - 1));
     await settled();
     expect(await statusOf()).to.equal("Pending");
     log.write(all.slice(-2, -1));
@@ -260,7 +260,7 @@ describe("projection runner", () => {
       }
       await runner.drained(await log.head());
       expect(pauses).to.deep.equal([50, 100, 200]);
-      expect(troubles).to.deep.equal(["projection", "projection", "projection"]);
+      expect(anomalies).to.deep.equal(["projection", "projection", "projection"]);
       const plain = new WatchedReadModels();
       const other = newRunner({ readModels: plain });
       other.start();
@@ -329,7 +329,7 @@ describe("projection runner", () => {
       return { before: all.slice(0, -1), outcome: all.slice(-1), neighbour: other.told.slice(-2) };
     };
     const asideOf = async () =>
-      models.find({ collection: "setAside", order: { field: "stream", descending: false }, limit: 9 });
+      models.find({ collection: "quarantine", order: { field: "stream", descending: false }, limit: 9 });
 
     it("sets the stream aside from there on, and nothing else", async () => {
       const { before, outcome, neighbour } = lives();
@@ -344,7 +344,7 @@ describe("projection runner", () => {
       expect(await statusOf(eventIdsOf(neighbour)[0])).to.equal("Processing");
       const why = { type: "DeliveryRegretted", reason: "unknown type", newer: false };
       expect(await asideOf()).to.deep.equal([{ stream: streams.event(eventId), revision: 2, ...why }]);
-      expect(troubles).to.deep.equal(["stream set aside"]);
+      expect(anomalies).to.deep.equal(["stream set aside"]);
     });
 
     it("takes its event out of the due index, attempts under way included", async () => {
@@ -373,7 +373,7 @@ describe("projection runner", () => {
       second.start();
       await second.drained(await log.head());
       expect(await statusOf()).to.equal("Processing");
-      expect(troubles).to.deep.equal(["stream set aside", "stream set aside"]);
+      expect(anomalies).to.deep.equal(["stream set aside", "stream set aside"]);
     });
 
     it("forgets what it remembered of read models that were lost while it began", async () => {
@@ -439,7 +439,7 @@ describe("projection runner", () => {
             results.push(models.contents());
           }
           expect(results[0]).to.deep.equal(results[1]);
-          expect(Object.keys(results[0]!.documents["setAside"] ?? {})).to.deep.equal([history.told[bad]!.stream]);
+          expect(Object.keys(results[0]!.documents["quarantine"] ?? {})).to.deep.equal([history.told[bad]!.stream]);
         }),
         { numRuns: 20 },
       );

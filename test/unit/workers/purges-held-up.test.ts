@@ -123,7 +123,7 @@ describe("a purge that is held up", () => {
     await relay.stopRunner();
     isNewer = false;
     relay.startRunner();
-    await eventually(() => relay.models.count({ collection: "setAside" }), (count) => count === 0);
+    await eventually(() => relay.models.count({ collection: "quarantine" }), (count) => count === 0);
     expect(await listed()).to.nested.include({ total: 1, "items[0].id": id, "items[0].status": "Succeeded" });
     await purge();
     await relay.settle();

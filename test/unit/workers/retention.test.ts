@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Retention } from "../../../src/workers/retention.ts";
@@ -13,11 +13,11 @@ const hourMs = 3_600_000;
 describe("retention", () => {
   let relay: ManualRelay;
   let state: SqliteExpiringState;
-  let troubles: string[];
+  let anomalies: string[];
   beforeEach(async () => {
     relay = await ManualRelay.open();
     state = new SqliteExpiringState(":memory:", relay.clock);
-    troubles = [];
+    anomalies = [];
   });
   afterEach(async () => {
     expect(relay.api.errors).to.deep.equal([]);
@@ -31,7 +31,7 @@ describe("retention", () => {
       state,
       purge: relay.api.services.commands.purge,
       logger: quiet,
-      metrics: { trouble: (of) => troubles.push(of) },
+      metrics: { anomaly: (of) => anomalies.push(of) },
     });
   /** A tenant that keeps events for so many days. */
   const open = async (retentionDays: number | null) => {
@@ -71,7 +71,7 @@ describe("retention", () => {
     const [purge] = facts.filter(({ type }) => type === "EventsPurged") as readonly RecordedEvent[];
     expect(purge?.data).to.include({ status: null, destinationId: null, matched: 1 });
     expect(purge?.metadata.actor).to.deep.equal({ type: "service", part: "retention" });
-    expect(troubles).to.deep.equal([]);
+    expect(anomalies).to.deep.equal([]);
   });
 
   it("leaves no trace where there is nothing to purge", async () => {
@@ -135,7 +135,7 @@ describe("retention", () => {
       if (stream === `purges-${one.tenantId}`) throw new LogUnavailable("away");
     };
     await newRetention().run(never);
-    expect([troubles, await purges()]).to.deep.equal([["retention"], 1]);
+    expect([anomalies, await purges()]).to.deep.equal([["retention"], 1]);
     expect(await other.shown()).to.deep.equal([]);
     relay.store.beforeAppend = () => undefined;
     await newRetention().run(never);
@@ -153,6 +153,6 @@ describe("retention", () => {
     const { entries } = await relay.store.readLog("", 1_000);
     expect(entries.filter(({ type }) => type === "EventsPurged").map(({ stream }) => stream))
       .to.deep.equal([streams.purges(other.tenantId)]);
-    expect(troubles).to.deep.equal(["retention"]);
+    expect(anomalies).to.deep.equal(["retention"]);
   });
 });

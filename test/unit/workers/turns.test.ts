@@ -13,7 +13,7 @@ import { until, workerOf } from "../../support/staged-worker.ts";
 const atOnce = 64;
 const waiting = 6;
 const another = "0193a1b2-0000-7000-8000-00000000ffff";
-/** Of a lane whose log is away. */
+/** Of a dispatcher whose log is away. */
 const pauseMs = 1_000;
 
 describe("a delivery worker with many destinations that are called at once", () => {

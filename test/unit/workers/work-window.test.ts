@@ -4,7 +4,7 @@ import { newCircuit, type Circuit } from "../../../src/domain/circuit/circuit.ts
 import { timestamp } from "../../../src/domain/time.ts";
 import type { EventLog } from "../../../src/ports/event-store.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
-import { PayloadRoom } from "../../../src/workers/delivery/payload-room.ts";
+import { PayloadBudget } from "../../../src/workers/delivery/payload-budget.ts";
 import { mostUnreadable, windowSize, WorkWindow, type WindowParts } from "../../../src/workers/delivery/work-window.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -38,7 +38,7 @@ describe("a window of work", () => {
     } as unknown as DueIndex;
     heads = [];
     const log = { head: async () => heads.shift() ?? "head" } as unknown as EventLog;
-    parts = { dueIndex, log, clock: new ManualClock(), payloadRoom: new PayloadRoom(2 * windowSize) };
+    parts = { dueIndex, log, clock: new ManualClock(), payloadBudget: new PayloadBudget(2 * windowSize) };
     window = new WorkWindow("d", parts);
   });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import listAudit from "../../../../schemas/requests/list-audit.json" with { type: "json" };
 import eventStatus from "../../../../schemas/responses/event-status.json" with { type: "json" };
-import { histories } from "../../../domain/shown-facts.ts";
+import { histories } from "../../../domain/history-fields.ts";
 import { fieldMeanings, meanings, type FactType } from "./words.ts";
 
 type Properties = Readonly<Record<string, SchemaObject>>;

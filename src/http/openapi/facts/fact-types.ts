@@ -1,4 +1,4 @@
-import { histories } from "../../../domain/shown-facts.ts";
+import { histories } from "../../../domain/history-fields.ts";
 
 /** A sentence for the description of a history: the types its facts can have. */
 export function typesOf(history: keyof typeof histories): string {

@@ -1,4 +1,4 @@
-import type { histories } from "../../../domain/shown-facts.ts";
+import type { histories } from "../../../domain/history-fields.ts";
 
 type Histories = typeof histories;
 /** A type of fact that a history shows. */

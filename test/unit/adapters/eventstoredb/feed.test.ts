@@ -30,7 +30,7 @@ describe("a subscription to which nothing comes of what the log holds", () => {
       renew: async () => { renewed += 1; },
     } as unknown as Connection;
     feed = new Feed({
-      connection, clock, tuning: defaultTuning, onTrouble: () => undefined,
+      connection, clock, tuning: defaultTuning, onAnomaly: () => undefined,
       entry: ({ position }) => ({ position }) as never,
       newest: () => missing.position, head: async () => missing.position, page: async () => [missing],
     }, at(5), { by: "stream", prefixes: [""] }, () => true);

@@ -13,7 +13,7 @@ describe("a subscription while EventStoreDB is away", () => {
     const tries: number[] = [];
     const connection = { streams: () => Promise.reject(new Error("away")) } as unknown as Connection;
     const subscription = new LogSubscription({
-      connection, clock, tuning: defaultTuning, onTrouble: () => tries.push(clock.monotonic() - startedAt),
+      connection, clock, tuning: defaultTuning, onAnomaly: () => tries.push(clock.monotonic() - startedAt),
       entry: () => undefined, newest: () => "", head: async () => "", page: async () => [],
     }, { after: "" }, () => undefined);
     for (let ms = 0; ms < 10_000; ms += 50) {
@@ -34,7 +34,7 @@ describe("a subscription while EventStoreDB is away", () => {
     };
     const connection = { streams: async () => ({ read }), callArguments: () => [] } as unknown as Connection;
     const subscription = new LogSubscription({
-      connection, clock, tuning: defaultTuning, onTrouble: () => undefined,
+      connection, clock, tuning: defaultTuning, onAnomaly: () => undefined,
       entry: () => undefined, newest: () => "", head: () => Promise.reject(new Error("away")), page: async () => [],
     }, { after: "" }, () => undefined);
     while (opened < 2) {

@@ -32,7 +32,7 @@ describe("the consumption of the topic", () => {
     const connect = () => expect.fail("there is nothing to connect to");
     const consumption = new Consumption({
       connect, topic: "relay.work", groupId: "relay.delivery", clock, logger: quiet,
-      metrics: { trouble: () => undefined },
+      metrics: { anomaly: () => undefined },
     }, ready, new WorkRecorder());
     for (let round = 1; round <= 20; round++) {
       await turn();

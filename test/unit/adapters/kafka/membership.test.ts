@@ -102,7 +102,7 @@ describe("a member of the group", () => {
     cuts = 0;
     membership = new Membership({
       connect: () => ({ kafka: driver, cut: () => { cuts += 1; } }), topic, groupId: "relay.delivery", clock,
-      logger: { debug: nothing, info: nothing, warn: nothing, error: nothing }, metrics: { trouble: nothing },
+      logger: { debug: nothing, info: nothing, warn: nothing, error: nothing }, metrics: { anomaly: nothing },
     }, recorder);
     over = membership.live();
     await turn();

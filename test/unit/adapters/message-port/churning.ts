@@ -1,7 +1,7 @@
-import { Numbered } from "../../../../src/adapters/message-port/numbered.ts";
+import { SlotTable } from "../../../../src/adapters/message-port/slot-table.ts";
 
 /** Entry of a process in which two things wait at a time, each time others, from before a collection of its heap on. */
-const waiting = new Numbered<readonly object[]>();
+const waiting = new SlotTable<readonly object[]>();
 const numbers = [waiting.add(thing()), waiting.add(thing())];
 globalThis.gc!();
 for (let turn = 0; turn < 50_000; turn += 1) {

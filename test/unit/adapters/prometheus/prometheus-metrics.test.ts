@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { PrometheusMetrics } from "../../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { failureReasons } from "../../../../src/domain/event/events.ts";
 import { finishedStatuses } from "../../../../src/domain/event/purge.ts";
-import { ingestStatuses, loginResults, troubles } from "../../../../src/ports/telemetry.ts";
+import { ingestStatuses, loginResults, anomalies } from "../../../../src/ports/telemetry.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 /** The samples of a scrape by their name with labels. */
@@ -31,7 +31,7 @@ describe("Prometheus metrics", () => {
     metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
     metrics.login("refused");
-    metrics.trouble("stream set aside");
+    metrics.anomaly("stream set aside");
     const found = await samples(metrics);
     expect(found.get('relay_build_info{version="1.2.3",revision="abc"}')).to.equal(1);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
@@ -55,7 +55,7 @@ describe("Prometheus metrics", () => {
 
   it("shows at 0 what may be counted, so that its first time is an increase", async () => {
     const found = await samples(new PrometheusMetrics(build, new ManualClock()));
-    for (const kind of troubles) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
+    for (const kind of anomalies) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
     for (const reason of failureReasons) {
       const series = `relay_delivery_attempts_total{outcome="failed",reason="${reason}"}`;
       expect(found.get(series), reason).to.equal(0);

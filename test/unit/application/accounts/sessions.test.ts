@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import { Sessions } from "../../../../src/application/accounts/sessions.ts";
 import type { Origin } from "../../../../src/application/origin.ts";

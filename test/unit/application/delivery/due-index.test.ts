@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import { collections, fingerprint } from "../../../../projections/index.ts";
-import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../../src/adapters/embedded/read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import { DueIndex } from "../../../../src/application/delivery/due-index.ts";
 import { eventIdOf, keyOfEvent } from "../../../../src/domain/event/event-id.ts";
@@ -258,7 +258,10 @@ describe("the due index", () => {
     const [first] = events as [Known];
     const stream = streams.event(first.id);
     await models.amend([
-      { op: "put", collection: "setAside", key: stream, document: { stream, revision: 1, type: "Odd", reason: "odd" } },
+      {
+        op: "put", collection: "quarantine", key: stream,
+        document: { stream, revision: 1, type: "Odd", reason: "odd" },
+      },
     ]);
     expect(await index.longestDue(start + 1)).to.equal(timestamp(start + 1));
   });

@@ -1,26 +1,26 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 import { alone } from "../../../../src/composition/operator/alone.ts";
 import { ExpiringStateUnavailable } from "../../../../src/ports/expiring-state.ts";
-import { Presence } from "../../../../src/workers/presence.ts";
+import { ProcessLease } from "../../../../src/workers/process-lease.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
 
 describe("an operator's command that must be alone", () => {
   let clock: ManualClock;
   let state: SqliteExpiringState;
-  let troubles: string[];
+  let anomalies: string[];
   let isAway: boolean;
   beforeEach(() => {
     clock = new ManualClock();
     state = new SqliteExpiringState(":memory:", clock);
-    troubles = [];
+    anomalies = [];
     isAway = false;
   });
   afterEach(() => state.close());
 
-  const parts = () => ({ state, clock, logger: quiet, metrics: { trouble: (of: string) => troubles.push(of) } });
+  const parts = () => ({ state, clock, logger: quiet, metrics: { anomaly: (of: string) => anomalies.push(of) } });
   const command = (task: (confirm: () => void) => Promise<void>) => {
     const reached = {
       lease: async (...args: Parameters<typeof state.lease>) => {
@@ -39,7 +39,7 @@ describe("an operator's command that must be alone", () => {
   };
 
   it("is refused while any process runs, whatever its roles, and begins seconds after the last has ended", async () => {
-    const [one, other] = [new Presence(parts()), new Presence(parts())];
+    const [one, other] = [new ProcessLease(parts()), new ProcessLease(parts())];
     await Promise.all([one.start(), other.start()]);
     const refused = command(async () => expect.fail("a relay is running"));
     await pass(3_000);
@@ -56,11 +56,11 @@ describe("an operator's command that must be alone", () => {
     const { promise: task, resolve: end } = Promise.withResolvers<void>();
     const done = command(() => task);
     await pass(1_000);
-    const relay = new Presence(parts());
+    const relay = new ProcessLease(parts());
     let isStarted = false;
     const starting = relay.start().then(() => { isStarted = true; });
     await pass(20_000);
-    expect([isStarted, troubles]).to.deep.equal([false, ["leadership"]]);
+    expect([isStarted, anomalies]).to.deep.equal([false, ["leadership"]]);
     end();
     await pass(3_000);
     expect(await done).to.equal("done");

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { collections, fingerprint, project } from "../../../../projections/index.ts";
-import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../../src/adapters/embedded/read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import { describeBacklog } from "../../../../src/composition/operator/backlog.ts";
 import { readConfig } from "../../../../src/config/config.ts";

@@ -4,7 +4,7 @@ import { collections, fingerprint } from "../../../../projections/index.ts";
 import { put } from "../../../../projections/projection.ts";
 import { tokenKeyName, wrappedKeys } from "../../../../projections/wrapped-keys/wrapped-keys.ts";
 import { masterKeyId } from "../../../../src/adapters/aes-sealing/aes-sealing.ts";
-import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../../src/adapters/embedded/read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import { describeKeys } from "../../../../src/composition/operator/keys.ts";
 import { readConfig } from "../../../../src/config/config.ts";

@@ -10,13 +10,13 @@ type Line = Readonly<Record<string, unknown>>;
 describe("what the log says of requests that failed", () => {
   let clock: ManualClock;
   let lines: Line[];
-  let troubles: string[];
+  let anomalies: string[];
   let fail: ReturnType<typeof createFailures>;
   beforeEach(() => {
     clock = new ManualClock();
-    [lines, troubles] = [[], []];
+    [lines, anomalies] = [[], []];
     const keep = (fields: object, message: string) => void lines.push({ ...fields, message });
-    const metrics = { ...uncounted, trouble: (kind: string) => void troubles.push(kind) };
+    const metrics = { ...uncounted, anomaly: (kind: string) => void anomalies.push(kind) };
     fail = createFailures({ clock, metrics, logger: { ...quiet, warn: keep, error: keep } });
   });
   const overloaded = (times: number) => {
@@ -60,7 +60,7 @@ describe("what the log says of requests that failed", () => {
     const [err, requests] = [new Error("a bug"), ["request 0", "request 1", "request 2"]];
     for (const requestId of requests) fail(err, requestId);
     expect(lines).to.deep.equal(requests.map((requestId) => ({ err, requestId, message: "a request failed" })));
-    expect(troubles).to.deep.equal(requests.map(() => "request failed"));
+    expect(anomalies).to.deep.equal(requests.map(() => "request failed"));
     for (const kind of ["invalid", "unauthenticated", "too-many"] as const) fail(new Refusal(kind, "x"), "a");
     expect(lines).to.have.length(3);
   });

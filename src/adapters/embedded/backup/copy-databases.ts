@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { inFile } from "../../file-system/in-file.ts";
+import { sync } from "../../file-system/sync.ts";
+
+/**
+ * Copies SQLite databases from one folder to another, in their order, each as it stands at one moment, while others
+ * write to it; what they commit meanwhile is not in the copy and waits for nothing. None has its name before all are
+ * copied and durable: what fails until then leaves none. Throws where one is in the target already. Each draft has a
+ * name of its own: two copies begun into one folder must not write into each other's.
+ */
+export function copyDatabases(names: readonly string[], from: string, to: string): void {
+  const copies = names.map((name) =>
+    ({ source: join(from, name), draft: join(to, `${name}.${randomUUID()}.new`), target: join(to, name) }));
+  const requireFree = () => {
+    for (const { target } of copies) if (existsSync(target)) throw new Error(`${target} exists already`);
+  };
+  requireFree();
+  try {
+    for (const { source, draft } of copies) copyDatabase(source, draft);
+    requireFree();
+    for (const { draft, target } of copies) renameSync(draft, target);
+    sync(to);
+  } finally {
+    for (const { draft } of copies) rmSync(draft, { force: true });
+  }
+}
+
+function copyDatabase(from: string, to: string): void {
+  const source = inFile(from, () => new DatabaseSync(from, { readOnly: true }));
+  try {
+    // Without, the gaps of the copy's pages hold copies of rows, which nobody finds when those are deleted.
+    inFile(from, () => source.exec("PRAGMA secure_delete = ON"));
+    inFile(`${from} to ${to}`, () => source.prepare("VACUUM INTO ?").run(to));
+  } finally {
+    source.close();
+  }
+  sync(to);
+}

@@ -1,0 +1,12 @@
+import type { MessagePort } from "node:worker_threads";
+import { ExpiringStateUnavailable, type ExpiringState } from "../../../ports/expiring-state.ts";
+import { remote, type MethodsOf, type Remote } from "../../message-port/calls.ts";
+
+const methods: MethodsOf<ExpiringState> = {
+  get: true, put: true, admit: true, forgive: true, lease: true, release: true,
+};
+
+/** The expiring state that another thread serves at the other end of a port. */
+export function remoteExpiringState(port: MessagePort): Remote<ExpiringState> {
+  return remote(port, methods, (message) => new ExpiringStateUnavailable(message));
+}

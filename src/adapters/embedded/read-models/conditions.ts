@@ -1,0 +1,48 @@
+import type { SQLInputValue } from "node:sqlite";
+import type { CollectionDefinition, FieldValue, Selection } from "../../../ports/read-models.ts";
+import { kindOf, unmatched } from "../../read-models/fields.ts";
+import { encode, quoted } from "./columns.ts";
+
+/** A condition in SQL, with the values of its placeholders. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly SQLInputValue[];
+}
+
+/**
+ * The condition a selection means; null where nothing can satisfy it. `inOrder`: an index is wanted for the order, of
+ * another field, and not for the range; SQLite uses none for a term of `+column`.
+ */
+export function conditionOf(
+  definition: CollectionDefinition, selection: Selection, { inOrder = false }: { readonly inOrder?: boolean } = {},
+): Condition | null {
+  const { where = {}, anyOf, range } = selection;
+  const parts: Condition[] = [];
+  for (const [field, value] of Object.entries(where)) {
+    const encoded = encode(kindOf(definition, field), value);
+    if (encoded === unmatched) return null;
+    parts.push({ sql: `${quoted(field)} IS ?`, values: [encoded] });
+  }
+  if (anyOf) parts.push(oneOf(definition, anyOf.field, anyOf.values));
+  if (range) {
+    const column = inOrder ? `+${quoted(range.field)}` : quoted(range.field);
+    for (const [operator, value] of [[">=", range.from], ["<=", range.to]] as const) {
+      if (value === undefined) continue;
+      const encoded = encode(kindOf(definition, range.field), value);
+      if (encoded === unmatched || encoded === null) return null;
+      parts.push({ sql: `${column} ${operator} ?`, values: [encoded] });
+    }
+    parts.push({ sql: `${column} IS NOT NULL`, values: [] });
+  }
+  return {
+    sql: parts.map((part) => part.sql).join(" AND ") || "TRUE",
+    values: parts.flatMap((part) => part.values),
+  };
+}
+
+function oneOf(definition: CollectionDefinition, field: string, values: readonly FieldValue[]): Condition {
+  const encoded = values.map((value) => encode(kindOf(definition, field), value));
+  const known = encoded.filter((value) => value !== unmatched && value !== null);
+  const sql = `${quoted(field)} IN (${known.map(() => "?").join(", ")})`;
+  return { sql: encoded.includes(null) ? `(${sql} OR ${quoted(field)} IS NULL)` : sql, values: known };
+}

@@ -1,0 +1,109 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { CollectionDefinition, FieldKind, FieldValue } from "../../../ports/read-models.ts";
+import { unmatched } from "../../read-models/fields.ts";
+import type { Effect } from "../../read-models/folded-changes.ts";
+import { encode, quoted, tableOf } from "./columns.ts";
+
+/** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */
+interface Column {
+  readonly field: string;
+  readonly kind: FieldKind;
+  readonly room: Uint8Array;
+}
+
+/** Writes the documents of one collection. */
+export class TableWriter {
+  readonly #database: DatabaseSync;
+  readonly #definition: CollectionDefinition;
+  readonly #columns: readonly Column[];
+  readonly #byField: ReadonlyMap<string, Column>;
+  readonly #row: SQLInputValue[];
+  readonly #put: StatementSync;
+  readonly #remove: StatementSync;
+  /** By the fields they set and raise. */
+  readonly #sets = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync, definition: CollectionDefinition) {
+    this.#database = database;
+    this.#definition = definition;
+    const fields = Object.entries(definition.fields);
+    this.#columns = fields.map(([field, kind]) => ({ field, kind, room: new Uint8Array(16) }));
+    this.#byField = new Map(this.#columns.map((column) => [column.field, column]));
+    this.#row = this.#columns.map(() => null);
+    const key = quoted(definition.key);
+    const columns = this.#columns.map(({ field }) => quoted(field));
+    const updates = columns.map((column) => `${column} = excluded.${column}`).join(", ");
+    this.#put = database.prepare(
+      `INSERT INTO ${tableOf(definition)} VALUES (${columns.map(() => "?").join(", ")}) ` +
+        `ON CONFLICT (${key}) DO UPDATE SET ${updates}`,
+    );
+    this.#remove = database.prepare(`DELETE FROM ${tableOf(definition)} WHERE ${key} = ?`);
+  }
+
+  /** Whether what is taken from it must be gone from the files. */
+  get personal(): boolean {
+    return this.#definition.personal ?? false;
+  }
+
+  /**
+   * Does to one document what a batch comes to; false where there was none to be changed. Throws a TypeError for a
+   * value that its field cannot hold.
+   */
+  write(key: string, effect: Exclude<Effect, { op: "none" }>): boolean {
+    switch (effect.op) {
+      case "remove":
+        return this.#remove.run(this.#stored(this.#definition.key, key)).changes !== 0;
+      case "set":
+        return this.#set(key, effect.fields, effect.raised);
+      case "put": {
+        let at = 0;
+        for (const column of this.#columns) {
+          this.#row[at] = this.#value(column, effect.document[column.field] ?? null);
+          at += 1;
+        }
+        this.#put.run(...this.#row);
+        return true;
+      }
+    }
+  }
+
+  #set(
+    key: string, fields: Readonly<Record<string, FieldValue>>, raised: Readonly<Record<string, FieldValue>>,
+  ): boolean {
+    const values: SQLInputValue[] = [];
+    for (const field in fields) values.push(this.#stored(field, fields[field] ?? null));
+    for (const field in raised) {
+      const least = this.#stored(field, raised[field] ?? null);
+      values.push(least, least);
+    }
+    const statement = this.#setOf(Object.keys(fields), Object.keys(raised));
+    return statement.run(...values, this.#stored(this.#definition.key, key)).changes !== 0;
+  }
+
+  #setOf(fields: readonly string[], raised: readonly string[]): StatementSync {
+    const name = [...fields, "", ...raised].join();
+    let statement = this.#sets.get(name);
+    if (!statement) {
+      const columns = [
+        ...fields.map((field) => `${quoted(field)} = ?`),
+        ...raised.map((field) => `${quoted(field)} = max(coalesce(${quoted(field)}, ?), ?)`),
+      ].join(", ");
+      const table = tableOf(this.#definition);
+      statement = this.#database.prepare(`UPDATE ${table} SET ${columns} WHERE ${quoted(this.#definition.key)} = ?`);
+      this.#sets.set(name, statement);
+    }
+    return statement;
+  }
+
+  #stored(field: string, value: FieldValue): SQLInputValue {
+    const column = this.#byField.get(field);
+    if (column) return this.#value(column, value);
+    throw new TypeError(`${this.#definition.name} has no field ${field}`);
+  }
+
+  #value({ field, kind, room }: Column, value: FieldValue): SQLInputValue {
+    const encoded = encode(kind, value, room);
+    if (encoded !== unmatched) return encoded;
+    throw new TypeError(`${this.#definition.name}.${field}: not a value of kind ${kind}`);
+  }
+}

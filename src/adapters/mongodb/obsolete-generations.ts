@@ -1,0 +1,60 @@
+import type { Timer } from "../../ports/clock/clock.ts";
+import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
+
+/** Batches that version 0.2 had under way: all that it wrote is built again. */
+const intentsOfVersion02 = "intents";
+
+/**
+ * Drops the collections of generations that neither answer nor are being built, whoever left them. One that answered
+ * until now is kept for a while, for questions under way.
+ */
+export class ObsoleteGenerations {
+  readonly #connection: MongoConnection;
+  readonly #afterMs: number;
+  readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
+  #timer: Timer | undefined;
+
+  /** `exclusively`: does something while no generation is being made. */
+  constructor(
+    connection: MongoConnection,
+    afterMs: number,
+    exclusively: (task: () => Promise<void>) => Promise<void>,
+  ) {
+    this.#connection = connection;
+    this.#afterMs = afterMs;
+    this.#exclusively = exclusively;
+  }
+
+  /** Call when there may be some. `writer`: what the state names the caller. */
+  look(writer: string): void {
+    this.#timer?.cancel();
+    this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
+      this.#exclusively(() => this.drop(writer)).catch((error: unknown) => {
+        this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: that is tried again");
+        this.look(writer);
+      });
+    });
+  }
+
+  /** Drops them now. Call it while no generation is being made. */
+  async drop(writer: string): Promise<void> {
+    const { db } = this.#connection;
+    await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {
+      const state = await states(this.#connection).findOne({ _id: stateId }, { signal });
+      // What a later writer has begun is none of this one's business.
+      if (state?.writer !== writer) return;
+      const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
+      const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
+      const found = await db.listCollections({}, { nameOnly: true, signal }).toArray();
+      for (const { name } of found) {
+        const generation = generationOf(name);
+        const goes = generation === undefined ? name === intentsOfVersion02 : isLeft(generation);
+        if (goes) await db.dropCollection(name, { signal });
+      }
+      const leftDefinitions = { _id: { $lte: state.generations, $nin: kept } };
+      await definitionsOf(this.#connection).deleteMany(leftDefinitions, { signal });
+    });
+  }
+}

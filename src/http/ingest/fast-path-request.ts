@@ -1,0 +1,61 @@
+import { targetCharacters } from "../requests/target.ts";
+import { ingestPath, ingestPrefix, type IngestPath } from "./operation.ts";
+
+/** A POST to an ingest path that has come whole, in a form that can be read in one way only. */
+export interface FastPathRequest {
+  readonly path: IngestPath;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+const opening = `POST ${ingestPrefix}`;
+const requestLine = new RegExp(`^POST ([${targetCharacters}]+) HTTP/1\\.1\\r\\n`);
+const headerLine = /([A-Za-z0-9-]+): ([!-~](?:[ -~]*[!-~])?)\r\n/y;
+const headEnd = Buffer.from("\r\n\r\n");
+/** A head this small has fewer than the thousand headers that Node takes at most, so they need not be counted. */
+const mostHeadBytes = 4_096;
+
+/** Headers that change how a request is to be read or answered. */
+const meaningful = new Set(["connection", "expect", "proxy-connection", "trailer", "transfer-encoding", "upgrade"]);
+
+/**
+ * Reads the bytes that came as one plain request of at most `maxBodyBytes`. `incomplete`: they may become one; `other`:
+ * they are anything else, which may be good HTTP.
+ */
+export function readFastPathRequest(bytes: Buffer, maxBodyBytes: number): FastPathRequest | "incomplete" | "other" {
+  const end = bytes.indexOf(headEnd);
+  if (end < 0) return bytes.length < mostHeadBytes && begins(bytes) ? "incomplete" : "other";
+  if (end > mostHeadBytes) return "other";
+  const head = bytes.toString("latin1", 0, end + 2);
+  const [first, url] = requestLine.exec(head) ?? [];
+  const path = ingestPath(url ?? "");
+  const headers = headersOf(head, first?.length ?? 0);
+  if (!path || headers?.["host"] === undefined) return "other";
+  const length = headers["content-length"];
+  if (length === undefined || !/^\d{1,7}$/.test(length) || Number(length) > maxBodyBytes) return "other";
+  const body = bytes.subarray(end + headEnd.length);
+  if (body.length !== Number(length)) return body.length < Number(length) ? "incomplete" : "other";
+  return { path, headers, body };
+}
+
+function begins(bytes: Buffer): boolean {
+  return opening.startsWith(bytes.toString("latin1", 0, opening.length));
+}
+
+/** The headers of a head from `start` on; undefined where any is unusual, or there twice. */
+function headersOf(head: string, start: number): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  for (headerLine.lastIndex = start; headerLine.lastIndex < head.length;) {
+    const [, written, value] = headerLine.exec(head) ?? [];
+    if (written === undefined || value === undefined) return undefined;
+    const name = written.toLowerCase();
+    if (headers[name] !== undefined || (meaningful.has(name) && !isKeepAlive(name, value))) return undefined;
+    headers[name] = value;
+  }
+  return headers;
+}
+
+function isKeepAlive(name: string, value: string): boolean {
+  return name === "connection" && value.toLowerCase() === "keep-alive";
+}

@@ -1,0 +1,369 @@
+import pLimit, { type LimitFunction } from "p-limit";
+import { circuits, destinations, tenants } from "../../application/aggregate-types.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
+import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
+import { isNewer } from "../../application/unreadable.ts";
+import { newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import type { Webhook } from "../../domain/event/state.ts";
+import type { Timestamp } from "../../domain/time.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
+import { logStart, type NewEntry } from "../../ports/event-store.ts";
+import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
+import type { Attempts } from "./attempts.ts";
+import { Breaker } from "./breaker.ts";
+import type { Claims } from "./claims.ts";
+import { Ownership, type OwnershipParts } from "./ownership.ts";
+import type { PayloadBudget } from "./payload-budget.ts";
+import { Probes, type ProbeParts } from "./probes.ts";
+import { ReceiverPause } from "./receiver-pause.ts";
+import { RetryPause, type RetryPauseParts } from "./retry-pause.ts";
+import type { Claimed, Ended, Miss, Unclaimed, Work } from "./work.ts";
+import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
+
+/** What all dispatchers of a worker share. */
+export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipParts, WindowParts {
+  readonly aggregates: Aggregates;
+  readonly claims: Claims;
+  readonly attempts: Attempts;
+  /** For the payloads of attempts under way. */
+  readonly sendingBudget: PayloadBudget;
+  /** For questions to the engines, and claims, of dispatchers that were woken: many may be woken at once. */
+  readonly woken: LimitFunction;
+  /** For those of dispatchers with work at hand, which wait for none of the others. */
+  readonly atHand: LimitFunction;
+}
+
+/** Later than any planned attempt: everything that waits, due or not. */
+const endOfTime = Date.UTC(9999, 0);
+
+/**
+ * One destination's deliveries in this worker: never more at once than its limit, one probe at a time when its circuit
+ * is not closed, none while it is inactive or its receiver asked for a pause, and for a deleted one cancellations only.
+ */
+export class Dispatcher {
+  readonly #destinationId: string;
+  readonly #parts: DispatcherParts;
+  readonly #ownership: Ownership;
+  readonly #window: WorkWindow;
+  readonly #probes: Probes;
+  readonly #retryPause: RetryPause;
+  /** For looks into the due index: while it is behind, what is at hand goes on. */
+  readonly #refillPause: RetryPause;
+  #pause: ReceiverPause;
+  readonly #breaker = new Breaker();
+  /** The destination's places: of its attempts, and of those that earlier owners may have under way. */
+  readonly #places = pLimit(1);
+  readonly #cancellations = pLimit(windowSize);
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** Characters of the payloads that are being sent. */
+  #sending = 0;
+  /** The end of the pause in which an open circuit's destination was found to have events that are held. */
+  #heldInPause: Timestamp | undefined;
+  #loading = false;
+  #refilling = false;
+  /** A fact called for work. It may be newer than what is known of the destination: the queue and the feed race. */
+  #told = false;
+  #lastActive: number;
+
+  constructor(destinationId: string, parts: DispatcherParts) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+    this.#ownership = new Ownership(destinationId, parts);
+    this.#window = new WorkWindow(destinationId, parts);
+    this.#probes = new Probes(parts);
+    this.#retryPause = new RetryPause(destinationId, parts, () => {
+      this.#window.lookAgain();
+      this.pump();
+    });
+    this.#refillPause = new RetryPause(destinationId, parts, () => this.pump());
+    this.#pause = this.#newPause();
+    this.#lastActive = parts.clock.monotonic();
+  }
+
+  /** Takes an item over, or leaves it to the due index when there is no room. */
+  offer(item: WorkItem, session: QueueSession): void {
+    this.#ownership.join(session);
+    this.#window.offer(item);
+    if (item.kind === "wake" && item.position !== logStart) this.#told = true;
+    this.#lastActive = this.#parts.clock.monotonic();
+  }
+
+  /**
+   * Claims the first attempt of an event that is about to be accepted, where it may begin at once and nothing older
+   * waits.
+   */
+  claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
+    const start = this.#roomForFirst() > 0 && this.#parts.claims.first(event, accepted);
+    if (!start) return null;
+    const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
+    this.#startAttempt({ kind: "reserved", eventId: event.id, start, outcome });
+    return { entries: start.entries, settle };
+  }
+
+  /**
+   * Starts what may be started: nothing unless the destination, its circuit and its tenant can be read. Call after
+   * offering.
+   */
+  pump(): void {
+    if (this.#retryPause.paused || !this.#ownership.alive) return;
+    const { aggregates } = this.#parts;
+    const destination = aggregates.peek(destinations, this.#destinationId);
+    const circuit = aggregates.peek(circuits, this.#destinationId);
+    const tenant = destination?.state && aggregates.peek(tenants, destination.state.tenantId);
+    if (!this.#ownership.known || !destination || !circuit || (destination.state && !tenant)) {
+      this.#load();
+      return;
+    }
+    this.#pause.follow(circuit.state?.pausedUntil);
+    if (destination.state?.deleted) {
+      // Nothing is sent: what is still under way at the receiver holds up no cancellation.
+      const room = () => windowSize - this.#cancellations.activeCount;
+      this.#flow(destination.state, room, (work) =>
+        this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
+    } else if (this.#told && this.#isHeldUp(destination.state, circuit.state)) {
+      this.#load();
+    } else if (!destination.state?.active) {
+      this.#window.hold();
+    } else {
+      this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
+    }
+  }
+
+  /** The destination stays this worker's, under a new membership. */
+  carryOn(session: QueueSession): void {
+    if (this.#ownership.session === undefined) return;
+    this.#ownership.join(session);
+    this.pump();
+  }
+
+  /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
+  leave(): void {
+    this.#ownership.leave();
+    // Attempts under way still record the pause in the log, where the destination's next owner reads it.
+    this.#pause.unwatch();
+    this.#pause = this.#newPause();
+    this.#window.hold();
+  }
+
+  /** Whether nothing is sent or at hand here, since `since` (monotonic ms): what else waits, the sweeper finds. */
+  idleSince(since: number): boolean {
+    return this.#places.activeCount === 0 && this.#window.idle && this.#lastActive <= since;
+  }
+
+  /** Resolves when nothing that was under way at the call still is. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** Gives up what would outlive the dispatcher. Call once it is {@link idleSince idle}. */
+  drop(): void {
+    this.leave();
+    this.#breaker.drop();
+  }
+
+  #load(): void {
+    if (this.#loading) return;
+    this.#loading = true;
+    const limit = this.#window.idle ? this.#parts.woken : this.#parts.atHand;
+    void this.#retryPause.run(() => limit(async () => {
+      const { aggregates } = this.#parts;
+      if (!this.#ownership.known) await this.#ownership.learn((untilOver) => this.#leavePlace(untilOver));
+      if (this.#told) await this.#lookAnew();
+      else {
+        const { state } = await aggregates.read(destinations, this.#destinationId);
+        await aggregates.read(circuits, this.#destinationId);
+        if (state) await aggregates.read(tenants, state.tenantId);
+      }
+    })).then(() => {
+      this.#loading = false;
+      this.pump();
+    });
+  }
+
+  /** An attempt of an earlier owner keeps its place until it must be over. */
+  #leavePlace(untilOver: () => Promise<void>): void {
+    void this.#places(untilOver).then(() => this.pump());
+  }
+
+  /** What was told while this looks is looked for again, and so is what a log that is away does not say. */
+  async #lookAnew(): Promise<void> {
+    const { aggregates } = this.#parts;
+    this.#told = false;
+    try {
+      await aggregates.current(destinations, this.#destinationId);
+      await aggregates.current(circuits, this.#destinationId);
+    } catch (error) {
+      // The feed brings what follows a newer release's entry.
+      this.#told = !isNewer(error);
+      throw error;
+    }
+  }
+
+  #newPause(): ReceiverPause {
+    return new ReceiverPause(this.#parts.clock, () => this.pump());
+  }
+
+  #obey(circuit: Circuit, destination: Destination): void {
+    this.#follow(circuit, destination);
+    const pausedUntil = this.#pause.until;
+    if (pausedUntil !== null && circuit.position !== "Open") {
+      this.#window.holdForPause();
+      return;
+    }
+    if (this.#breaker.closed) {
+      this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work));
+      return;
+    }
+    if (this.#breaker.probing) return;
+    this.#window.hold();
+    if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
+    // What was under way when the circuit opened may outlast its timer.
+    if (!this.#breaker.admits || this.#room() <= 0) return;
+    const probing = this.#retryPause.run(() =>
+      this.#breaker.fire(() => this.#probe(circuit), (ended) => ended === "delivered"));
+    this.#underWay.add(probing);
+    void probing.then((ended = "nothing to do") => {
+      this.#underWay.delete(probing);
+      if (ended !== "nothing to do" || this.#window.called) this.pump();
+    });
+  }
+
+  #follow(circuit: Circuit, { serverRateLimit }: Destination): void {
+    this.#breaker.follow(circuit, timestampNow(this.#parts.clock));
+    if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
+  }
+
+  #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
+    while (room() > 0) {
+      const work = this.#window.take();
+      if (!work) break;
+      start(work);
+    }
+    if (this.#refilling || !this.#window.low || this.#refillPause.paused) return;
+    this.#refilling = true;
+    const { clock, woken } = this.#parts;
+    const refill = () => this.#window.refill(tenantId, deleted ? endOfTime : clock.now());
+    void this.#refillPause.run(() => woken(refill)).then(() => {
+      this.#refilling = false;
+      this.pump();
+    });
+  }
+
+  /** Whether no attempt except a probe may begin, by the state that is known here. */
+  #isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
+    const isClosed = circuit === undefined || circuit.position === "Closed";
+    return !destination?.active || !isClosed || this.#pause.until !== null;
+  }
+
+  /** How many more attempts the limit, and the memory for their payloads, allow now. */
+  #room(): number {
+    if (!this.#parts.sendingBudget.allows(this.#sending)) return 0;
+    const { concurrency, activeCount, pendingCount } = this.#places;
+    return concurrency - activeCount - pendingCount;
+  }
+
+  /** How many it allows where nothing holds the destination up and nothing older waits; else 0. */
+  #roomForFirst(): number {
+    if (this.#retryPause.paused || !this.#ownership.mayClaim || !this.#window.clear) return 0;
+    const destination = this.#parts.aggregates.peek(destinations, this.#destinationId)?.state;
+    const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
+    if (!destination || destination.deleted || !circuit) return 0;
+    this.#pause.follow(circuit.state?.pausedUntil);
+    if (this.#isHeldUp(destination, circuit.state)) return 0;
+    this.#follow(circuit.state ?? newCircuit(this.#destinationId, destination.tenantId), destination);
+    return this.#room();
+  }
+
+  #startAttempt(work: Work): void {
+    this.#start(work, () => this.#breaker.fire(
+      () => this.#places(() => this.#attempt(work, false)), (ended) => ended === "delivered"));
+  }
+
+  #start(work: Work, task: () => Promise<Ended>): void {
+    void this.#retryPause.run(() => this.#track(work, task)).then(() => this.pump());
+  }
+
+  async #attempt(work: Work, probe: boolean): Promise<Ended> {
+    const { aggregates, attempts, sendingBudget } = this.#parts;
+    const claimed = await this.#claim(work, probe);
+    if (typeof claimed === "string") return claimed;
+    this.#window.written(claimed.position);
+    const { payload } = claimed.state;
+    sendingBudget.occupy(payload);
+    this.#sending += payload.length;
+    let delivered: boolean;
+    try {
+      delivered = await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
+    } finally {
+      this.#sending -= payload.length;
+      sendingBudget.giveBack(payload);
+    }
+    // Deleted meanwhile: the look for what is to be cancelled passed over this event, which may wait again.
+    if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
+    return delivered ? "delivered" : "failed";
+  }
+
+  #claim(work: Work, probe: boolean): Promise<Claimed | Miss> {
+    const { claims, woken, atHand } = this.#parts;
+    const claim = () => claims.claim(work, probe, () => this.#ownership.mayClaim && this.#pause.until === null);
+    if (work.kind === "reserved") return claim();
+    return work.kind === "first" ? atHand(claim) : woken(claim);
+  }
+
+  async #cancel(work: Unclaimed): Promise<Ended> {
+    const cancelled = await this.#parts.claims.cancel(work);
+    if (typeof cancelled === "string") return cancelled;
+    this.#window.written(cancelled.position);
+    return "delivered";
+  }
+
+  /**
+   * Tries the destination with one event, the oldest held, but not during a pause; with nothing held it becomes Active,
+   * still half-open. Resolves "nothing to do" when there was nothing to be done now.
+   */
+  async #probe(circuit: Circuit): Promise<Ended> {
+    if (this.#probes.stands(circuit)) return "nothing to do";
+    const { session } = this.#ownership;
+    const work = await this.#parts.woken(() => this.#window.oldest(circuit));
+    const miss = work && (await this.#parts.claims.missOf(work));
+    // The search may have outlasted the membership: then the destination's new owner probes it.
+    if (this.#ownership.session !== session || !session?.alive) return "not ours";
+    if (!work) return (await this.#probes.idle(circuit)) ? "failed" : "nothing to do";
+    if (miss) {
+      this.#window.end(work.eventId, miss);
+      return "not ours";
+    }
+    const pausedUntil = this.#pause.until;
+    if (pausedUntil === null) return this.#probeWith(work, circuit);
+    this.#heldInPause = pausedUntil;
+    return "nothing to do";
+  }
+
+  async #probeWith(work: Unclaimed, circuit: Circuit): Promise<Ended> {
+    const probe = await this.#probes.claim(circuit, work.eventId);
+    if (!probe) return "nothing to do";
+    const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
+    // Inactive or deleted since: the event waits, or is cancelled, as any other.
+    const mayGo = state?.active && !state.deleted;
+    const ended = mayGo ? await this.#track(work, () => this.#places(() => this.#attempt(work, true))) : "not ours";
+    if (ended !== "delivered" && ended !== "failed") {
+      await this.#probes.release(circuit, probe);
+      return "not ours";
+    }
+    return ended;
+  }
+
+  async #track(work: Work, task: () => Promise<Ended>): Promise<Ended> {
+    const running = task();
+    this.#underWay.add(running);
+    let ended: Ended | undefined;
+    try {
+      return (ended = await running);
+    } finally {
+      this.#underWay.delete(running);
+      this.#window.end(work.eventId, ended);
+      this.#lastActive = this.#parts.clock.monotonic();
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { LogThrottle } from "../../application/log-throttle.ts";
+import { isNewer } from "../../application/unreadable.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+
+const pauseMs = 1_000;
+
+/** What dispatchers report trouble with. */
+export interface RetryPauseParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly logThrottle: LogThrottle;
+}
+
+/** Anomaly with an engine costs a dispatcher a pause, never more. */
+export class RetryPause {
+  readonly #destinationId: string;
+  readonly #parts: RetryPauseParts;
+  readonly #resume: () => void;
+  #paused = false;
+
+  /** `resume` is called at the end of a pause. */
+  constructor(destinationId: string, parts: RetryPauseParts, resume: () => void) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+    this.#resume = resume;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** The task's result; undefined where it fails, which begins a pause. */
+  async run<T>(task: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await task();
+    } catch (error) {
+      this.#tell(error);
+      this.#paused = true;
+      this.#parts.clock.schedule(pauseMs, () => {
+        this.#paused = false;
+        this.#resume();
+      });
+      return undefined;
+    }
+  }
+
+  /** An unavailable engine pauses every dispatcher, and a newer release may have written of all destinations. */
+  #tell(error: unknown): void {
+    const { logThrottle, logger } = this.#parts;
+    logThrottle.tell(
+      isNewer(error) ? "records wait for a newer release" : String(error),
+      () => logger.warn({ err: error, destinationId: this.#destinationId }, "delivery dispatcher pauses"),
+      (reason, times) => logger.warn({ reason, times }, "delivery dispatchers pause"),
+    );
+  }
+}

@@ -1,0 +1,129 @@
+import { categoryOf } from "../domain/streams.ts";
+import { late, within } from "../ports/clock/within.ts";
+import { logStart, type EventLog, type LogEntry, type Position, type Subscription } from "../ports/event-store.ts";
+import type { Instruments } from "../ports/telemetry.ts";
+import { Loop } from "./loop.ts";
+
+const beatMs = 200;
+/** Others' changes take effect here within this time; a process that cannot prove that is not fresh. */
+const freshForMs = 1_000;
+const renewedWithinMs = 2_000;
+/** How long the subscription has to reach the end that was just looked up: on a busy log it soon does. */
+const patienceMs = 50;
+/** The log counts as out of reach after so long without an answer about its end, ms. */
+const silenceMs = 2_000;
+/** Entries read where it has not: more than come on a quiet log. A process that lags by more is not fresh. */
+const gapEntries = 1_000;
+
+interface FollowerParts extends Instruments {
+  readonly log: EventLog;
+  /** Which streams are followed. */
+  readonly categories: readonly string[];
+  /** Called with entries in the order of the log; now and then with one a second time. */
+  readonly handle: (entries: readonly LogEntry[]) => void;
+}
+
+/** How long the log has been within a process's reach. */
+export interface Reach {
+  /** Since when it has been without an interruption, by the monotonic clock; Infinity while it is not. */
+  readonly reachableSince: number;
+}
+
+/**
+ * Follows the log for what a process remembers of it, and knows how fresh that is: a subscription alone cannot tell
+ * an idle log from one that is out of reach, so the end of the log is looked for several times a second.
+ */
+export class LogTail implements Reach {
+  readonly #parts: FollowerParts;
+  readonly #loop: Loop;
+  #subscription: Subscription | undefined;
+  #covered = logStart;
+  #provenAt = -Infinity;
+  #answeredAt = -Infinity;
+  #reachableSince = Infinity;
+  readonly #waiting = new Set<{ readonly since: number; readonly proven: () => void }>();
+  #failing = false;
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#prove().catch((error: unknown) => this.#fail(error));
+      return beatMs;
+    });
+  }
+
+  /** Follows from the log's end on: what is remembered later is read from the log then. Throws LogUnavailable. */
+  async start(): Promise<void> {
+    const { log, clock, categories, handle } = this.#parts;
+    const from = clock.monotonic();
+    this.#covered = await this.#head();
+    this.#provenAt = from;
+    this.#subscription = log.subscribe({ after: this.#covered, categories }, (entries, upTo) => {
+      handle(entries);
+      this.#cover(upTo);
+    });
+    this.#loop.start(beatMs);
+  }
+
+  /** Resolves when `handle` is no longer called; what is remembered still counts as fresh for a second. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#subscription?.stop(), this.#loop.stop()]);
+  }
+
+  /** Whether everything was seen that was in the log a second ago. */
+  get fresh(): boolean {
+    return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
+  }
+
+  get reachableSince(): number {
+    return this.#parts.clock.monotonic() - this.#answeredAt > silenceMs ? Infinity : this.#reachableSince;
+  }
+
+  /** Resolves true once everything was seen that is in the log now, false when that takes over two seconds. */
+  async renewed(): Promise<boolean> {
+    const { clock } = this.#parts;
+    const { promise, resolve: proven } = Promise.withResolvers<void>();
+    const waiter = { since: clock.monotonic(), proven };
+    this.#waiting.add(waiter);
+    const outcome = await within(clock, renewedWithinMs, promise);
+    this.#waiting.delete(waiter);
+    return outcome !== late;
+  }
+
+  async #prove(): Promise<void> {
+    const { log, clock, categories, handle } = this.#parts;
+    const from = clock.monotonic();
+    const head = await this.#head();
+    if (this.#covered < head) await this.#loop.rest(patienceMs);
+    if (this.#covered < head) {
+      // Entries of others' categories move the head and come to no subscription: what is left is looked at.
+      const { entries, upTo } = await log.readLog(this.#covered, gapEntries);
+      handle(entries.filter(({ stream }) => categories.includes(categoryOf(stream))));
+      this.#cover(upTo);
+    }
+    if (this.#covered < head) return;
+    this.#provenAt = from;
+    for (const { since, proven } of this.#waiting) if (since <= from) proven();
+    if (this.#failing) this.#parts.logger.info({}, "the log is followed again");
+    this.#failing = false;
+  }
+
+  async #head(): Promise<Position> {
+    const { log, clock } = this.#parts;
+    const head = await log.head();
+    const now = clock.monotonic();
+    if (now - this.#answeredAt > silenceMs) this.#reachableSince = now;
+    this.#answeredAt = now;
+    return head;
+  }
+
+  #cover(position: Position): void {
+    if (position > this.#covered) this.#covered = position;
+  }
+
+  #fail(error: unknown): void {
+    this.#parts.metrics.anomaly("following the log");
+    if (!this.#failing) this.#parts.logger.warn({ err: error }, "the log cannot be followed");
+    this.#failing = true;
+  }
+}

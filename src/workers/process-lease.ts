@@ -1,0 +1,49 @@
+import { leaseMs, renewEveryMs, type LeadershipParts } from "./leadership.ts";
+import { Loop } from "./loop.ts";
+import type { Role } from "./role.ts";
+
+/** The lease that all processes of a relay have together, or an operator's command for itself. */
+export const processLease = "process";
+const everyProcess = "relay";
+
+/**
+ * Shows that a process of the relay is running: neither it nor an operator's command that must be alone begins while
+ * the other is at work. The lease is not given back, since other processes may live by it: it ends seconds after the
+ * last of them.
+ */
+export class ProcessLease implements Role {
+  readonly #parts: LeadershipParts;
+  readonly #loop: Loop;
+  #isRefused = false;
+
+  constructor(parts: LeadershipParts) {
+    this.#parts = parts;
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#renew();
+      return renewEveryMs;
+    });
+  }
+
+  /** Resolves once it is shown: after the end of an operator's command. */
+  async start(): Promise<void> {
+    while (!(await this.#renew()) && !this.#loop.stopped) await this.#loop.rest(renewEveryMs);
+    this.#loop.start(renewEveryMs);
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** False, too, while the expiring state does not answer: the engine watch reports that. */
+  async #renew(): Promise<boolean> {
+    const { state, logger, metrics } = this.#parts;
+    const isHeld = await state.lease(`role/${processLease}`, everyProcess, leaseMs).catch(() => null);
+    if (isHeld === null) return false;
+    if (!isHeld && !this.#isRefused) {
+      metrics.anomaly("leadership");
+      logger.warn({}, "an operator's command wants these engines for itself");
+    }
+    this.#isRefused = !isHeld;
+    return isHeld;
+  }
+}

@@ -1,0 +1,44 @@
+import { events } from "../../../projections/events/events.ts";
+import type { LogEntry } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { eventIdIn } from "./event-id-in.ts";
+
+/** Events asked about at once. */
+const together = 100;
+
+/**
+ * Finds, among entries read in order, what is left of events that were deleted: facts whose beginning is not in the
+ * log any more. Counted, they would move what never came. One for each batch that is made.
+ */
+export class OrphanedEntries {
+  readonly #readModels: Pick<ReadModels, "find">;
+  /** Events known to have begun, by an entry of the batch or by an earlier one. */
+  readonly #begun = new Set<string>();
+
+  constructor(readModels: Pick<ReadModels, "find">) {
+    this.#readModels = readModels;
+  }
+
+  /** The entries that follow in the batch but for what is left of events. */
+  async without(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
+    const asked = new Set<string>();
+    for (const entry of entries) {
+      const eventId = eventIdIn(entry);
+      if (eventId === undefined || this.#begun.has(eventId)) continue;
+      (entry.type === "EventAccepted" ? this.#begun : asked).add(eventId);
+    }
+    const left = await this.#unknown([...asked]);
+    return left.size === 0 ? entries : entries.filter((entry) => !left.has(eventIdIn(entry)));
+  }
+
+  /** Those of the events that the read models do not know. */
+  async #unknown(eventIds: readonly string[]): Promise<ReadonlySet<string | undefined>> {
+    for (let at = 0; at < eventIds.length; at += together) {
+      const anyOf = { field: events.key, values: eventIds.slice(at, at + together) };
+      const order = { field: events.key, descending: false };
+      const found = await this.#readModels.find({ collection: events.name, anyOf, order, limit: together });
+      for (const document of found) this.#begun.add(document[events.key] as string);
+    }
+    return new Set(eventIds.filter((eventId) => !this.#begun.has(eventId)));
+  }
+}

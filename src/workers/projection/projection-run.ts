@@ -1,0 +1,255 @@
+import pLimit from "p-limit";
+import { collections, fingerprint } from "../../../projections/index.ts";
+import { Pause } from "../../ports/clock/pause.ts";
+import { logStart, type EventLog, type EventStore, type Position, type Subscription } from "../../ports/event-store.ts";
+import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
+import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
+import { LateStreams } from "./late-streams.ts";
+import { OrphanedEntries } from "./orphaned-entries.ts";
+import type { Progress } from "./progress.ts";
+import { Purges } from "./purges.ts";
+import { QuarantinedStreams } from "./quarantined-streams.ts";
+
+/** Entries read at once when behind; of these only the changes are kept when the next are read. */
+const readEntries = 500;
+/** Reads that make a batch when behind: the larger it is, the more of it folds into one. */
+const readsOfBatch = 16;
+/** A batch smaller than this waits a moment for more, unless somebody waits for it. */
+const smallBatch = 1_000;
+const firstPauseMs = 50;
+const longestPauseMs = 5_000;
+
+/** What is read, written and asked. */
+export interface ProjectionParts extends Instruments {
+  readonly log: EventLog & Pick<EventStore, "readStream">;
+  /** Questions are answered from the writer's own view. */
+  readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
+  readonly prepare: BatchesParts["prepare"];
+  /**
+   * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this
+   * time costs one write. Whoever waits for the read models ends it, see {@link ProjectionRun.flush}.
+   */
+  readonly batchDelayMs: number;
+  /** Whether the log may have lost a part of a stream that was deleted, see {@link OrphanedEntries}. */
+  readonly leavesOrphans: boolean;
+}
+
+/**
+ * One stint of writing the read models, from the stored checkpoint or anew. It ends when told to, or when another
+ * writer takes over; any other failure is retried. Use each once.
+ */
+export class ProjectionRun {
+  readonly #parts: ProjectionParts;
+  readonly #progress: Progress;
+  readonly #aside: QuarantinedStreams;
+  readonly #purges: Purges;
+  readonly #late: LateStreams;
+  readonly #batches: Batches;
+  readonly #batchDelay: Pause;
+  readonly #retry: Pause;
+  readonly #ended = Promise.withResolvers<void>();
+  /** Nothing more is written; what is under way finishes. */
+  #over = false;
+  /** One thing is done at a time: a batch of the log, a step of the purges, or one of the late streams. */
+  readonly #exclusively = pLimit(1);
+  #latecomers: Promise<void> | undefined;
+  #purging: Promise<void> | undefined;
+  /** The read models are built from the log's start, and nobody is answered from them yet. */
+  #anew = false;
+
+  constructor(parts: ProjectionParts, progress: Progress) {
+    this.#parts = parts;
+    this.#progress = progress;
+    const aside = new QuarantinedStreams(parts);
+    const purges = new Purges({ ...parts, isAside: (stream) => aside.has(stream) });
+    this.#aside = aside;
+    this.#purges = purges;
+    this.#late = new LateStreams({ ...parts, aside, purges });
+    this.#batches = new Batches({ ...parts, purges, aside, persist: (action) => this.#persist(action) });
+    this.#batchDelay = new Pause(parts.clock);
+    this.#retry = new Pause(parts.clock);
+  }
+
+  /** Projects what is in the log and what comes; resolves when the term is over and nothing is written any more. */
+  async run(): Promise<void> {
+    const subscription = await this.#caughtUp().catch(untilOver);
+    const built = this.#anew;
+    if (subscription) await this.#publish().catch(untilOver);
+    if (built && !this.#over) {
+      this.#parts.logger.info({ upTo: this.#progress.applied }, "the read models are built: lists answer from them");
+    }
+    await this.#ended.promise;
+    await subscription?.stop();
+    await this.#latecomers;
+    await this.#purging;
+  }
+
+  /** Drops the read models and builds them from the log, while nobody asks; resolves when they cover it. */
+  async rebuild(): Promise<void> {
+    await this.#persist(() => this.#reset());
+    await this.#catchUp();
+    await this.#publish({ alone: true });
+  }
+
+  /** Somebody waits: no batch lingers. */
+  flush(): void {
+    this.#batchDelay.end();
+  }
+
+  /** Begins to end it, see {@link run}. */
+  end(): void {
+    this.#over = true;
+    this.#batchDelay.end();
+    this.#retry.end();
+    this.#ended.resolve();
+  }
+
+  async #caughtUp(): Promise<Subscription> {
+    await this.#persist(() => this.#begin());
+    if (!this.#anew) this.#latecomers = this.#projectLate();
+    await this.#catchUp();
+    return this.#parts.log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
+      this.#take({ entries, upTo }).catch(untilOver));
+  }
+
+  /** Has the read models answer, once they hide what purges took, as those do that answered until then. */
+  async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
+    await this.#latecomers;
+    while (this.#purging) await this.#purging;
+    this.#anew = false;
+    await this.#persist(() => this.#parts.readModels.publish(options));
+  }
+
+  async #begin(): Promise<void> {
+    const { log, readModels, logger } = this.#parts;
+    const [state, end] = [await readModels.state(), await log.end()];
+    if (!state) {
+      if (end !== logStart) logger.info({ upTo: end }, "no read models: building them from the log");
+      return this.#reset();
+    }
+    const { checkpoint } = state;
+    const flaw = await this.#flawOf(state, end);
+    if (flaw === undefined) {
+      this.#progress.reach(checkpoint);
+      return this.#purges.load();
+    }
+    logger.warn({ checkpoint, upTo: end }, `the read models ${flaw}: building them again`);
+    return this.#reset();
+  }
+
+  /** Why the stored read models must be built again, if they must. */
+  async #flawOf(
+    { checkpoint, fingerprint: built }: { readonly checkpoint: Position; readonly fingerprint: string }, end: Position,
+  ): Promise<string | undefined> {
+    if (built !== fingerprint) return "are of another version";
+    if (checkpoint > end) return "are of a log that went further";
+    const isOutOfOrder = await this.#late.canReadAny(await this.#aside.load());
+    return isOutOfOrder ? "lack facts of a newer release that can be read now" : undefined;
+  }
+
+  async #reset(): Promise<void> {
+    await this.#parts.readModels.reset(collections, fingerprint);
+    this.#anew = true;
+    this.#progress.reach(logStart);
+    await this.#aside.load();
+  }
+
+  async #catchUp(): Promise<void> {
+    for (let before: Position | undefined; before !== this.#progress.applied;) {
+      before = this.#progress.applied;
+      await this.#exclusively(() => this.#project(this.#stretches()));
+    }
+  }
+
+  /** What follows in the log, as much as makes a batch. */
+  async *#stretches(): AsyncGenerator<Stretch> {
+    const { log, readModels, leavesOrphans } = this.#parts;
+    const orphans = leavesOrphans ? new OrphanedEntries(readModels) : null;
+    let after = this.#progress.applied;
+    for (let read = 0; read < readsOfBatch; read += 1) {
+      const { entries, upTo } = await this.#persist(() => log.readLog(after, readEntries));
+      if (upTo <= after) return;
+      yield { entries: orphans ? await this.#persist(() => orphans.without(entries)) : entries, upTo };
+      after = upTo;
+    }
+  }
+
+  async #take(stretch: Stretch): Promise<void> {
+    if (stretch.entries.length < smallBatch && !this.#progress.isAwaited && !this.#over) {
+      await this.#batchDelay.wait(this.#parts.batchDelayMs);
+    }
+    await this.#exclusively(() => this.#project([stretch]));
+  }
+
+  async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
+    for await (const batch of this.#batches.of(stretches)) {
+      await this.#apply(batch);
+      // However many purges the log has: nothing newer is applied by then that they would have to look through.
+      while (this.#anew && this.#purges.pending) await this.#persist(() => this.#purges.step());
+    }
+    this.#carryOn();
+  }
+
+  async #apply({ changes, upTo }: Batch): Promise<void> {
+    if (upTo <= this.#progress.applied) return;
+    await this.#persist(() => this.#parts.readModels.apply(changes, upTo));
+    this.#purges.applied();
+    this.#progress.reach(upTo);
+  }
+
+  /** Projects the streams that waited for this release. */
+  async #projectLate(): Promise<void> {
+    // Until it is known whether a step was applied, nothing else is: a batch would pass over streams that are back.
+    const step = () => this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)));
+    try {
+      while (await step());
+    } catch (error) {
+      untilOver(error);
+    }
+    this.#latecomers = undefined;
+    this.#carryOn();
+  }
+
+  /** Has purges carried on until nothing of them is left to do: they look for events once no stream is late. */
+  #carryOn(): void {
+    if (this.#over || this.#purging || this.#latecomers || !this.#purges.pending) return;
+    this.#purging = this.#finishPurges()
+      .catch(untilOver)
+      .finally(() => {
+        this.#purging = undefined;
+        this.#carryOn();
+      });
+  }
+
+  async #finishPurges(): Promise<void> {
+    while (this.#purges.pending) await this.#exclusively(() => this.#persist(() => this.#purges.step()));
+  }
+
+  /** Does it until it succeeds. Throws at the term's end: Over, or ReadModelsTakenOver. */
+  async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
+    const { logger, metrics } = this.#parts;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      if (this.#over) throw new Over();
+      try {
+        return await action();
+      } catch (error) {
+        metrics.anomaly("projection");
+        if (error instanceof ReadModelsTakenOver) {
+          logger.warn({ err: error }, "another has written the read models meanwhile: projecting begins anew");
+          this.end();
+          throw error;
+        }
+        logger.warn({ err: error, pauseMs }, "projecting failed: the same is tried again");
+      }
+      await this.#retry.wait(pauseMs);
+    }
+  }
+}
+
+/** The term was ended before it was through. */
+class Over extends Error {}
+
+function untilOver(error: unknown): void {
+  if (!(error instanceof Over || error instanceof ReadModelsTakenOver)) throw error;
+}

@@ -1,0 +1,26 @@
+import { execFileSync } from "node:child_process";
+import { openEmbeddedEventStore } from "../../../../../src/adapters/embedded/event-store/embedded-event-store.ts";
+import { SystemClock } from "../../../../../src/adapters/system/system-clock.ts";
+import { noStream } from "../../../../../src/ports/event-store.ts";
+import { note } from "../../../../contract/event-store/harness.ts";
+import { plainCodec } from "../../../../support/plain-codec.ts";
+
+/**
+ * Appends, lets no file of this process grow any more, and closes the store: what stands in the write-ahead log has no
+ * room in the log's own file. Prints what the store says has failed for good, and at the end "closed".
+ */
+const say = (text: string) => process.stdout.write(text);
+const store = await openEmbeddedEventStore({
+  dataDir: process.argv[2]!,
+  codec: plainCodec,
+  clock: new SystemClock(),
+  onFatal: ({ message }) => say(`${message}; `),
+});
+// With its housekeeping thread the store is up.
+await store.scrub();
+for (let count = 0; count < 20; count += 1) {
+  await store.append(`event-${count}`, noStream, [note("x".repeat(20_000))]);
+}
+execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=65536:unlimited"]);
+await store.close();
+say("closed");

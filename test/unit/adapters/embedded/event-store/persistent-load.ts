@@ -1,0 +1,30 @@
+import { randomUUID } from "node:crypto";
+import { writeSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import { openEmbeddedEventStore } from "../../../../../src/adapters/embedded/event-store/embedded-event-store.ts";
+import { SystemClock } from "../../../../../src/adapters/system/system-clock.ts";
+import { noStream } from "../../../../../src/ports/event-store.ts";
+import { note } from "../../../../contract/event-store/harness.ts";
+import { plainCodec } from "../../../../support/plain-codec.ts";
+import { say } from "./say.ts";
+
+/** Appends to the store in the folder named, whatever fails, until it is killed. Prints each stream that it has. */
+const store = await openEmbeddedEventStore({
+  dataDir: process.argv[2]!, codec: plainCodec, clock: new SystemClock(),
+  tuning: { checkpointBytes: 100_000, restartBytes: 400_000 },
+  onFatal: (error) => {
+    writeSync(2, `${error.stack}\n`);
+    process.exit(1);
+  },
+});
+
+async function work(): Promise<never> {
+  for (;;) {
+    const stream = `event-${randomUUID()}`;
+    const appended = await store.append(stream, noStream, [note("x".repeat(8_000))]).catch(() => null);
+    if (appended) await say(stream);
+    else await setTimeout(5);
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, work));

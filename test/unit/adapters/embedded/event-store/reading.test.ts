@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { EmbeddedEventStore } from "../../../../../src/adapters/embedded/event-store/embedded-event-store.ts";
+import { logPath } from "../../../../../src/adapters/embedded/event-store/log-file.ts";
+import { positionOf } from "../../../../../src/adapters/embedded/event-store/positions.ts";
+import { SystemClock } from "../../../../../src/adapters/system/system-clock.ts";
+import { LogUnavailable, noStream, UnacceptableEntry } from "../../../../../src/ports/event-store.ts";
+import { failureOf, freshStream, note, texts, until } from "../../../../contract/event-store/harness.ts";
+import { attachTo, openPlainStore, temporaryFolder } from "../../../../support/embedded-store.ts";
+import { plainCodec } from "../../../../support/plain-codec.ts";
+
+describe("reading the embedded event store", () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let store: EmbeddedEventStore;
+
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    store = await openPlainStore(folder.path);
+  });
+  afterEach(async () => {
+    await store.close();
+    folder.remove();
+  });
+
+  it("goes past as much as was deleted on end", async () => {
+    const [doomed, kept] = [freshStream(), freshStream()];
+    for (let revision = noStream; revision < 4200; revision += 300) {
+      await store.append(doomed, revision, Array.from({ length: 300 }, () => note("doomed")));
+    }
+    await store.append(kept, noStream, [note("kept")]);
+    await store.deleteStream(doomed);
+    expect(texts((await store.readLog("", 1)).entries)).to.deep.equal(["kept"]);
+  });
+
+  it("stays where it is beyond the log's end, as after an older log was put in its place", async () => {
+    await store.append(freshStream(), noStream, [note("x")]);
+    const beyond = positionOf(100);
+    expect(await store.readLog(beyond, 10)).to.deep.equal({ entries: [], upTo: beyond });
+  });
+
+  it("finds all that was taken: an entry without a type, which would pass for deleted, is refused", async () => {
+    expect(await failureOf(store.append(freshStream(), noStream, [note("x", "id", "")])))
+      .to.be.instanceOf(UnacceptableEntry);
+  });
+
+  it("tells of a handler that failed", async () => {
+    const anomalies: unknown[] = [];
+    const clock = new SystemClock();
+    const options = { codec: plainCodec, clock, onAnomaly: (error: unknown) => void anomalies.push(error) };
+    const client = await EmbeddedEventStore.attach(store.connect(), options);
+    const failure = new Error("no");
+    let calls = 0;
+    const subscription = client.subscribe({ after: "" }, () => {
+      if ((calls += 1) === 1) throw failure;
+    });
+    await store.append(freshStream(), noStream, [note("x")]);
+    await until("it is called again", () => calls === 2);
+    await subscription.stop();
+    await client.close();
+    expect(anomalies).to.deep.equal([failure]);
+  });
+
+  it("finds an entry at a known place for every client, though only one has threads to look there", async () => {
+    const stream = freshStream();
+    const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
+    const client = await attachTo(store);
+    expect(texts(await client.readStream(stream, { limit: 1, beginsAt }))).to.deep.equal(["x"]);
+    await client.close();
+  });
+
+  it("is refused, whichever thread does it, where the log is damaged", async () => {
+    const stream = freshStream();
+    const { position: beginsAt } = await store.append(stream, noStream, [note("x".repeat(100_000))]);
+    await store.close();
+    const bytes = readFileSync(logPath(folder.path));
+    // Beyond the tables: what of an entry is too long to stand in its row.
+    writeFileSync(logPath(folder.path), bytes.fill(0, 50_000));
+    store = await openPlainStore(folder.path);
+    for (const read of [
+      () => store.readStream(stream), () => store.readStream(stream, { limit: 1, beginsAt }),
+      () => store.readLog("", 1),
+    ]) expect(await failureOf(read())).to.be.instanceOf(LogUnavailable);
+    expect((await store.append(freshStream(), noStream, [note("y")])).revision).to.equal(0);
+  });
+});

@@ -1,0 +1,55 @@
+import { Socket } from "node:net";
+import { expect } from "chai";
+import { tellingOfWholeAnswers } from "../../../../src/adapters/kafka/complete-responses.ts";
+import { chanceFrom } from "../../../support/chance.ts";
+
+describe("a socket that tells of whole answers", () => {
+  const random = chanceFrom(1);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const answer = (size: number) => {
+    const bytes = Buffer.alloc(4 + size, size);
+    bytes.writeInt32BE(size);
+    return bytes;
+  };
+
+  /** What a socket tells of, when these bytes come. */
+  function told(...chunks: readonly Buffer[]): readonly Buffer[] {
+    const heard: Buffer[] = [];
+    const socket = tellingOfWholeAnswers(new Socket()).on("data", (data) => heard.push(data));
+    for (const chunk of chunks) socket.emit("data", chunk);
+    return heard;
+  }
+
+  it("tells of all that came whole, however it came", () => {
+    for (let round = 0; round < 500; round += 1) {
+      const answers = Array.from({ length: 1 + below(6) }, () => answer(below(40)));
+      const bytes = Buffer.concat(answers);
+      const ends = new Set(answers.map((_, index) => Buffer.concat(answers.slice(0, index + 1)).length));
+      const chunks: Buffer[] = [];
+      for (let at = 0; at < bytes.length;) {
+        const chunk = bytes.subarray(at, at + 1 + below(50));
+        chunks.push(chunk);
+        at += chunk.length;
+      }
+      const heard = told(...chunks);
+      expect(Buffer.concat(heard)).to.deep.equal(bytes);
+      let end = 0;
+      for (const data of heard) expect(ends).to.include((end += data.length));
+    }
+  });
+
+  it("tells of nothing that was cut off", () => {
+    const [whole, cut] = [answer(20), answer(30)];
+    for (let length = 0; length < cut.length; length += 1) {
+      expect(told(whole, cut.subarray(0, length))).to.deep.equal([whole]);
+      expect(told(Buffer.concat([whole, cut.subarray(0, length)]))).to.deep.equal([whole]);
+    }
+  });
+
+  it("goes on telling of everything else", () => {
+    let ended = 0;
+    const socket = tellingOfWholeAnswers(new Socket()).on("end", () => (ended += 1));
+    expect(socket.emit("end")).to.equal(true);
+    expect(ended).to.equal(1);
+  });
+});
