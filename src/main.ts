@@ -64,22 +64,22 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, "draining");
-    // One that still waits for an engine has acknowledged nothing.
+    // A start that still waits for an engine has acknowledged nothing.
     setTimeout(() => process.exit(0), config.shutdownTimeoutMs);
     starting.then((relay) => relay.stop()).then(
       () => process.exit(0),
       (error: unknown) => exitBecause("the relay did not stop cleanly", error),
     );
   };
-  // Before the start: it, too, may be told to end, and then is drained like any other.
+  // Before the start, so that a signal during the start drains the relay, too.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   // The terminal was closed.
   process.on("SIGHUP", stop);
-  // A process that stayed alive, of no use, would never be restarted.
+  // A process that stayed alive without its engine would never be restarted.
   const onFatal = (error: Error) => {
     const what = "an engine has failed; the relay must be started again";
-    // On standard error as well: the log may be silent, or its lines be lost with the process.
+    // On standard error as well: the log may be silent, or its last lines lost with the process.
     logger.error({ err: error }, what);
     exitBecause(what, error);
   };
@@ -90,9 +90,9 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
 
 /** A command that runs to its end. */
 interface Command {
-  /** What follows its name, and nothing after it; the first must be given. */
+  /** The arguments after its name, and none besides; the first is required. */
   readonly takes?: readonly string[];
-  /** Resolves to what is then printed. */
+  /** Resolves to the text to print. */
   readonly run: (settings: RelaySettings, given: string, option?: string) => Promise<string>;
   /** Printed before an error's own text. */
   readonly failed: string;
@@ -147,7 +147,7 @@ const commands = new Map(Object.entries<Command>({
   },
 }));
 
-/** Rejects where bytes would be replaced: nobody could type the password that came of it. */
+/** Rejects bytes that are not UTF-8: the decoder would replace them by characters that a user cannot type. */
 async function passwordOnStdin(): Promise<string> {
   const bytes = await buffer(process.stdin);
   if (!isUtf8(bytes)) throw new Error("the password must be in UTF-8");
@@ -157,9 +157,9 @@ async function passwordOnStdin(): Promise<string> {
 async function perform(name: string, args: readonly string[]): Promise<void> {
   const { takes = [], run, failed } = commands.get(name) ?? exitWith(2, usage);
   const [given = "", option] = args;
-  // Empty is what a shell makes of a variable that is not set.
+  // A shell passes an empty argument for a variable that is not set.
   const lacking = takes.length > 0 && /^(--[\w-]+)?$/.test(given);
-  // One more was meant to change what is done: `rebuild --help`, a folder with a blank that nobody quoted.
+  // A surplus argument was meant to change the command: `rebuild --help`, an unquoted folder with a blank.
   if (lacking || args.length > takes.length) exitWith(2, `usage: npm start -- ${[name, ...takes].join(" ")}\n`);
   const { config, secrets } = settingsOrExit();
   const fail = (error: unknown) => exitBecause(failed, error);
@@ -177,7 +177,7 @@ function exitBecause(what: string, error: unknown): never {
   exitWith(1, `${what}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 
-// What comes and goes with a request must not be taken for what stays: docs/adr/0024.
+// V8 must not allocate short-lived objects of requests in its old generation: docs/adr/0024.
 setFlagsFromString("--no-allocation-site-pretenuring");
 shrinkAtRest();
 // The files that this process makes hold payloads, hashes or keys.
@@ -189,7 +189,7 @@ const answers = new Map(Object.entries({
 const answer = answers.get(name);
 if (answer !== undefined) process.stdout.write(answer);
 else {
-  // While all engines are away nothing else may keep the process alive: the clock's timers do not.
+  // Keeps the process alive while all engines are unavailable: the clock's timers do not.
   const awake = setInterval(() => undefined, 2 ** 30);
   await (name === "serve" && args.length === 0 ? serve(settingsOrExit()) : perform(name, args));
   clearInterval(awake);

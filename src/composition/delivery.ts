@@ -35,7 +35,7 @@ import { Sweeper } from "../workers/sweeper.ts";
 import { single, type SingleParts } from "./roles.ts";
 import { version } from "./version.ts";
 
-/** What delivery and its housekeeping work with; times in milliseconds. */
+/** The parts that delivery and its housekeeping use; times in milliseconds. */
 export interface DeliveryParts extends SingleParts {
   readonly state: ExpiringState;
   readonly store: EventStore;
@@ -55,7 +55,7 @@ export interface DeliveryParts extends SingleParts {
   readonly deliveryTimeoutMs: number;
 }
 
-/** With which workers are at work, for all terms of this process's roles. */
+/** With the register of workers, kept over all runs of this process's roles. */
 type Parts = DeliveryParts & { readonly workers: Workers };
 
 const grantsKept = 10_000;
@@ -83,8 +83,9 @@ function wholeDelivery(parts: Parts): Role {
       await forwarding.start();
     },
     stop: async (patienceMs) => {
-      // First, so that it does not count as forwarded what no worker takes any more. Not waited for: its checkpoint may
-      // take long to be stored, and another process delivers once the lease is over.
+      // The forwarder stops first, so that it does not count as forwarded entries that no worker takes any more. Its
+      // stop is not awaited before the others: its checkpoint may take long to be stored, and another process delivers
+      // once the lease is over.
       await Promise.all([forwarding.stop(patienceMs), sweeping.stop(patienceMs), worker.stop(patienceMs)]);
     },
   };
@@ -92,7 +93,7 @@ function wholeDelivery(parts: Parts): Role {
 
 function deliveryWorker(parts: Parts): Role {
   const { store, outbound, clock, deliveryTimeoutMs, queue, workers } = parts;
-  // Its own for each term: what an earlier one left under way counts as another worker's.
+  // A new id for each run of the role: attempts that an earlier run left under way count as another worker's.
   const workerId = workers.begin();
   const agent = userAgent(version);
   const dueIndex = new DueIndex(parts.readModels);
@@ -117,7 +118,7 @@ function sweeperRole(parts: Parts): Role {
   const purger = new Purger(parts);
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
-  // Each by itself: one that fails must not hold up the others.
+  // Each task repeats by itself: one that fails must not hold up the others.
   const members: readonly Role[] = [
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForRetries()),
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForCircuits()),

@@ -6,7 +6,7 @@ import type { WatchedEngine } from "./engines/settings.ts";
 const everyMs = 1_000;
 const startPatienceMs = 60_000;
 
-/** Asks the engines that may be away every second whether they are there, and can do their work. */
+/** Checks every second whether the engines that may be unavailable answer and can do their work. */
 export class EngineWatch {
   readonly #engines: readonly WatchedEngine[];
   readonly #instruments: Instruments;
@@ -25,8 +25,8 @@ export class EngineWatch {
   }
 
   /**
-   * Waits until all that are needed answer, and watches on. Rejects after a minute, naming those that do not, and with
-   * the error of an engine that is unfit at once.
+   * Waits until all needed engines answer, and goes on watching. Rejects after a minute, naming the engines that do not
+   * answer, and at once with the error of an unfit engine.
    */
   async start(needed: readonly WatchedEngine[]): Promise<void> {
     const { clock } = this.#instruments;
@@ -41,7 +41,7 @@ export class EngineWatch {
     for (const loop of this.#loops) loop.start(everyMs);
   }
 
-  /** Resolves when no engine is being asked any more. */
+  /** Resolves when no check is under way any more. */
   async stop(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
@@ -51,7 +51,7 @@ export class EngineWatch {
     return !this.#away.has(name);
   }
 
-  /** Why this process cannot work, for want of an engine that did not answer when last asked. */
+  /** The reason why this process cannot work without an engine that did not answer when last asked. */
   awayText({ name, awayText }: WatchedEngine): string {
     return awayText?.(this.#away.get(name)) ?? `no answer from ${name}`;
   }

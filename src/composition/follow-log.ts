@@ -10,7 +10,7 @@ interface FollowParts extends Instruments {
   readonly freshness: Freshness;
 }
 
-/** What is kept up with the log, and whether it is. */
+/** The state that follows the log, and whether it is up to date. */
 export interface FollowedLog {
   readonly credentials: CredentialLookup;
   readonly following: Following;
@@ -19,8 +19,8 @@ export interface FollowedLog {
 }
 
 /**
- * Follows the log for what this process remembers of it: aggregates, and a directory of `max` entries of each kind.
- * Rejects with LogUnavailable.
+ * Follows the log for the state that this process caches: aggregates, and a credential lookup with `max` entries of
+ * each kind. Rejects with LogUnavailable.
  */
 export async function followLog(
   { store, readModels, shared }: Pick<Engines, "store" | "readModels" | "shared">,
@@ -34,7 +34,7 @@ export async function followLog(
       credentials.follow(entries);
     },
   });
-  // With all engines embedded, nobody else changes anything.
+  // No other process writes to an embedded log.
   const following = shared.log ? logTail : { fresh: true, renewed: async () => true };
   const credentials = new CredentialLookup({ store, aggregates, readModels, freshness, clock, following }, { max });
   await logTail.start();

@@ -3,12 +3,12 @@ import { createServer, type AddressInfo, type Server as AnyServer, type Socket }
 
 const lookAgainMs = 50;
 
-/** Why an address cannot be listened on, by the code of the error. */
+/** The reason why an address cannot be listened on, by the code of the error. */
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "RELAY_PORT: the port is in use by another process",
   EACCES: "RELAY_PORT: this user may not listen on the port",
   EADDRNOTAVAIL: "RELAY_HOST: this machine has no such address",
-  // The interface after an address's % is not there.
+  // The interface after an address's % does not exist.
   EINVAL: "RELAY_HOST: this machine has no such address",
   EAFNOSUPPORT: "RELAY_HOST: this machine has no addresses of this kind",
   ENOTFOUND: "RELAY_HOST: the name is not known",
@@ -16,8 +16,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Listens for a moment and stops again. Rejects as {@link Listener.listen} would. A start that tries before it makes
- * anything leaves nothing behind, and its clients are refused until it is ready.
+ * Listens for a moment and stops again. Rejects as {@link Listener.listen} would. A start that fails at this first step
+ * has made nothing, and clients are refused until the relay is ready.
  */
 export async function tryListening(host: string, port: number): Promise<void> {
   const server = createServer((socket) => socket.destroy());
@@ -60,8 +60,8 @@ export class Listener {
   async close(patienceMs: number): Promise<void> {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // A connection that is being answered was promised keep-alive, and turns idle only afterwards. Of one that has sent
-    // nothing yet the first bytes may be about to be read.
+    // Repeated, since a connection turns idle only after its answer, which promised keep-alive, and since a silent
+    // connection's first bytes may be about to be read.
     const again = setInterval(() => {
       server.closeIdleConnections();
       this.#endSilentConnections();

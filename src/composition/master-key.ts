@@ -12,14 +12,20 @@ import { asSaidBy } from "./variable-problem.ts";
 const backItUp = "made a master key; whoever has it can read every secret: back it up, apart from the data";
 const exposed = "others than its owner may read the master key, and with it every secret: chmod 600 the file";
 
-/** The master key of the environment, or the data folder's own. Rejects with an error that says what is missing. */
+/**
+ * The master key of the environment, or the data folder's own. Rejects with an error that names the missing variable or
+ * file.
+ */
 export async function masterKeyOf({ dataDir }: Config, { masterKey }: Secrets): Promise<Uint8Array> {
   const key = masterKey ?? (await asSaidBy("RELAY_DATA_DIR", () => loadMasterKey(dataDir)));
   if (!key) throw new Error(`RELAY_MASTER_KEY: is not set, and ${dataDir} holds no master.key`);
   return key;
 }
 
-/** The same for the relay itself, whose first start makes one. Where there is a log, there has been a first start. */
+/**
+ * The same for the relay itself, whose first start makes a master key. An existing log means that there was a first
+ * start.
+ */
 export async function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Promise<Uint8Array> {
   const { dataDir, eventStore } = config;
   if (secrets.masterKey) return secrets.masterKey;
@@ -37,8 +43,8 @@ async function keyOfFirstStart(dataDir: string, logger: Logger): Promise<Uint8Ar
 }
 
 /**
- * The first start makes the platform's keys; every other must have each master key that something may still be
- * wrapped under. Rejects with an error that names the variable which lacks one.
+ * The first start makes the platform's keys; every later start must have each master key under which a key may still be
+ * wrapped. Rejects with an error that names the variable that lacks one.
  */
 export async function requireMasterKeys(rotation: KeyRotation, keys: PlatformKeys): Promise<void> {
   try {

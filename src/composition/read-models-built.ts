@@ -8,8 +8,8 @@ const lookEveryMs = 50;
 const patienceMs = 30_000;
 
 /**
- * On new engines nothing can be asked before a projector has made the collections. Resolves once one has, or after half
- * a minute: whatever needs them then says so.
+ * New engines refuse queries until a projector has made the collections. Resolves once it has, or after half a minute:
+ * later queries then fail with the reason.
  */
 export async function readModelsBuilt(
   { readModels, clock, logger }: { readonly readModels: ReadModels; readonly clock: Clock; readonly logger: Logger },

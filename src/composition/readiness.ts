@@ -8,7 +8,7 @@ interface Signs {
   readonly following: { readonly fresh: boolean };
 }
 
-/** Roles that can do nothing without the queue. Requests can: what is accepted meanwhile is delivered later. */
+/** Roles that cannot work without the queue. The API can: events accepted meanwhile are delivered later. */
 const queueing: readonly ProcessRole[] = ["forwarder", "delivery", "sweeper"];
 
 /** The engines without which a process with these roles is of no use. */
@@ -19,7 +19,7 @@ export function neededBy(
   return watched.filter(({ isQueue }) => !isQueue || needsQueue);
 }
 
-/** Null when this process can do its work, else why not. */
+/** Null when this process can do its work, else the reason why not. */
 export function readiness({ needed, watch, following }: Signs): string | null {
   const away = needed.filter((engine) => !watch.answers(engine));
   if (away.length > 0) return away.map((engine) => watch.awayText(engine)).join(", ");

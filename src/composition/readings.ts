@@ -23,7 +23,7 @@ interface Sources {
   readonly roles: readonly Role[];
 }
 
-/** What `/metrics` shows of the backlog, the read models' lag, and engines and roles shared with others. */
+/** The values in `/metrics` of the backlog, the read models' lag, keys, circuits, engines and single roles. */
 export function readingsOf(sources: Sources): Readings {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const dueIndex = new DueIndex(readModels);

@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { version } from "./version.ts";
 
-/** The guards of the offering that is configured. */
+/** The guards of the configured offering. */
 export function registrationGuards(
   { turnstile }: Config,
   { turnstileSecret }: Secrets,

@@ -49,11 +49,11 @@ import { version } from "./version.ts";
 export interface Relay {
   /** Where the API listens, `http://host:port`. */
   readonly url: string;
-  /** Finishes and records what is under way; done by the shutdown timeout. */
+  /** Finishes and records requests and attempts under way; ends by the shutdown timeout. */
   stop(): Promise<void>;
 }
 
-/** What a relay, or an operator's command, is started with. */
+/** The settings of a relay, or of an operator's command. */
 export interface RelaySettings {
   readonly config: Config;
   readonly secrets: Secrets;
@@ -62,12 +62,12 @@ export interface RelaySettings {
   readonly onFatal?: (error: Error) => void;
 }
 
-/** How many of each kind of thing are kept in memory, whatever their number in the log. */
+/** The most entries of each in-memory cache, independent of the number in the log. */
 const keptInMemory = 50_000;
 /** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
 const drainShare = 0.8;
 
-/** What every step of a start works with. */
+/** The parts that every step of a start uses. */
 interface Base extends Required<Omit<RelaySettings, "logger">> {
   readonly ids: Ids;
   readonly instruments: Instruments & { readonly metrics: Metrics };
@@ -78,8 +78,8 @@ type Following = Awaited<ReturnType<typeof startFollowing>>;
 type Made = ReturnType<typeof makeServices>;
 
 /**
- * Starts everything in order: the engines, what follows the log, the roles, and last the API, which answers only when
- * all the rest is up. Rejects with an error that says what is wrong.
+ * Starts everything in order: the engines, the caches that follow the log, the roles, and last the API, which answers
+ * only when all the rest is up. Rejects with an error that tells the reason.
  */
 export async function startRelay(
   { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
@@ -107,7 +107,7 @@ export async function startRelay(
     const patience = left() * drainShare;
     await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop()]);
-    // An attempt or a password that is still under way was waited for long enough.
+    // An attempt or a password check still under way has had its time.
     await within(clock, left() / 2, Promise.all([made.outbound.close(), made.passwords.close()]));
     made.mappings.close();
     await within(clock, left(), engines.close());
@@ -131,8 +131,8 @@ export async function startRelay(
 }
 
 /**
- * Rejects where the port cannot be had, before anything is made in the data folder. If another relay runs on that
- * folder, the error names the folder.
+ * Rejects where the port cannot be listened on, before anything is made in the data folder. If another relay runs on
+ * that folder, the error names the folder.
  */
 async function requirePort(config: Config): Promise<void> {
   try {
@@ -143,7 +143,7 @@ async function requirePort(config: Config): Promise<void> {
   }
 }
 
-/** The engines, once those that this process needs are there. */
+/** Opens the engines, and waits until the needed ones answer. */
 async function startEngines({ config, secrets, onFatal, instruments }: Base) {
   const masterKey = await startingMasterKeyOf(config, secrets, instruments.logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
@@ -157,7 +157,7 @@ async function startEngines({ config, secrets, onFatal, instruments }: Base) {
   return { sealing, engines, watch, needed, processLease };
 }
 
-/** What follows the log, once all master keys are at hand and no erasure is half done. */
+/** The caches that follow the log, once all master keys are at hand and no erasure is half done. */
 async function startFollowing({ ids, instruments }: Base, { engines, sealing }: Started) {
   const { store, readModels } = engines;
   const { clock, logger } = instruments;
@@ -171,7 +171,7 @@ async function startFollowing({ ids, instruments }: Base, { engines, sealing }: 
   return { aggregates, rotation, freshness, followed };
 }
 
-/** The services, and what they and the roles work with. */
+/** The services, and the parts that they and the roles use. */
 function makeServices(
   { config, secrets, ids, instruments }: Base, { engines, sealing }: Started,
   { aggregates, freshness, followed: { credentials } }: Following,
@@ -196,7 +196,7 @@ function makeServices(
   return { services, outbound, passwords, mappings, vault, firstAttempts };
 }
 
-/** The roles: the one that projects first, and the others once there are read models. */
+/** Starts the roles: first the projector, then the others once there are read models. */
 async function startRoles(
   { config, ids, instruments }: Base, { engines }: Started, { aggregates, rotation, followed: { reach } }: Following,
   { services, outbound, vault, firstAttempts }: Made,
@@ -225,7 +225,7 @@ function makeServer({ config, ids, instruments }: Base, services: Services, heal
   return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
 }
 
-/** With all engines embedded, finishes an erasure that a kill interrupted. */
+/** With an embedded log and embedded read models, finishes an erasure that a kill interrupted. */
 async function finishErasure(
   { projector, shared, store, state }: Engines,
   { logger, ...parts }: {

@@ -8,16 +8,16 @@ export const singleRoles = ["projector", "forwarder", "sweeper", "delivery"] as 
 /** Names a single role in its lease and in the metrics (`relay_role_active`). */
 export type SingleRole = (typeof singleRoles)[number];
 
-/** What a single role needs beside other processes. */
+/** The parts that a single role needs among other processes. */
 export interface SingleParts extends LeadershipParts {
   readonly shared: Engines["shared"];
-  /** This process. */
+  /** The id of this process. */
   readonly owner: string;
 }
 
 /**
- * A single role: behind a lease where other processes may share the expiring state. Where that is this process's own,
- * the role runs at once: this must then be the only process, even where the log is not embedded
+ * A single role: behind a lease where other processes may share the expiring state. Where the expiring state is this
+ * process's own, the role runs at once: this must then be the only process, even where the log is not embedded
  * (docs/operating/engines.md).
  */
 export function single(name: SingleRole, parts: SingleParts, begin: () => Role): Role {

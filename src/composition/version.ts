@@ -1,4 +1,4 @@
 import packageJson from "../../package.json" with { type: "json" };
 
-/** The version this program goes by. */
+/** The version of this program. */
 export const { version } = packageJson;

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fail } from "./parse.ts";
 
-/** What a PEM file of authorities holds. */
+/** The contents of a PEM file of authorities. */
 export interface Certificates {
   /** The certificates alone, each marker on a line of its own, as OpenSSL reads them. */
   readonly pem: string;
@@ -15,7 +15,7 @@ export interface Certificates {
 const certificateLabels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"];
 /** Begins a block: at the start of a line, or right behind the end of another. Elsewhere it is a comment. */
 const opening = /(?<=^\s*|-----)-----BEGIN ([A-Z0-9 ]+)-----/m;
-/** OpenSSL's default security level refuses a chain with a shorter one. */
+/** OpenSSL's default security level refuses a chain with a shorter key. */
 const shortestRsaBits = 2048;
 
 /** Reads the PEM file at a path: at least one certificate, all of them readable, among any other blocks and text. */

@@ -14,10 +14,10 @@ export type ProcessRole = (typeof processRoles)[number];
 
 /** The words of `RELAY_LOG_LEVEL`, from everything to nothing. */
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** The lowest level that is written; what is below it is dropped. */
+/** The lowest level that is written; lines below it are dropped. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Where the brokers are, how they are spoken to, and how the topic is made. */
+/** The brokers' addresses, the protocol to them, and the settings of a topic to be made. */
 export interface KafkaConfig {
   readonly engine: "kafka";
   /** host:port each. */
@@ -42,10 +42,10 @@ export interface KafkaConfig {
  */
 export interface Config {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** What this process does; all of it where an engine is embedded. */
+  /** The roles of this process; all of them where an engine is embedded. */
   readonly roles: ReadonlySet<ProcessRole>;
   readonly eventStore: { readonly engine: "embedded" } | { readonly engine: "eventstoredb"; readonly url: string };
   readonly queue: { readonly engine: "embedded" } | KafkaConfig;
@@ -54,7 +54,7 @@ export interface Config {
   readonly turnstile: { readonly verifyUrl: string } | null;
   /** How many entries of `X-Forwarded-For` are believed, counted from the right. */
   readonly trustedProxies: number;
-  /** Of a request's body, and of a mapped payload. */
+  /** The largest request body, and the largest mapped payload. */
   readonly maxBodyBytes: number;
   readonly accessTokenTtlMs: number;
   /** The logarithm of bcrypt's rounds. */
@@ -75,13 +75,13 @@ export interface Config {
     readonly extraCa: Certificates | null;
   };
   readonly logLevel: LogLevel;
-  /** Which build of a version this is, for people; `unknown` where the build did not say. */
+  /** The build of a version, for people; `unknown` where the build did not set it. */
   readonly revision: string;
   /** How long a stop may take before the process ends all the same. */
   readonly shutdownTimeoutMs: number;
 }
 
-/** The form of each setting that only another setting puts to use. */
+/** The form of each setting that has an effect only together with another. */
 const forms = {
   RELAY_EVENTSTOREDB_URL: connectionString("esdb", "esdb+discover"),
   RELAY_KAFKA_BROKERS: list(hostAndPort),
@@ -134,7 +134,7 @@ export function readConfig(env: Environment): Config {
     revision: from.read("RELAY_REVISION", "unknown", revision),
     shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),
   };
-  // A bad value is refused though nothing uses it yet.
+  // A bad value is refused although no setting uses it yet.
   for (const name of Object.keys(forms) as (keyof typeof forms)[]) from.optional<unknown>(name, forms[name]);
   refuseRolesApart(config);
   return config;
@@ -211,7 +211,10 @@ function queue(from: Reader): Config["queue"] {
   };
 }
 
-/** Null where nothing asks for one. Credentials alone would be left unused, and the brokers' refusal says little. */
+/**
+ * Null without a mechanism. Credentials without one are refused: they would be unused, and the brokers' refusal says
+ * little.
+ */
 function saslMechanism(from: Reader) {
   const credentials = ["RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_PASSWORD"] as const;
   const given = credentials.find((name) => from.isSet(name));
@@ -235,7 +238,7 @@ function turnstile(from: Reader): Config["turnstile"] {
   return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, forms.RELAY_TURNSTILE_VERIFY_URL) };
 }
 
-/** Absolute, so that whatever names the folder says where it really is. */
+/** Absolute, so that every message that names the folder tells its real place. */
 function path(text: string): string {
   return text.includes("\0") ? fail("must be a path") : resolve(text);
 }

@@ -21,10 +21,10 @@ export interface Bounds {
   readonly max: number;
 }
 
-/** Reads a trimmed text that is not empty; throws what is wrong with it, without the variable's name. */
+/** Reads a trimmed text that is not empty; throws {@link Unparsable} with the fault, without the variable's name. */
 export type Parser<T> = (text: string) => T;
 
-/** Why a parser turned a text down. {@link ConfigError} adds the variable's name. */
+/** The reason why a parser refused a text. {@link ConfigError} adds the variable's name. */
 export class Unparsable extends Error {}
 
 /** A day in milliseconds, for bounds. */
@@ -81,7 +81,7 @@ export function boolean(text: string): boolean {
   return oneOf("true", "false")(text) === "true";
 }
 
-/** Of a list. */
+/** The most items of a list. */
 const mostItems = 100;
 
 /** Comma-separated; blanks around an item do not count, empty items are refused. */
@@ -157,7 +157,8 @@ export function httpsUrl(text: string): string {
 export function connectionString(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     const [, scheme = "", hosts = ""] = /^([a-z+]+):\/\/([^\s/?#]+)([/?#]\S*)?$/.exec(text) ?? [];
-    // A driver that takes the first @ for the end of the password takes the rest for a host, and says so in its errors.
+    // A driver that takes the first @ for the end of the password takes the rest for a host, and prints it in its
+    // errors.
     if (/@[^?]*@/.test(text)) return fail("must spell an @ in a name or password as %40");
     const ports = [...hosts.replace(/^.*@/, "").matchAll(/:(\d+)(?=,|$)/g)].map(([, port]) => Number(port));
     if (ports.some((port) => port < 1 || port > 65_535)) return fail("must have ports from 1 to 65535");

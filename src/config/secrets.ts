@@ -2,11 +2,11 @@ import type { Config } from "./config.ts";
 import { fail, list } from "./parse.ts";
 import { reader, type Environment, type Variable } from "./variables.ts";
 
-/** What must never be printed; kept apart from the rest so that the rest may be. */
+/** Settings that must never be printed, apart from those that may be. */
 export interface Secrets {
   /** 32 bytes; null: the data folder's own key is used, made on the first start. */
   readonly masterKey: Uint8Array | null;
-  /** Former master keys, which may still have wrapped something. 32 bytes each. */
+  /** Former master keys, under which keys may still be wrapped. 32 bytes each. */
   readonly oldMasterKeys: readonly Uint8Array[];
   /** Null unless the offering is cloud. */
   readonly turnstileSecret: string | null;
@@ -20,7 +20,7 @@ export function readSecrets(env: Environment, config: Config): Secrets {
   const engines = [config.eventStore, config.queue, config.readModels];
   const embedded = engines.some(({ engine }) => engine === "embedded");
   const sasl = config.queue.engine === "kafka" && config.queue.sasl !== null;
-  /** Refused if it is empty, as everywhere; else nothing uses it. */
+  /** Refuses an empty value, as everywhere; any other is ignored. */
   const unused = (variable: Variable) => from.optional(variable, () => null);
   return {
     masterKey: embedded
@@ -38,7 +38,7 @@ export function readSecrets(env: Environment, config: Config): Secrets {
 
 function key(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
-  // Node skips what is not base64: only a text that encodes back to itself was read as a whole.
+  // Node skips characters that are not base64: only a text that encodes back to itself was read as a whole.
   if (bytes.length !== 32 || bytes.toString("base64") !== text) fail("must be the base64 of exactly 32 bytes");
   return bytes;
 }

@@ -43,7 +43,7 @@ export const variables = [
   "RELAY_REVISION",
   "RELAY_SHUTDOWN_TIMEOUT",
 ] as const;
-/** The name of one of {@link variables}: no other can be read. */
+/** The name of one of {@link variables}; no other variable can be read. */
 export type Variable = (typeof variables)[number];
 
 /** The environment as a process has it. */
@@ -56,7 +56,7 @@ export interface Reader {
   isSet(variable: Variable): boolean;
   /** Null for a variable that is not set. */
   optional<T>(variable: Variable, parse: Parser<T>): T | null;
-  /** `because` says what requires the variable. */
+  /** `because`: the reason why the variable is required. */
   required<T>(variable: Variable, because: string, parse: Parser<T>): T;
 }
 

@@ -19,7 +19,7 @@ export class AesSealing implements Sealing {
   readonly #masterKeys: ReadonlyMap<string, Uint8Array>;
   readonly #masterKeyId: string;
 
-  /** Wraps under `masterKey`; also unwraps what any of `oldMasterKeys` wrapped. 32 bytes each. */
+  /** Wraps under `masterKey`; unwraps keys of `oldMasterKeys`, too. 32 bytes each. */
   constructor(masterKey: Uint8Array, oldMasterKeys: readonly Uint8Array[] = []) {
     const all = [masterKey, ...oldMasterKeys];
     if (all.some((key) => key.length !== keyBytes)) throw new RangeError(`a master key has ${keyBytes} bytes`);
@@ -55,7 +55,7 @@ export class AesSealing implements Sealing {
   }
 }
 
-/** Names a master key without telling anything about it. */
+/** The id of a master key, which reveals nothing about the key. */
 export function masterKeyId(key: Uint8Array): string {
   return createHash("sha256").update("master key id\0").update(key).digest("hex").slice(0, 16);
 }
@@ -70,7 +70,7 @@ function encrypt(head: string, clear: Uint8Array, key: Uint8Array, place: string
 function decrypt(head: string, envelope: string, key: Uint8Array, place: string): Buffer {
   const text = envelope.slice(head.length);
   const box = Buffer.from(text, "base64url");
-  // Node skips what is not base64url: only the one canonical spelling counts as unchanged.
+  // Node skips characters that are not base64url: only the one canonical spelling counts as unchanged.
   const canonical = box.toString("base64url") === text;
   if (!canonical || box.length < nonceBytes + tagBytes) throw new Unsealable("malformed envelope");
   const nonce = box.subarray(0, nonceBytes);

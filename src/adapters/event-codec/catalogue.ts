@@ -30,14 +30,14 @@ export type AnyEvent =
   | TenantEvent
   | WebhookEvent;
 
-/** Turns the data of one version into that of the next; may rely on what the schema of its version says. */
+/** Turns the data of one version into that of the next; may rely on the schema of its version. */
 export type Upcaster = (data: Readonly<Record<string, unknown>>) => object;
 
-/** What the codec knows about types of facts. */
+/** The types of facts that the codec reads and writes. */
 export interface Catalogue {
   /** The version each type is written under. */
   readonly versions: Readonly<Record<string, number>>;
-  /** By type, then by the version that goes in. */
+  /** By type, then by the version that is read. */
   readonly upcasters: Readonly<Record<string, Readonly<Record<number, Upcaster>>>>;
   /** The JSON Schema of a name such as `EventAccepted.v1`, or of `metadata`. */
   readonly schema: (name: string) => object;
@@ -110,12 +110,12 @@ const versions = {
   WebhookSecretRegenerated: 1,
 } as const satisfies Record<AnyEvent["type"], number>;
 
-/** Purges that each took what had finished by its own place in the log. */
+/** Purges of an older version, each of which took the events that had finished by its own place in the log. */
 function upToTheirPlaces(purges: unknown): object[] {
   return (purges as readonly Purge[]).map((purge) => ({ ...purge, upTo: purge.position }));
 }
 
-/** Facts of circuits that did not say which event they came of. */
+/** Adds a null `eventId` to facts of circuits, whose first version lacks it. */
 function withoutEvent(data: Readonly<Record<string, unknown>>): object {
   return { ...data, eventId: null };
 }

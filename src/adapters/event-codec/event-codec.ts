@@ -6,8 +6,8 @@ import { UnacceptableEntry } from "../../ports/event-store.ts";
 import { catalogue, type Catalogue, type Upcaster } from "./catalogue.ts";
 
 /**
- * The one spelling of each that this service writes: lower case; UTC with milliseconds. A time that `Date.parse` cannot
- * take would stop the projections, which store times as numbers.
+ * The spellings that this service writes: ids in lower case; times in UTC with milliseconds. A time that `Date.parse`
+ * refuses would stop the projections, which store times as numbers.
  */
 const formats = {
   uuid: uuidForm,
@@ -16,7 +16,9 @@ const formats = {
 
 type StoredMetadata = Metadata & { readonly schemaVersion: number };
 
-/** One type of fact. A check of its data is compiled when it is first needed: all at once would slow the start. */
+/**
+ * One type of fact. The check of its data is compiled when first needed: compiling all of them would slow the start.
+ */
 interface Kind {
   readonly type: string;
   readonly version: number;
@@ -24,15 +26,15 @@ interface Kind {
   readonly upcasters: Readonly<Record<number, Upcaster>>;
   /** Refuses fields that the schema does not have. */
   strict: ValidateFunction<object> | undefined;
-  /** Removes them instead: a newer release may have added them. */
+  /** Removes such fields instead: a newer release may have added them. */
   lenient: ValidateFunction<object> | undefined;
 }
 
 const options = { allowUnionTypes: true, discriminator: true, formats };
 
 /**
- * Facts as JSON, checked against `schemas/events` both ways. A field that a newer release added to a schema is left out
- * of what is read: states made of it satisfy the schema of this release when they are written again.
+ * Facts as JSON, checked against `schemas/events` both ways. Reading leaves out fields that a newer release added to a
+ * schema: states folded from such facts satisfy this release's schema when they are written again.
  */
 export class JsonEventCodec implements EventCodec {
   readonly #strict = new Ajv2020(options);
@@ -78,7 +80,7 @@ export class JsonEventCodec implements EventCodec {
       if (isData && !isData(data)) return damaged(`data violates ${violated(isData)}`);
       return { event: { type: kind.type, data: data as object }, metadata };
     } catch (error) {
-      // The parser's own message quotes what it read.
+      // The parser's own message quotes the data.
       return damaged(error instanceof SyntaxError ? "not JSON" : "could not be brought up to date");
     }
   }

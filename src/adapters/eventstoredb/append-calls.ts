@@ -41,7 +41,7 @@ export class AppendCalls {
   #opening = false;
   #full = false;
   #failures = 0;
-  /** Since the last reply. */
+  /** The last failure since the last reply. */
   #lastTrouble: unknown;
   #lastReply = 0;
   #watch: Timer | undefined;
@@ -88,7 +88,7 @@ export class AppendCalls {
     });
   }
 
-  /** Gives up whatever has no outcome. */
+  /** Gives up all appends without an outcome. */
   close(): void {
     this.#closed = true;
     this.#watch?.cancel();
@@ -133,7 +133,7 @@ export class AppendCalls {
     }
   }
 
-  /** Sends it once more after a pause, over whatever call there is then. */
+  /** Sends an append once more after a pause, over the call of that time. */
   #sendLater(append: Unsettled): void {
     append.again ??= this.#clock.schedule(this.#pauseMs(append.sendings - 1), () => {
       append.again = undefined;
@@ -149,7 +149,7 @@ export class AppendCalls {
     this.#lastTrouble = undefined;
     const correlation = reply.getCorrelationId()?.getString() ?? "";
     const append = this.#unsettled.get(correlation);
-    // One that was given up, or the second reply that the server sends to what it called a bad request.
+    // The append was given up, or this is the second reply that the server sends to a bad request.
     if (!append) return;
     if (!isFinal(reply)) {
       this.#lastTrouble = new Error(reply.getError()?.getMessage());
@@ -199,7 +199,7 @@ export class AppendCalls {
     this.#watch = this.#clock.schedule(stallMs, look);
   }
 
-  /** Replaces a call that takes appends and answers none, on another channel. */
+  /** Replaces a call that leaves appends unanswered, on another channel. */
   async #giveUpCall(): Promise<void> {
     const [call, client] = [this.#call, this.#client];
     if (!call || !client) return;

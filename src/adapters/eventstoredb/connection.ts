@@ -25,8 +25,8 @@ export class Connection {
   }
 
   /**
-   * The stubs on the present channel. Rejects when there is none within `deadlineMs`: the search for the leader of a
-   * cluster goes on then, for minutes where its members are silent, and whoever calls next waits for the same search.
+   * The stubs on the present channel. Rejects when there is none within `deadlineMs`: the search for a cluster's leader
+   * then goes on, for minutes where its members are silent, and the next caller waits for the same search.
    */
   async streams(deadlineMs: number): Promise<StreamsClient> {
     const found = this.#client["execute"](streams.StreamsClient, "streams", async (client) => client);
@@ -37,7 +37,7 @@ export class Connection {
 
   /** Headers and options of a call that fails by itself after `deadlineMs`; never when it is infinite. */
   callArguments(deadlineMs: number) {
-    // Followers may lag behind what the leader has answered.
+    // Followers may lag behind the leader's answers.
     const options = { requiresLeader: true };
     return deadlineMs === Infinity
       ? this.#client["callArguments"](options, { deadline: Infinity })
@@ -46,10 +46,11 @@ export class Connection {
 
   /** Replaces the channel if the failure of a call on `client` requires it. */
   async failed(client: StreamsClient, error: unknown): Promise<void> {
-    // Nobody else notices a peer that takes what it is sent and never answers.
+    // A deadline is the only sign of a peer that accepts requests and never answers.
     const asked = codeOf(error) === grpcCode.deadlineExceeded ? unanswered() : error;
     try {
-      // Done at once; only where another channel is being looked for it waits for that, to find nothing left to do.
+      // Done at once. During the search for another channel it would wait, with nothing left to do: that is not
+      // awaited.
       if (asked instanceof Error) await within(this.#clock, 0, this.#client["handleError"](client, asked));
     } catch {
       // No channel could be made; the next call tries again and says why.
@@ -72,8 +73,9 @@ export class Connection {
 }
 
 /**
- * The client prints what it ignores, beside the whole address, password and all. Here an option that it does not know
- * is an error. That it verifies certificates whatever `tlsVerifyCert` says shows when it connects; the rest is advice.
+ * The client prints a warning for each option that it ignores, with the whole address, password included. Here an
+ * option that it does not know is an error. It ignores `tlsVerifyCert` and verifies certificates, which shows when it
+ * connects; the other warnings are advice.
  */
 function clientOf(url: string): EventStoreDBClient {
   const warn = console.warn.bind(console);

@@ -7,8 +7,8 @@ import type { Message } from "./requests.ts";
 const appendBytesLimit = 1024 * 1024;
 
 /**
- * The texts to append. Throws UnacceptableEntry for whatever the server would answer as a bad request, and
- * EntryTooLarge: a message too large for gRPC would break off others' appends.
+ * The texts to append. Throws UnacceptableEntry for entries that the server would call a bad request, and
+ * EntryTooLarge: a message too large for gRPC would break off other appends, too.
  */
 export function messagesOf(codec: EventCodec, stream: string, entries: readonly NewEntry[]): Message[] {
   if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");

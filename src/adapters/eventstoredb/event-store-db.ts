@@ -19,7 +19,9 @@ import { StreamWriter } from "./stream-writer.ts";
 import { LogSubscription } from "./subscription.ts";
 import { defaultTuning, type Tuning } from "./tuning.ts";
 
-/** Where the server is, and what the store works with. What `tuning` leaves out is as in {@link defaultTuning}. */
+/**
+ * The server's address and the parts that the store uses. Fields missing in `tuning` are as in {@link defaultTuning}.
+ */
 export interface EventStoreDbOptions {
   /** Such as `esdb://host:2113?tls=false`, or `esdb+discover://` for a cluster. */
   readonly url: string;
@@ -32,7 +34,7 @@ export interface EventStoreDbOptions {
 
 /**
  * The event store on EventStoreDB 22.6 or newer. It connects with the first call, and reconnects for as long as it
- * takes: the server may be away when this is made.
+ * takes: the server may be unavailable when the store is made.
  */
 export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
@@ -76,7 +78,7 @@ export class EventStoreDb implements EventStore {
     const records = await this.#guarded("read", () => readRecords(
       this.#connection, readStreamRequest(stream, { ...options, backwards }), this.#tuning.readMs,
     ));
-    // What precedes a fence was deleted.
+    // Records before a fence are deleted.
     const fence = backwards ? records.findIndex(isFence) : records.findLastIndex(isFence);
     const isEndSeen = backwards ? from === undefined : records.length < limit;
     if (records.length > 0 && fence < 0 && !isEndSeen && await this.#endsWithFence(stream)) return [];
@@ -130,7 +132,9 @@ export class EventStoreDb implements EventStore {
     await this.#guarded("ping", () => this.#log.end(this.#tuning.pingMs));
   }
 
-  /** Waits for handlers, gives up appends without an outcome, and lets go of the server, reachable or not. */
+  /**
+   * Waits for handlers, gives up appends without an outcome, and disconnects, whether the server is reachable or not.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

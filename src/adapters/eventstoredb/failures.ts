@@ -5,7 +5,7 @@ export const grpcCode = {
   ok: 0, deadlineExceeded: 4, permissionDenied: 7, aborted: 10, unavailable: 14, unauthenticated: 16,
 } as const;
 
-/** What an operator has to mend, by the status that a call failed with. */
+/** The remedy for the operator, by the status of the failed call. */
 const remedies: ReadonlyMap<number | undefined, string> = new Map([
   [
     grpcCode.permissionDenied,
@@ -14,7 +14,7 @@ const remedies: ReadonlyMap<number | undefined, string> = new Map([
   [grpcCode.unauthenticated, "the user or the password in RELAY_EVENTSTOREDB_URL is wrong"],
 ]);
 
-/** What a call or a reply failed with, as the server names it in its trailers (`stream-deleted` and so on). */
+/** The server's name for the failure of a call, in its trailers (`stream-deleted` and so on). */
 export function exceptionOf(error: unknown): string | undefined {
   const metadata = (error as { readonly metadata?: { get(name: string): readonly (string | Buffer)[] } }).metadata;
   return metadata?.get("exception")[0]?.toString();

@@ -9,7 +9,7 @@ import { recordOf, type StoredRecord } from "./records.ts";
 import { subscribeRequest, type Filter } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** What a subscription needs of the store. */
+/** The parts of the store that a subscription uses. */
 export interface SubscriptionContext {
   readonly connection: Connection;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface SubscriptionContext {
   readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
 }
 
-/** Entries that came together, and the position up to which the log was looked at with them. */
+/** Entries that came together, and the position up to which they cover the log. */
 export interface Batch {
   readonly entries: readonly LogEntry[];
   readonly upTo: Position;
@@ -34,7 +34,9 @@ export interface Batch {
 
 type Call = ReturnType<StreamsClient["read"]>;
 
-/** One subscription call: buffers what comes until asked for it, and holds the server back when that is much. */
+/**
+ * One subscription call: buffers entries until {@link Feed.next}, and holds the server back while the buffer is full.
+ */
 export class Feed {
   readonly #context: SubscriptionContext;
   readonly #wants: (record: StoredRecord) => boolean;
@@ -63,11 +65,11 @@ export class Feed {
     this.#open(request).catch((error: unknown) => this.#fail(error));
   }
 
-  /** The next batch; undefined once this is closed. Rejects, after the last batch, with what the call failed with. */
+  /** The next batch; undefined once this is closed. Rejects, after the last batch, with the call's error. */
   async next(): Promise<Batch | undefined> {
     while (!this.#closed) {
       if (this.#covered > this.#given) {
-        // What came with it, in one piece from the network, goes with it.
+        // Records from the same network read go into the same batch.
         await setImmediate();
         return this.#give();
       }
@@ -106,7 +108,7 @@ export class Feed {
     const record = recordOf(message);
     const checkpoint = message.getCheckpoint();
     if (record) {
-      // Looking ahead skipped it because nobody wants it.
+      // Looking ahead has skipped it as unwanted.
       if (record.position <= this.#covered) return;
       this.#covered = record.position;
       const entry = this.#wants(record) ? this.#context.entry(record) : undefined;
@@ -117,7 +119,7 @@ export class Feed {
       const { bufferEntries, bufferBytes } = this.#context.tuning;
       if (this.#entries.length >= bufferEntries || this.#bytes >= bufferBytes) this.#call?.pause();
     } else if (checkpoint) {
-      // It covers what came before it, which is kept or given away; and nothing that was not sent yet.
+      // A checkpoint covers records sent before it, which are buffered or handed out, and none still to come.
       const position = positionOf({
         commit: checkpoint.getCommitPosition(), prepare: checkpoint.getPreparePosition(),
       });
@@ -140,7 +142,7 @@ export class Feed {
     this.#wake();
   }
 
-  /** Resolves when something came (false), or when nothing did for so long (true). */
+  /** Resolves with false when a message comes or the feed ends, with true when neither happens for so long. */
   async #isQuietFor(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#context.clock.schedule(ms, () => resolve(true));
@@ -152,8 +154,8 @@ export class Feed {
   }
 
   /**
-   * Checkpoints come only after many records, and a frozen server says nothing: so a quiet subscription reads ahead by
-   * itself. It skips what nobody wants; what is wanted must come over the call, or the call is dead.
+   * Checkpoints come only after many records, and a frozen server sends nothing: so a quiet subscription reads ahead by
+   * itself. It skips unwanted records; a wanted record must come over the call, or the call is dead.
    */
   async #lookAhead(): Promise<void> {
     const { newest, head, page, connection, clock, tuning } = this.#context;
@@ -171,7 +173,7 @@ export class Feed {
     }
     const leftMs = this.#overdue.since + tuning.stallMs - clock.monotonic();
     if (leftMs > 0) {
-      // What ends this wait may be a sign of life that brings nothing: a checkpoint of what was passed long ago.
+      // A message that ends this wait may bring no progress: a checkpoint at a position passed long ago.
       await this.#isQuietFor(leftMs);
       return;
     }

@@ -8,7 +8,7 @@ import type { Tuning } from "./tuning.ts";
 
 /** Records of one page. */
 const pageRecords = 512;
-/** How many pages without an entry `read` looks at before it returns how far it got. */
+/** How many pages without an entry `read` looks at before it returns the position it reached. */
 const pagesAtOnce = 16;
 /** How many records `head` reads at once, at first and at most: the newest is usually an entry. */
 const firstTail = 1;
@@ -35,7 +35,7 @@ export class LogReader {
     return this.#newest;
   }
 
-  /** There is an entry at the position. */
+  /** Notes that there is an entry at the position. */
   learn(position: Position): void {
     if (position > this.#newest) this.#newest = position;
   }
@@ -57,7 +57,7 @@ export class LogReader {
     return this.#newest;
   }
 
-  /** Up to `limit` entries behind a position, and how far that reaches. */
+  /** Up to `limit` entries after a position, and the position reached. */
   async read(after: Position, limit: number): Promise<{ readonly entries: LogEntry[]; readonly upTo: Position }> {
     const entries: LogEntry[] = [];
     let upTo = after;

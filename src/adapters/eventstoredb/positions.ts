@@ -16,7 +16,7 @@ export function positionOf({ commit, prepare }: PositionPair): Position {
   return `${commit.padStart(digits, "0")}/${prepare.padStart(digits, "0")}`;
 }
 
-/** What servers before 22.6 say of the position of a record that is read from its stream. */
+/** The position that servers before 22.6 give for a record read from its stream. */
 export const untold: Position = positionOf({ commit: String(2n ** 64n - 1n), prepare: String(2n ** 64n - 1n) });
 
 /** The server's positions are signed 64-bit numbers: no record stands here or beyond. */

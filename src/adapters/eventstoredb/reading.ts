@@ -23,13 +23,14 @@ export async function read(
     await new Promise<void>((resolve, reject) => {
       call.on("data", (message: streams.ReadResp) => {
         const record = ended ? undefined : recordOf(message);
-        // Taken for its place in the log, it would be behind everything.
+        // As a position in the log it would be behind all others.
         if (record?.position === untold) return reject(new LogUnavailable("EventStoreDB must be 22.6 or newer"));
         if (!record || take(record)) return;
         ended = true;
         resolve();
       });
-      // The error of a call that broke comes before the end of its messages, a good status maybe before the last one.
+      // The error of a call that broke comes before the end of its messages, a good status may come before the last
+      // one.
       call.on("end", resolve);
       call.on("error", reject);
     });

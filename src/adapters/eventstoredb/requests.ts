@@ -10,7 +10,7 @@ export interface Message extends EncodedEvent {
   readonly id: string;
 }
 
-/** What a subscription asks the server to filter by: prefixes of stream names or of types. */
+/** A subscription's filter at the server: prefixes of stream names or of types. */
 export interface Filter {
   readonly by: "stream" | "type";
   readonly prefixes: readonly string[];

@@ -21,7 +21,7 @@ const reappearingMs = 1_000;
 /** Time between two looks whether the stream can be read, ms. */
 const lookEveryMs = 2;
 
-/** What writing needs of the store. */
+/** The parts of the store that a writer uses. */
 export interface WriterContext {
   readonly connection: Connection;
   readonly calls: AppendCalls;
@@ -32,7 +32,7 @@ export interface WriterContext {
   readonly onAppended: (position: Position) => void;
 }
 
-/** Appends and deletions, with what the port asks beyond the server's own rules. */
+/** Appends and deletions, by the port's rules, which go beyond the server's own. */
 export class StreamWriter {
   readonly #context: WriterContext;
   /** Appends under way, by stream, revision and ids. */
@@ -67,7 +67,7 @@ export class StreamWriter {
       const outcome = await this.#send(stream, expected, messages, until);
       if (outcome.kind === "appended") {
         const { appended } = outcome;
-        // A revision that high, where no stream was expected, tells that a deleted stream began again.
+        // A revision that high, where no stream was expected, means that a deleted stream began again.
         if (expected === noStream && appended.revision >= messages.length) await this.#reappeared(stream, until);
         this.#context.onAppended(appended.position);
         return appended;
@@ -134,7 +134,7 @@ export class StreamWriter {
     return { revision: last.revision, position: last.position };
   }
 
-  /** Throws what the server refuses, and LogUnavailable when the outcome stays unknown. */
+  /** Throws the error of a refusal, and LogUnavailable when the outcome stays unknown. */
   async #send(
     stream: string, expected: number, messages: readonly Message[], until: number,
   ): Promise<Exclude<Outcome, { kind: "refused" }>> {

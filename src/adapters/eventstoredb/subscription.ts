@@ -48,7 +48,7 @@ export class LogSubscription implements Subscription {
           await this.#take(batch);
         }
       } catch (error) {
-        // One that is cut off again and again before it gave anything must not ask without a pause.
+        // A subscription that is cut off repeatedly before its first batch must not subscribe without a pause.
         if (isMoving && isTooSlow(error)) continue;
         this.#context.onAnomaly(error);
         await this.#rest(failures++);
@@ -58,7 +58,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Resolves when the handler has taken the batch, after however many tries, or when this is stopped. */
+  /** Resolves when the handler has taken the batch, after any number of tries, or when the subscription is stopped. */
   async #take({ entries, upTo }: Batch): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
@@ -84,8 +84,8 @@ export class LogSubscription implements Subscription {
 }
 
 /**
- * What the server can filter by prefix: types if given, else categories, else those of the service; other applications'
- * entries stay on the server. The rest is filtered here.
+ * The filter that the server can apply, by prefix: types if given, else categories, else those of the service; other
+ * applications' entries stay on the server. The rest is filtered here.
  */
 function filterOf({ categories = [], types = [] }: SubscriptionOptions): Filter {
   if (types.length > 0) return { by: "type", prefixes: types };

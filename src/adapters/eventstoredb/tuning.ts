@@ -13,7 +13,7 @@ export interface Tuning {
   readonly longestPauseMs: number;
   /** A subscription to which nothing came for this long looks for itself how far the log has grown. */
   readonly idleMs: number;
-  /** The same, when this client has made appends that it has not looked past. */
+  /** The same, when this client knows of an entry after the subscription's position. */
   readonly behindMs: number;
   /** Entries, and bytes of them, that are buffered for a subscription whose handler is busy. */
   readonly bufferEntries: number;

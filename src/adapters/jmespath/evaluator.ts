@@ -7,7 +7,7 @@ import { parsePayload, resultText } from "./json.ts";
 import { correctLookups } from "./lookups.ts";
 import { MappingProblem } from "./problem.ts";
 
-/** How much text of compiled expressions is kept: a syntax tree takes some hundred times as much. */
+/** Characters of cached expressions: a compiled syntax tree takes some hundred times as much memory. */
 const mostCachedCharacters = 128 * 1024;
 boundFunctions();
 correctLookups();
@@ -16,15 +16,15 @@ correctLookups();
 export interface EvaluatorOptions {
   /** How long compiling, and how long evaluating, may keep the processor busy. */
   readonly timeoutMs: number;
-  /** How long the watchdog waits for that at most, on a busy machine. */
+  /** The longest limit of the watchdog, on a busy machine. */
   readonly patienceMs: number;
   /** The size of a result at most, as UTF-8. */
   readonly maxBytes: number;
 }
 
 /**
- * Compiles and evaluates expressions within bounds of time and size. Not of memory: for that it must live in a
- * process of its own. The watchdog ends JavaScript and most built-ins, but not all of them.
+ * Compiles and evaluates expressions within bounds of time and size. It does not bound memory: for that it must run in
+ * a process of its own. The watchdog ends JavaScript and most built-ins, but not all of them.
  */
 export class Evaluator {
   readonly #options: EvaluatorOptions;
@@ -56,8 +56,8 @@ export class Evaluator {
   }
 
   /**
-   * Runs within the time limit. The watchdog measures wall time only: what it ended on a busy machine before it had its
-   * processor time runs again with twice the limit, until it has had that time twice.
+   * Runs within the time limit. The watchdog measures wall time only: a run that it ended on a busy machine before the
+   * run had its processor time starts again with twice the limit, until the runs have had that time twice.
    */
   #watched<Result>(run: () => Result): Result {
     const { timeoutMs, patienceMs } = this.#options;

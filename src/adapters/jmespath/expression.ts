@@ -4,7 +4,7 @@ import { MappingProblem } from "./problem.ts";
 /** A compiled expression: the library's syntax tree. */
 export type Expression = Parameters<typeof TreeInterpreter.search>[0];
 
-/** In UTF-16 units; what is longer is no mapping, and takes long to compile. */
+/** In UTF-16 units; a longer text is refused, as it takes long to compile. */
 const mostExpressionCharacters = 4_096;
 
 const functions = new Set(getRegisteredFunctions());
@@ -12,8 +12,8 @@ const functions = new Set(getRegisteredFunctions());
 const takers = new Set(["group_by", "map", "max_by", "min_by", "sort_by"]);
 
 /**
- * Compiles an expression. Throws a MappingProblem for a bad one, and already here for what the library would find
- * out only with a payload: a function that does not exist, or an expression given where a value belongs.
+ * Compiles an expression. Throws a MappingProblem for a bad one, also for errors that the library would report only
+ * with a payload: a function that does not exist, or an expression given where a value belongs.
  */
 export function compileExpression(text: string): Expression {
   if (text.length > mostExpressionCharacters) {
@@ -31,7 +31,7 @@ export function compileExpression(text: string): Expression {
   return tree;
 }
 
-/** Runs what calls the library; what it throws becomes a MappingProblem. */
+/** Runs a call of the library, and turns its errors into MappingProblems. */
 export function asProblem<Result>(run: () => Result, otherwise: string): Result {
   try {
     return run();

@@ -40,7 +40,9 @@ const comparedBy: Readonly<Record<string, Lengths>> = {
   split: searchOf,
 };
 
-/** As the library's own, which takes what every JavaScript object has (`constructor`) for a group that is there. */
+/**
+ * Replaces the library's own, which takes a property that every object inherits (`constructor`) for an existing group.
+ */
 const groupBy: Function = ([items, expression]) =>
   Object.groupBy(items as JSONValue[], (item) => {
     const key = TreeInterpreter.visit(expression as unknown as Expression, item ?? {});
@@ -48,7 +50,7 @@ const groupBy: Function = ([items, expression]) =>
     return key;
   }) as JSONValue;
 
-/** As the library's own, which finds no object or array in an array. */
+/** Replaces the library's own, which finds no object or array in an array. */
 const contains: Function = ([subject, wanted]) => {
   if (typeof subject === "string") return typeof wanted === "string" ? subject.includes(wanted) : null;
   const items = subject as JSONValue[];
@@ -64,13 +66,13 @@ function equal(one: JSONValue, other: JSONValue): boolean {
   return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Expression, null) as boolean;
 }
 
-/** As the library's own, which cannot turn around a long text. */
+/** Replaces the library's own, which cannot reverse a long text. */
 const reverse: Function = ([value]) =>
   typeof value === "string" ? [...value].reverse().join("") : [...(value as JSONValue[])].reverse();
 
 const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** As the library's own, which takes an empty text for 0 and `0x10` for 16, and rounds what has many digits. */
+/** Replaces the library's own, which takes an empty text for 0 and `0x10` for 16, and rounds numbers of many digits. */
 const toNumber: Function = ([value = null]) => {
   if (typeof value === "number" || JSON.isRawJSON(value)) return value;
   const text = typeof value === "string" ? value.trim() : "";
@@ -80,10 +82,10 @@ const toNumber: Function = ([value = null]) => {
 const { runtime } = TreeInterpreter;
 const libraryType = runtime._functionTable["type"]!._func.bind(runtime) as Function;
 
-/** As the library's own, which knows no number that keeps its digits. */
+/** Replaces the library's own, which knows no number that keeps its digits. */
 const type: Function = (args) => (JSON.isRawJSON(args[0]) ? "number" : libraryType(args));
 
-/** What stands in for functions of the library. */
+/** Replacements for functions of the library. */
 const own: Readonly<Record<string, Function>> = {
   ...orderings, ...texts, contains, group_by: groupBy, reverse, to_number: toNumber, type,
 };

@@ -8,7 +8,7 @@ import { FairQueue } from "../fair-queue/fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";
 import type { Outcome, Task } from "./protocol.ts";
 
-/** How long an expression may keep the processor busy, and how long the watchdog of the process waits for that. */
+/** How long an expression may keep the processor busy, and the longest limit of its watchdog on a busy machine. */
 const timeoutMs = 15;
 const watchdogMs = 400;
 /** When a process that no watchdog could stop is killed from outside; a busy machine alone must not cause that. */
@@ -17,10 +17,10 @@ const hardLimitMs = 1_000;
 const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
-/** One of them is always left to tenants whose mappings are quick. */
+/** One of the processes is always left to tenants whose mappings are quick. */
 const mostProcesses = 2;
 const patienceMs = 2_000;
-/** Before the next try where no process could be started: the cause seldom passes at once. */
+/** The pause after a failed start of a process: the cause seldom passes at once. */
 const startAgainAfterMs = 500;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
@@ -45,9 +45,9 @@ interface JmespathMappingsParts {
 }
 
 /**
- * JMESPath in processes of its own, started when first needed. Tenants take turns; a tenant whose expressions run
- * long or end a process gets all processes but one for the next 10 s, together with its like. A process that hangs or
- * breaks is replaced, and the task is tried once more. docs/adr/0009 says why the bounds are what they are.
+ * JMESPath in processes of its own, started when first needed. Tenants take turns; slow tenants, whose expressions run
+ * long or end a process, share all processes but one for the next 10 s. A process that hangs or breaks is replaced, and
+ * the task is tried once more. docs/adr/0009 gives the reasons for the bounds.
  */
 export class JmespathMappings implements Mappings {
   readonly #maxBytes: number;
@@ -56,7 +56,7 @@ export class JmespathMappings implements Mappings {
   readonly #queue = new FairQueue<Waiting>(({ task }) => sizeOf(task));
   readonly #idle: MappingProcess[] = [];
   readonly #slow: LRUCache<string, true>;
-  /** Tenants over whose expressions a process was lost; each is told of once in `slowForMs`. */
+  /** Tenants over whose expressions a process was lost; logged once in `slowForMs` for each tenant. */
   readonly #told: LRUCache<string, true>;
   readonly #all = new Set<MappingProcess>();
   /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
@@ -65,7 +65,7 @@ export class JmespathMappings implements Mappings {
   #starting = false;
   /** Whether the last start failed. */
   #failing = false;
-  /** Tasks of slow tenants that run. */
+  /** Running tasks of slow tenants. */
   #runningSlow = 0;
   #waitingCharacters = 0;
   #closed = false;
@@ -90,7 +90,7 @@ export class JmespathMappings implements Mappings {
     return "problem" in outcome ? { problem: outcome.problem } : { text: outcome.text ?? "" };
   }
 
-  /** Ends the processes; what waits is refused. */
+  /** Ends the processes and refuses waiting tasks. */
   close(): void {
     this.#closed = true;
     this.#startPause.end();
@@ -112,12 +112,15 @@ export class JmespathMappings implements Mappings {
     });
   }
 
-  /** Room for a tenant's characters, at the cost of who has more than it will have then. Throws a Refusal. */
+  /**
+   * Refuses the newest task of the tenant with the most characters. Throws a Refusal where that tenant has no more than
+   * this one would have then.
+   */
   #makeRoom(tenantId: string, characters: number): void {
     this.#refuse(this.#queue.takeForRoom(tenantId, characters) ?? refuse("unavailable", tooMany), tooMany);
   }
 
-  /** Gives idle processes work, and starts another where they are too few. */
+  /** Gives tasks to idle processes, and starts another process while tasks wait and there is room for one. */
   #next(): void {
     for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
       const next = this.#queue.take(this.#may);
@@ -130,7 +133,7 @@ export class JmespathMappings implements Mappings {
     if (!this.#starting && this.#all.size < mostProcesses && !this.#queue.isEmpty) void this.#start();
   }
 
-  /** What still waits is refused, whether or not a process would take it; what runs may end. */
+  /** Refuses the task if it still waits, whether or not a process would take it; a running task may end. */
   #late(waiting: Waiting): void {
     waiting.late = true;
     if (this.#queue.remove(waiting.tenantId, waiting)) this.#refuse(waiting, tooMany);
@@ -187,7 +190,7 @@ export class JmespathMappings implements Mappings {
     logger.warn({ tenantId }, "a mapping process was lost over an expression");
   }
 
-  /** The process is gone, and it may not have been the expression's fault: a busy machine stops anything. */
+  /** The process was lost, and the expression may not be the cause: a busy machine can stop any process. */
   #lost(waiting: Waiting): void {
     if (this.#closed) return this.#refuse(waiting, "the relay is stopping");
     this.#tellOfLoss(waiting.tenantId);

@@ -1,6 +1,6 @@
 import { MappingProblem } from "./problem.ts";
 
-/** What a reviver gets beside the value: the source text of a primitive one. */
+/** A reviver's third argument: the source text of a primitive value. */
 interface Context {
   readonly source?: string;
 }
@@ -73,7 +73,7 @@ export function resultText(result: unknown, maxBytes: number, spellings: Spellin
   return text;
 }
 
-/** Counts at least one for each byte that is sure to be written. */
+/** Counts a lower bound of the bytes to be written. */
 class Measure {
   readonly #limit: number;
   readonly #spellings: Spellings;

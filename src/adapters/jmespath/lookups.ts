@@ -17,16 +17,16 @@ interface Types {
   getTypeName: (value: unknown) => number | undefined;
 }
 
-/** A type of our own, which no function takes: that of numbers which keep their digits. */
+/** A type that no function takes: that of numbers which keep their digits. */
 const largeNumber = 100;
 
 type Value = Parameters<Interpreter["visit"]>[1];
 
 /**
- * Has the library look up fields and variables, for the whole process, as JMESPath has it: it takes what an object
- * inherits (`constructor`) for a field of it, and of the variables of an outer `let` it knows no null, false, 0 or "".
- * An object with a field `expref` it takes for an `&expression`, and runs what a payload says there. A number that
- * keeps its digits is an object to JavaScript alone: it has no fields.
+ * Corrects, for the whole process, how the library looks up fields and variables. By itself it takes an inherited
+ * property (`constructor`) for a field, and ignores variables of an outer `let` that are null, false, 0 or "". It takes
+ * an object with a field `expref` for an `&expression`, and would evaluate that part of a payload. A number that keeps
+ * its digits is an object to JavaScript alone: it has no fields.
  */
 export function correctLookups(): void {
   const references = new WeakSet<object>();

@@ -3,14 +3,17 @@ import type { EvaluatorOptions } from "./evaluator.ts";
 import type { Message, Outcome, Task } from "./protocol.ts";
 
 const program = new URL("./worker.ts", import.meta.url);
-/** More than any mapping within its time needs, less than a machine misses. */
+/** More than any mapping within its time needs, and a small part of a machine's memory. */
 const heapMb = 128;
 const startMs = 10_000;
 
-/** It may read files, to load itself, and nothing else: no writing, no processes, no threads, no add-ons. */
+/** The process may read files, to load itself, and nothing else: no writing, no processes, no threads, no add-ons. */
 const restrictions = ["--permission", "--allow-fs-read=*", "--disable-proto=delete", `--max-old-space-size=${heapMb}`];
 
-/** A process that evaluates mappings one at a time. It knows no setting and no secret of the relay's. */
+/**
+ * A process that evaluates mappings one at a time. It gets no secret of the relay's, and of its settings only the
+ * bounds of evaluation.
+ */
 export class MappingProcess {
   readonly #child: ChildProcess;
   #settle: ((outcome: Outcome | null) => void) | undefined;
@@ -21,13 +24,13 @@ export class MappingProcess {
     child.once("exit", () => this.#end(null));
   }
 
-  /** Starts a process; rejects when that fails. `onExit` hears of its end, whatever ended it. */
+  /** Starts a process; rejects when that fails. `onExit` is called at its end, for any cause. */
   static async start(options: EvaluatorOptions, onExit: (process: MappingProcess) => void): Promise<MappingProcess> {
     const child = fork(program, [JSON.stringify(options)], {
       execArgv: [...restrictions],
       env: {},
       serialization: "advanced",
-      // V8 writes pages about a heap that is full.
+      // Ignored, as V8 prints pages about a heap that is full.
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     const late = setTimeout(() => child.kill("SIGKILL"), startMs);
@@ -39,7 +42,7 @@ export class MappingProcess {
     const started = new MappingProcess(child);
     child.removeAllListeners("error").on("error", () => child.kill("SIGKILL"));
     child.once("exit", () => onExit(started));
-    // It keeps the relay from ending while it works, not while it is idle.
+    // The process keeps the relay from ending only while a task runs.
     child.unref();
     child.channel?.unref();
     return started;

@@ -6,8 +6,9 @@ type Keys = readonly number[] | readonly string[];
 type Ordering = (items: readonly JSONValue[], keys: Keys) => JSONValue;
 
 /**
- * The functions that order, by numbers or by the code points of texts, equals as they stood. The library's own order
- * numbers as texts (`sort`) and texts by a language's rules (`max`, `min`) or not at all (`max_by`, `min_by`).
+ * The functions that order, by numbers or by the code points of texts, equal items in their given order. The library's
+ * own order numbers as texts (`sort`) and texts by a language's rules (`max`, `min`) or not at all (`max_by`,
+ * `min_by`).
  */
 export const orderings = {
   sort: byThemselves(sorted),
@@ -22,7 +23,7 @@ function sorted(items: readonly JSONValue[], keys: Keys): JSONValue {
   return [...items.keys()].sort((one, other) => compare(keys, one, other)).map((at) => items[at] ?? null);
 }
 
-/** The first of the items whose key none exceeds in the direction; null where there are none. */
+/** The first of the items with the greatest key in the direction; null where there are none. */
 function extreme(items: readonly JSONValue[], keys: Keys, direction: 1 | -1): JSONValue {
   let best = 0;
   for (const at of items.keys()) if (compare(keys, at, best) * direction > 0) best = at;

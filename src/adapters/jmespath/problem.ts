@@ -1,4 +1,4 @@
-/** What is wrong with an expression, or with what it yields, in words for its author. */
+/** A fault of an expression, or of its result, in words for the expression's author. */
 export class MappingProblem extends Error {
   override readonly name: string = "MappingProblem";
 }

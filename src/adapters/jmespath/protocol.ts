@@ -1,4 +1,4 @@
-/** What a mapping process is asked: to compile an expression, or to apply it to a payload. */
+/** A request to a mapping process: to compile an expression, or to apply it to a payload. */
 export interface Task {
   readonly expression: string;
   readonly payload: string | null;
@@ -7,5 +7,5 @@ export interface Task {
 /** The outcome of a task, and how long it kept the processor busy. */
 export type Outcome = ({ readonly text: string | null } | { readonly problem: string }) & { readonly cpuMs: number };
 
-/** What a mapping process says: first that it is ready, then one outcome for each task. */
+/** A message of a mapping process: first that it is ready, then one outcome for each task. */
 export type Message = "ready" | Outcome;

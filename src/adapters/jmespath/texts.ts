@@ -2,10 +2,10 @@ import type { JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./problem.ts";
 
 /**
- * Functions on texts, which JMESPath has in code points throughout. The library's own cut characters beyond U+FFFF in
- * two or count them as two, leave an empty text unpadded, and with a count `replace` in what they have put in, where
- * they find `$&` and its like. A list of a long text's characters costs much of an expression's time: none is made
- * where it is not needed.
+ * Functions on texts, which JMESPath counts in code points. The library's own cut characters beyond U+FFFF in two or
+ * count them as two, and leave an empty text unpadded. With a count, its `replace` searches its own replacements again,
+ * and expands `$&` and the like in them. A list of a long text's characters takes much of an expression's time, so it
+ * is made only where needed.
  */
 export const texts = {
   find_first: finding("find_first", (text, wanted) => text.indexOf(wanted)),
@@ -28,7 +28,10 @@ type Arguments = readonly JSONValue[];
 /** The units of characters beyond U+FFFF. */
 const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
 
-/** Between separators; after `most` of them the rest as it is. An empty separator stands between any characters. */
+/**
+ * The parts between separators; after `most` separators the rest unchanged. An empty separator stands between any
+ * characters.
+ */
 function partsOf(text: string, separator: string, most: number): string[] {
   const parts = separator === "" ? [...text] : text.split(separator);
   return parts.length <= most + 1 ? parts : [...parts.slice(0, most), parts.slice(most).join(separator)];

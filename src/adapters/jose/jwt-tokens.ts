@@ -38,7 +38,7 @@ export class JwtTokens implements Tokens {
   }
 }
 
-/** Null where one is missing or of the wrong type: jose itself asks for `iss` and `aud` only. */
+/** Null where a claim is missing or of the wrong type: jose itself requires `iss` and `aud` only. */
 function claimsOf({ sub, tenantId, role, jti, iat, exp, [versionClaim]: version }: JWTPayload): SessionClaims | null {
   const texts = [sub, tenantId, role, jti].every((claim) => typeof claim === "string");
   if (!texts || iat === undefined || exp === undefined || typeof version !== "number") return null;

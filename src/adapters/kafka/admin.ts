@@ -13,8 +13,8 @@ interface Connected {
 }
 
 /**
- * Asks the brokers about themselves over one connection that is replaced when it fails. One that takes its time to be
- * made is not given up for a question that would not wait: the next finds it made.
+ * Sends administrative requests over one connection, which is replaced when it fails. A connection still being made is
+ * kept when a request gives up waiting for it: a later request finds it made.
  */
 export class KafkaAdmin {
   readonly #connect: () => Line;
@@ -37,7 +37,7 @@ export class KafkaAdmin {
     }
   }
 
-  /** Cuts the connection, and so fails what is being asked; a later question opens another. */
+  /** Cuts the connection, which fails requests under way; a later request opens another. */
   close(): void {
     this.#connected?.line.cut();
     this.#connected = undefined;
@@ -61,7 +61,7 @@ export class KafkaAdmin {
   }
 }
 
-/** Makes the topic unless there is one; says where one that exists differs from what is configured. */
+/** Makes the topic unless it exists; logs where an existing one differs from the configuration. */
 export async function ensureTopic(
   admin: Admin, topic: string, settings: TopicSettings, logger: Logger,
 ): Promise<void> {
@@ -81,7 +81,7 @@ export async function ensureTopic(
   if (!made) await admin.fetchTopicMetadata({ topics: [topic] });
 }
 
-/** Every batch stored so can be read: other clients' compressions are undone by the brokers. */
+/** The driver can read every batch stored so: the brokers decompress other clients' batches. */
 function configOf({ retentionMs }: TopicSettings): Readonly<Record<string, string>> {
   return { "retention.ms": String(retentionMs), "cleanup.policy": "delete", "compression.type": "uncompressed" };
 }

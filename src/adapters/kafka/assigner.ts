@@ -7,13 +7,13 @@ const version = 1;
 export interface Joining {
   /** The partitions it had until now. Called before each join is sent. */
   leaving(): readonly number[];
-  /** Called once, with what tells how many partitions the topic is known to have. A join may bring more to light. */
+  /** Called once, with a function that counts the topic's known partitions. A join may reveal more. */
   counting(count: () => number): void;
 }
 
 /**
- * Shares the topic out evenly and lets every member keep as much of what it had as its share allows, so that a member
- * that comes or goes moves few destinations.
+ * Shares the topic out evenly and lets every member keep as many of its partitions as its share allows, so that a
+ * member that comes or goes moves few destinations.
  */
 export function keepingAssigner(topic: string, joining: Joining): PartitionAssigner {
   return ({ cluster }) => {
@@ -38,7 +38,7 @@ export function keepingAssigner(topic: string, joining: Joining): PartitionAssig
   };
 }
 
-/** A member and what it had. */
+/** A member and the partitions it had. */
 export interface Claim {
   readonly memberId: string;
   readonly had: readonly number[];
@@ -49,7 +49,7 @@ export function shareOut(partitions: readonly number[], claims: readonly Claim[]
   const free = new Set(partitions);
   const smallest = Math.floor(partitions.length / claims.length);
   const larger = partitions.length % claims.length;
-  // Those who had most keep most; the id only makes the order certain.
+  // Members that had most keep most; the id only makes the order certain.
   const order = claims.toSorted((a, b) => b.had.length - a.had.length || (a.memberId < b.memberId ? -1 : 1));
   const shares = order.map(({ memberId, had }, index) => {
     const size = smallest + (index < larger ? 1 : 0);

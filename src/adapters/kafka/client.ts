@@ -3,7 +3,7 @@ import { Kafka, logLevel, type KafkaConfig as Connection, type RetryOptions, typ
 import type { Logger } from "../../ports/telemetry.ts";
 import { seedOf, Sockets } from "./sockets.ts";
 
-/** Where the brokers are, how they are spoken to, and how the topic is made when there is none. */
+/** The brokers' addresses, the protocol to them, and the settings of a topic to be made. */
 export interface KafkaSettings {
   /** host:port each. */
   readonly brokers: readonly string[];
@@ -19,7 +19,7 @@ export interface TopicSettings {
   readonly partitions: number;
   /** Null: the brokers' default. */
   readonly replication: number | null;
-  /** How long messages are kept; an item that is lost so is in the due index. */
+  /** How long messages are kept; an item that expires is in the due index, too. */
   readonly retentionMs: number;
 }
 
@@ -34,7 +34,8 @@ export interface Line {
 }
 
 /**
- * Makes clients of the brokers. The driver logs as errors what it then repairs, so its lines are logged at debug level.
+ * Makes clients of the brokers. The driver logs failures as errors and then repairs them, so its lines are logged at
+ * debug level.
  */
 export function lines(settings: KafkaSettings, password: string | null, logger: Logger): () => Line {
   const tls = tlsOptions(settings.tls);

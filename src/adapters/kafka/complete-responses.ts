@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 const lengthBytes = 4;
 
 /**
- * Lets a socket tell of whole answers only. Of one that was cut off, the driver would keep the beginning, take for its
- * end what comes by the next connection, and misread, or die of, everything from there on.
+ * Lets a socket emit complete responses only. The driver would keep the beginning of a response that was cut off, take
+ * the next connection's data for its end, and misread, or crash on, all data from there on.
  */
 export function tellingOfWholeAnswers<Connection extends Socket>(socket: Connection): Connection {
   const emit = socket.emit.bind(socket) as (name: string | symbol, ...given: readonly unknown[]) => boolean;
@@ -17,7 +17,7 @@ export function tellingOfWholeAnswers<Connection extends Socket>(socket: Connect
   return socket;
 }
 
-/** Keeps what comes until one or more answers are whole; each begins with its length. */
+/** Buffers data until one or more responses are complete; each begins with its length. */
 function completeResponses(): (chunk: Buffer) => Buffer | undefined {
   let chunks: Buffer[] = [];
   let held = 0;

@@ -4,7 +4,7 @@ import { Membership, type MembershipParts } from "./membership.ts";
 
 const againAfterMs = 500;
 
-/** Keeps this process a member of the group: a membership that ends for whatever reason is followed by another. */
+/** Keeps this process a member of the group: after a membership ends, for any reason, another begins. */
 export class Consumption {
   readonly #parts: MembershipParts;
   readonly #ready: () => Promise<unknown>;

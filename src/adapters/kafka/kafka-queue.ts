@@ -10,7 +10,8 @@ const lagWithinMs = 2_000;
 const topicWithinMs = 5_000;
 
 /**
- * What the queue works with. `config.topicPrefix` names the topic and the group: `<prefix>.work`, `<prefix>.delivery`.
+ * The parts that the queue uses. `config.topicPrefix` names the topic and the group: `<prefix>.work`,
+ * `<prefix>.delivery`.
  */
 interface KafkaQueueParts extends Instruments {
   readonly config: KafkaSettings;
@@ -24,11 +25,11 @@ export interface KafkaQueue extends WorkQueue {
   ping(): Promise<void>;
   /** Messages that no worker took yet, by partition. Throws QueueUnavailable. */
   lag(): Promise<Readonly<Record<string, number>>>;
-  /** Stops what consumes, rejects what is being published, and disconnects. */
+  /** Stops the consumers, rejects publications under way, and disconnects. */
   close(): Promise<void>;
 }
 
-/** Asks nothing of the brokers yet: each use connects, and makes the topic when there is none. */
+/** Does not connect yet: each use connects, and makes the topic when there is none. */
 export function openKafkaQueue({ config, password, clock, logger, metrics }: KafkaQueueParts): KafkaQueue {
   const connect = lines(config, password, logger);
   const topic = `${config.topicPrefix}.work`;

@@ -16,12 +16,12 @@ const heartbeatEveryMs = 500;
 const longestFetchMs = 200;
 const commitEveryMs = 500;
 const checkEveryMs = 1_000;
-/** A member of which nothing is heard for this long is given up: longer than any join takes. */
+/** A member that hears nothing from the group for this long is given up: longer than any join takes. */
 const patienceMs = 12_000;
 const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
 
-/** What the memberships of a process, one after the other, work with. */
+/** The parts that the successive memberships of a process use. */
 export interface MembershipParts extends Instruments {
   /** Makes the member's own connections; they are cut when it ends. */
   readonly connect: () => Line;
@@ -30,8 +30,8 @@ export interface MembershipParts extends Instruments {
 }
 
 /**
- * One member of the group, from its first join to its end, through every rebalance between. It hands over what it
- * fetches at once and never waits for it: one slow batch would hold up all partitions of its broker.
+ * One member of the group, from its first join to its end, through every rebalance between. It hands fetched items over
+ * at once and does not wait until they are done: one slow batch would hold up all partitions of its broker.
  */
 export class Membership {
   readonly #parts: MembershipParts;
@@ -48,9 +48,11 @@ export class Membership {
   /** Next offset to commit of each partition. */
   readonly #uncommitted = new Map<number, string>();
   #committedAt: number;
-  /** When the group was last heard of (monotonic). */
+  /** When the member last heard from the group (monotonic). */
   #heardAt: number;
-  /** How long the last heartbeat or sync took: so long before its answer the group may have heard of this member. */
+  /**
+   * How long the last heartbeat or sync took: the group may have heard from this member that long before its answer.
+   */
   #requestMs = 0;
   #ended = false;
   #joined = false;
@@ -74,7 +76,7 @@ export class Membership {
         leaving: () => this.#leaving(),
         counting: (count) => { this.#countPartitions = count; },
       })],
-      // A crashed consumer is never restarted but replaced: one way back, whatever happened.
+      // A crashed consumer is never restarted but replaced: the same recovery for every failure.
       retry: { ...retry, restartOnFailure: async () => false },
     });
     this.#listen();
@@ -111,7 +113,7 @@ export class Membership {
     const consumer = this.#consumer;
     const steps = [
       () => consumer.connect(),
-      // What waits there from before the first member is in the due index, too; taking it is quicker.
+      // Messages from before the first member are in the due index, too; taking them here is quicker.
       () => consumer.subscribe({ topic: this.#parts.topic, fromBeginning: true }),
       () => consumer.run({
         autoCommit: false,
@@ -150,7 +152,7 @@ export class Membership {
   #rejoin(memberId: string, assigned: readonly number[]): void {
     if (this.#ended) return;
     const { logger } = this.#parts;
-    // Another id: the group had struck this member off, and others may have had its share meanwhile.
+    // Another id: the group had removed this member, and others may have owned its partitions meanwhile.
     if (this.#memberId !== undefined && this.#memberId !== memberId) this.#taker.reassign(() => true, this.#session);
     this.#memberId = memberId;
     this.#assigned = assigned.toSorted((a, b) => a - b);
@@ -159,7 +161,7 @@ export class Membership {
     this.#heardAt = this.#parts.clock.monotonic();
     this.#joined = true;
     const mine = new Set(assigned);
-    // Counted only now: while it joined, the topic may have turned out to have more.
+    // Counted only now: the join may have revealed more partitions.
     this.#partitions = this.#countPartitions();
     logger.info({ partitions: this.#assigned, of: this.#partitions }, "work queue: share taken");
     this.#taker.reassign((destinationId) => !mine.has(this.#partitionOf(destinationId)), this.#session);
@@ -174,7 +176,7 @@ export class Membership {
   }
 
   #heard(ageMs: number): void {
-    // The driver goes on after a join that failed, for ever and under the share from before it.
+    // After a failed join the driver goes on with the partitions from before it, without end.
     if (this.#session.ended) return;
     this.#session.renew(ageMs);
     this.#heardAt = this.#parts.clock.monotonic();
@@ -184,7 +186,8 @@ export class Membership {
     const { batch } = payload;
     // A batch fetched before a rebalance may come after it.
     if (this.#ended || !this.#assigned.includes(batch.partition)) return;
-    // What was published when the topic had fewer is another member's now, which finds it in the due index.
+    // Items published when the topic had fewer partitions may be another member's now, which finds them in the due
+    // index.
     const items = batch.messages.flatMap((message) => this.#read(message, batch.partition))
       .filter(({ destinationId }) => this.#partitionOf(destinationId) === batch.partition);
     if (items.length > 0) this.#taker.take(items, this.#session);
@@ -218,7 +221,7 @@ export class Membership {
       await this.#consumer.commitOffsets(offsets);
     } catch (error) {
       logger.debug({ err: error, topic }, "offsets were not committed");
-      // After a join another member may be further.
+      // After a join, another member may have committed later offsets.
       if (this.#assigned !== assigned) return;
       for (const { partition, offset } of offsets) {
         if (!this.#uncommitted.has(partition)) this.#uncommitted.set(partition, offset);

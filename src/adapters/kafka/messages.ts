@@ -2,7 +2,7 @@ import type { FirstAttempt, WakeUp, WorkItem } from "../../ports/work-queue.ts";
 
 /**
  * The only layout so far. A reader passes over a layout, or a kind, that it does not know: the due index has the work.
- * So what the facts of a newer version call for goes into items of a kind of its own.
+ * So items for facts of a newer version get a kind of their own.
  */
 const version = 1;
 
@@ -24,7 +24,7 @@ export function decodeItem(value: Buffer | null): WorkItem | "newer" | undefined
   return typeof kind === "string" ? "newer" : undefined;
 }
 
-/** What stands in for an item that no message has room for: its event waits in the due index. */
+/** The wake-up that replaces an item too large for any message: its event waits in the due index. */
 export function wakeUpFor({ destinationId, position }: WorkItem): WakeUp {
   return { kind: "wake", destinationId, position };
 }
@@ -37,7 +37,7 @@ function firstAttempt(fields: Readonly<Record<string, unknown>>): FirstAttempt |
   const { idempotencyKey, revision } = fields;
   if (texts.some((name) => typeof fields[name] !== "string")) return undefined;
   if (idempotencyKey !== null && typeof idempotencyKey !== "string") return undefined;
-  // An append that expected less than nothing could not be put on the wire, and would break off the others under way.
+  // An append at a negative revision cannot be encoded, and would break off the other appends under way.
   if (!Number.isSafeInteger(revision) || (revision as number) < 0) return undefined;
   return fields as unknown as FirstAttempt;
 }

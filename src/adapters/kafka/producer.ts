@@ -8,7 +8,7 @@ import { encodeItem, wakeUpFor } from "./messages.ts";
 import { createPartitioner } from "./partitions.ts";
 import { inTime } from "./waiting.ts";
 
-/** Below the megabyte that a broker takes by default, as all of a send may be for one partition. */
+/** Below the megabyte that a broker takes by default: a whole send may be for one partition. */
 const mostBytes = 900_000;
 const fewestBytes = 1_000;
 /** The most that a record adds to its key and value. */
@@ -35,8 +35,8 @@ interface ProducerParts {
 }
 
 /**
- * Publishes at least once, one send at a time, with the driver's own retries. After a send that failed the next one
- * connects anew, so that no broken connection lasts.
+ * Publishes at least once, one send at a time, with the driver's own retries. After a failed send the next one connects
+ * again, so that no broken connection lasts.
  */
 export class WorkProducer {
   readonly #parts: ProducerParts;
@@ -55,7 +55,7 @@ export class WorkProducer {
     return this.#inTurn(() => this.#publish(items));
   }
 
-  /** Rejects what is under way and what waits. */
+  /** Rejects publications under way and waiting ones. */
   close(): void {
     this.#closed = true;
     this.#disconnect();
@@ -79,7 +79,7 @@ export class WorkProducer {
     }
   }
 
-  /** As many items, from one on, as one send has room for; at least that one. */
+  /** As many items, starting at `from`, as one send has room for; at least one. */
   #messagesOf(items: readonly WorkItem[], from: number): Message[] {
     const messages: Message[] = [];
     let bytes = 0;

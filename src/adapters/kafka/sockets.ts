@@ -4,10 +4,10 @@ import type { ISocketFactory } from "kafkajs";
 import { tellingOfWholeAnswers } from "./complete-responses.ts";
 
 const keepAliveMs = 60_000;
-/** A name nobody can have (RFC 2606). */
+/** A domain that cannot be registered (RFC 2606). */
 const suffix = ".ipv6.invalid";
 
-/** The driver cuts host:port at the first colon: an IPv6 address passes it under a name that {@link sockets} know. */
+/** The driver cuts host:port at the first colon: an IPv6 address passes it as a name that {@link Sockets} decodes. */
 export function seedOf(broker: string): string {
   const [, address, port] = /^\[([^\]]+)\]:(\d+)$/.exec(broker) ?? [];
   return address === undefined ? broker : `${Buffer.from(address).toString("hex")}${suffix}:${port}`;
@@ -39,7 +39,7 @@ export class Sockets {
     return tellingOfWholeAnswers(socket);
   };
 
-  /** Cuts all, and each that is opened later. */
+  /** Cuts all sockets, and each that is opened later. */
   cut(): void {
     this.#cut = true;
     // Without an error the driver believes that it is connected, and keeps timers for that while the process lives.

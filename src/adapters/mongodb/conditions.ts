@@ -25,7 +25,7 @@ export function conditionsOf(definition: CollectionDefinition, selection: Select
   return conditions;
 }
 
-/** A comparison reaches values of its own type only, so null is in none. */
+/** MongoDB compares values of one type only, so null is within no bounds. */
 function boundsOf(definition: CollectionDefinition, { field, from, to }: NonNullable<Selection["range"]>) {
   const kind = kindOf(definition, field);
   const bounds: Record<string, StoredValue> = {};
@@ -38,7 +38,7 @@ function boundsOf(definition: CollectionDefinition, { field, from, to }: NonNull
   return from === undefined && to === undefined ? { $ne: null } : bounds;
 }
 
-/** Conditions as one filter, as flat as can be: not every planner sees through more. */
+/** Conditions as one filter, flat where possible: not every query planner sees through nested ones. */
 export function all(conditions: readonly Filter<Stored>[]): Filter<Stored> {
   const flat: Filter<Stored> = {};
   const others: Filter<Stored>[] = [];

@@ -4,7 +4,7 @@ import { late, within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
 declare module "mongodb" {
-  /** The driver heeds it in every command. Its own types admit it in questions only, where it cannot reach `create`. */
+  /** The driver honours it in every command. Its own types allow it in queries only, where it cannot reach `create`. */
   interface CommandOperationOptions {
     signal?: AbortSignal | undefined;
   }
@@ -13,12 +13,12 @@ declare module "mongodb" {
 /** A port's error for "cannot be reached". */
 type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 
-/** How long an answer may take: a question, a write of the projector, the making of collections and indexes. */
+/** How long an answer may take: a query, a write of the projector, the making of collections and indexes. */
 export const patience = { questionMs: 2_000, writeMs: 10_000, schemaMs: 120_000, pingMs: 1_000 } as const;
 
 /**
- * A server that is gone is given up within `serverSelectionTimeoutMS`; a frozen one is noticed by the monitor, which
- * closes the connections to it. Both recover by themselves. A socket outlives every wait of ours.
+ * An unreachable server is given up within `serverSelectionTimeoutMS`; the monitor detects a frozen one and closes the
+ * connections to it. The driver recovers from both by itself. No other wait is longer than the socket's.
  */
 const options = {
   appName: "webhook-relay",
@@ -42,7 +42,7 @@ export class StandaloneServer extends Error {
   }
 }
 
-/** A connection to one database. Shared by everything of one process that uses it. */
+/** A connection to one database, shared by all its users in a process. */
 export class MongoConnection {
   readonly db: Db;
   readonly clock: Clock;
@@ -69,9 +69,9 @@ export class MongoConnection {
   }
 
   /**
-   * Runs a task within the time, or rejects with the port's error, whose cause is whatever the task threw. The signal
-   * ends what is given up, its connection, and so a question's work at the server. Without it, the connection would be
-   * kept from all others for as long as the socket waits.
+   * Runs a task within the time, or rejects with the port's error, whose cause is the task's error. The signal aborts a
+   * task that is given up: its connection is closed, which ends a query's work at the server. Otherwise the connection
+   * would stay occupied for as long as the socket waits.
    */
   async reach<Result>(
     Unavailable: Unavailable, withinMs: number, work: (signal: AbortSignal) => Promise<Result>,
@@ -89,13 +89,13 @@ export class MongoConnection {
     }
   }
 
-  /** Whatever is under way, or comes later, fails. */
+  /** Closes the connection: calls under way and later ones fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#client.close();
   }
 
-  /** The driver connects by itself at the first command, but once that has failed never again. */
+  /** By itself, the driver connects at the first command only, and never again once that has failed. */
   async #open(Unavailable: Unavailable, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw new Unavailable("the connection to MongoDB is closed");
     if (this.#isOpen) return;
@@ -109,14 +109,14 @@ export class MongoConnection {
 
 /**
  * Opens a connection to the database that the URL names (`relay` where it names none). Resolves at once, whether the
- * server answers or not. What the URL says about timeouts and write concern overrides the defaults; what it says about
- * reading from secondaries does not count.
+ * server answers or not. Timeouts and write concern in the URL override the defaults; a read preference in the URL has
+ * no effect.
  */
 export function connectMongoDb(
   url: string,
   parts: { readonly clock: Clock; readonly logger: Logger },
 ): MongoConnection {
-  // A secondary may lag behind what the primary has answered.
+  // A secondary may lag behind the primary's answers.
   const client = new MongoClient(url, { ...optionsFor(url), readPreference: ReadPreference.primary });
   const named = new URL(url.replace(/^[^:]+:\/\/[^/?]*/, "mongodb://host")).pathname.slice(1);
   return new MongoConnection(client, client.db(decodeURIComponent(named) || defaultDatabase), parts);

@@ -20,7 +20,7 @@ interface Entry extends Stored {
 
 /**
  * Expiring state for any number of processes: each call is one atomic change of one document, or several that others
- * see as one. Time is the server's. MongoDB deletes what has expired by itself, within a minute or so.
+ * see as one. Time is the server's. MongoDB deletes expired documents by itself, within a minute or so.
  */
 export class MongoExpiringState implements ExpiringState {
   readonly #connection: MongoConnection;
@@ -30,7 +30,7 @@ export class MongoExpiringState implements ExpiringState {
   readonly #rateLimits: RateLimitCounters;
   #prepared: Promise<void> | undefined;
 
-  /** `now`: what counts as the time, for tests; the server's clock else. `mostKeys`: of admissions, of a kind. */
+  /** `now`: the time, for tests; by default the server's clock. `mostKeys`: the most rate-limit keys of each kind. */
   constructor(
     connection: MongoConnection,
     { now = serverTime, mostKeys }: { readonly now?: Now; readonly mostKeys?: number } = {},
@@ -89,7 +89,7 @@ export class MongoExpiringState implements ExpiringState {
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }
 
-  /** Makes the indexes by which what has expired, and what exceeds the limits, is deleted. */
+  /** Makes the indexes for the deletion of expired documents and of surplus rate-limit keys. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {

@@ -3,7 +3,7 @@ import { uuidForm } from "../../domain/uuid.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
 import { kindOf, unmatched } from "../read-models/fields.ts";
 
-/** What MongoDB holds for a field: ids as 16 bytes, times as dates, `json` as text; each sorts as the port says. */
+/** A field's value in MongoDB: ids as 16 bytes, times as dates, `json` as text; each sorts as the port says. */
 export type StoredValue = null | boolean | number | string | Date | Binary;
 
 /** A field's value as it is stored, or {@link unmatched} where no field of the kind can hold it. */
@@ -55,7 +55,7 @@ export function decodeDocument(definition: CollectionDefinition, stored: Stored)
   return document;
 }
 
-/** What a field is called where it is stored: the key is `_id`. */
+/** A field's name in MongoDB: that of the key is `_id`. */
 export function storedName(definition: CollectionDefinition, field: string): string {
   return field === definition.key ? "_id" : field;
 }

@@ -3,7 +3,7 @@ import type { Position } from "../../ports/event-store.ts";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 
-/** One building of the read models: its collections are called `g<number>.…`. */
+/** One build of the read models: its collections are called `g<number>.…`. */
 export interface Generation {
   readonly number: number;
   /** The fingerprint of the definitions. Version 0.2 looks for it under another name, so it builds everything again. */
@@ -13,26 +13,26 @@ export interface Generation {
   readonly batch: number;
 }
 
-/** The one document that says which read models hold. */
+/** The one document that names the current read models and their writer. */
 export interface State {
   readonly _id: "read-models";
-  /** The takeover since which there was no other: only its writer changes anything. */
+  /** The name of the last takeover: only its writer changes anything. */
   readonly writer: string;
   /** The session of that writer's transactions; null before the first writer. */
   readonly session: Binary | null;
   /** The highest number given to a generation. */
   readonly generations: number;
-  /** The generation that answers questions. */
+  /** The generation that answers queries. */
   readonly current: Generation | null;
-  /** The one being built to replace it. */
+  /** The generation being built to replace the current one. */
   readonly building: Generation | null;
-  /** A writer of version 0.2 has taken over last. */
+  /** Present where a writer of version 0.2 has taken over last. */
   readonly epoch?: number;
 }
 
 /** The `_id` of the {@link State}. */
 export const stateId = "read-models";
-/** What the collection of a generation's counters is called, see {@link storedIn}. */
+/** The name of the collection of a generation's counters, see {@link storedIn}. */
 export const countersName = "counters";
 
 /** The collection of a generation that holds the documents of one of its collections. */
@@ -56,12 +56,12 @@ interface Definitions {
   readonly definitions: string;
 }
 
-/** What the collections of each generation hold. */
+/** The collection with the definitions of each generation. */
 export function definitionsOf(connection: MongoConnection) {
   return connection.db.collection<Definitions>("generations");
 }
 
-/** What the collections of a generation hold, by name. */
+/** The definitions of a generation's collections, by name. */
 export async function loadDefinitions(
   connection: MongoConnection,
   generation: number,

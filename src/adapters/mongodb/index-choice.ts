@@ -8,9 +8,9 @@ export function indexKeys(definition: CollectionDefinition, index: readonly stri
 }
 
 /**
- * The keys of the index that has the documents of a query next to each other and in its order, also of those that are
- * equal in the field ordered by; of several, the last, as SQLite does. Undefined where none has: then MongoDB tries
- * what is best, which depends on the documents.
+ * The keys of the index in which the documents of a query are adjacent and in the query's order, ties included; of
+ * several, the last with the most fixed fields, as SQLite does. Undefined where there is none: then MongoDB chooses by
+ * trial, which depends on the documents.
  */
 export function indexFor(
   definition: CollectionDefinition,

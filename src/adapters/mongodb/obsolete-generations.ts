@@ -3,12 +3,12 @@ import { ReadModelsUnavailable } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
 
-/** Batches that version 0.2 had under way: all that it wrote is built again. */
+/** Unfinished batches of version 0.2, which are of no use: its read models are built again. */
 const intentsOfVersion02 = "intents";
 
 /**
- * Drops the collections of generations that neither answer nor are being built, whoever left them. One that answered
- * until now is kept for a while, for questions under way.
+ * Drops the collections of generations that are neither current nor being built, those of other writers, too. A
+ * generation that was current until now is kept for a while, for queries under way.
  */
 export class ObsoleteGenerations {
   readonly #connection: MongoConnection;
@@ -16,7 +16,7 @@ export class ObsoleteGenerations {
   readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
   #timer: Timer | undefined;
 
-  /** `exclusively`: does something while no generation is being made. */
+  /** `exclusively`: runs a task while no generation is being made. */
   constructor(
     connection: MongoConnection,
     afterMs: number,
@@ -27,7 +27,7 @@ export class ObsoleteGenerations {
     this.#exclusively = exclusively;
   }
 
-  /** Call when there may be some. `writer`: what the state names the caller. */
+  /** Drops obsolete generations after a while. `writer`: the caller's name in the state. */
   look(writer: string): void {
     this.#timer?.cancel();
     this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
@@ -43,7 +43,7 @@ export class ObsoleteGenerations {
     const { db } = this.#connection;
     await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {
       const state = await states(this.#connection).findOne({ _id: stateId }, { signal });
-      // What a later writer has begun is none of this one's business.
+      // After a takeover, the generations belong to the new writer.
       if (state?.writer !== writer) return;
       const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
       const isLeft = (number: number) => number <= state.generations && !kept.includes(number);

@@ -6,8 +6,8 @@ const firstPauseMs = 2;
 const longestPauseMs = 50;
 
 /**
- * Waits for positions that another process writes. It asks at once for a new waiter, soon again, and ever less often
- * until the next one comes; one question serves all.
+ * Waits until another process has written a position. A new waiter causes a query at once, and then at growing
+ * intervals until the next waiter comes; one query serves all.
  */
 export class PositionWaiters {
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class PositionWaiters {
   async #ask(): Promise<void> {
     if (this.#asking) return;
     this.#asking = true;
-    // Waiters learn that the time is over, not why.
+    // After a failed query, waiters learn only that the time is over.
     const reached = await this.#position().catch(() => logStart);
     this.#asking = false;
     this.#waiters.reached(reached);

@@ -18,7 +18,7 @@ import { decode, decodeDocument, encode, storedName } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
 import { indexFor } from "./index-choice.ts";
 
-/** Answers questions from the collections of one generation. */
+/** Answers queries from the collections of one generation. */
 export class Questions {
   readonly generation: number;
   readonly #connection: MongoConnection;
@@ -34,7 +34,7 @@ export class Questions {
     this.#definitions = definitions;
   }
 
-  /** The document with this key, or null. Throws ReadModelsUnavailable, as all questions do. */
+  /** The document with this key, or null. Throws ReadModelsUnavailable, as all queries do. */
   async get(collection: string, key: string): Promise<Document | null> {
     const definition = this.#definition(collection);
     const encoded = encode(kindOf(definition, definition.key), key);
@@ -50,7 +50,7 @@ export class Questions {
     return (await this.#found(definition, query)).map((stored) => decodeDocument(definition, stored));
   }
 
-  /** The keys of one page's documents, likewise. */
+  /** The keys of the documents that `find` returns. */
   async keys(query: Query): Promise<readonly string[]> {
     const definition = this.#definition(query.collection);
     const kind = kindOf(definition, definition.key);
@@ -66,8 +66,8 @@ export class Questions {
   }
 
   /**
-   * A range open at one end would make MongoDB look at every document. So the values are found without the range, by
-   * skipping through the index, and each is then looked up within it.
+   * For a range open at one end, MongoDB would look at every document. So the values are found without the range, by
+   * skipping through the index, and each value is then looked up within the range.
    */
   async distinct(
     selection: Selection,
@@ -101,7 +101,7 @@ export class Questions {
     return (sum?.["total"] as number | undefined) ?? 0;
   }
 
-  /** The same one by one, in the order of their buckets, without zeros. */
+  /** The counters that `sum` adds, one by one, in the order of their buckets, without zeros. */
   async buckets(scope: string, from = lowestBucket, to = highestBucket): Promise<Bucket[]> {
     const some = { ...within(scope, from, to), n: { $ne: 0 } };
     const found = await this.#ask((signal) => this.#counters().find(some, { signal }).sort({ _id: 1 }).toArray());

@@ -21,18 +21,19 @@ interface Admitted extends Stored {
   readonly kind: string;
 }
 
-/** After this many admissions a process looks how many keys there are. */
+/** A process counts the keys after this many admissions. */
 const lookEvery = 1_000;
 
-/** How long an admission that is not sure counts: a process that dies halfway is in nobody's way for longer. */
+/** How long an admission that is not sure counts: a process that dies halfway blocks other callers no longer. */
 const unsureMs = 1_500;
 const firstPauseMs = 5;
 const longestPauseMs = 80;
 
 /**
- * RateLimitCounters as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
- * several it is first made under each, in an order common to all, and made sure once all have room. A caller without
- * room only because of admissions that are not sure waits until they are, so nobody is refused for what is taken back.
+ * Rate limits as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
+ * several it is first made under each, in an order common to all, and made sure once all have room. A caller that lacks
+ * room only because of admissions that are not sure waits until they are, so that no caller is refused because of an
+ * admission that is taken back.
  */
 export class RateLimitCounters {
   readonly collection: Collection<Admitted>;
@@ -41,7 +42,7 @@ export class RateLimitCounters {
   readonly #mostKeys: number;
   #admitted = 0;
 
-  /** `mostKeys`: of a kind; the usual ones have some 100 MB. */
+  /** `mostKeys`: the most keys of each kind; the default number takes some 100 MB. */
   constructor(connection: MongoConnection, now: Now, mostKeys = usualMost) {
     this.#connection = connection;
     this.#now = now;
@@ -55,7 +56,7 @@ export class RateLimitCounters {
     const [only] = ordered;
     if (only === undefined) return true;
     if (ordered.length === 1) return this.#admitUnder(only, id, limit, { sure: true, signal });
-    // Most refusals leave no trace.
+    // Checked first, so that most refusals write nothing.
     if (await this.#isAnyFull(ordered, limit, signal)) return false;
     for (;;) {
       const refused = await this.#firstRefused(ordered, id, limit, signal);
@@ -65,7 +66,7 @@ export class RateLimitCounters {
     }
   }
 
-  /** Takes an admission back under all its keys; one that has ended or was dropped needs nothing. */
+  /** Takes an admission back under all its keys; nothing happens to one that has ended or was dropped. */
   async forgive({ id, keys }: RateLimitSlot, signal: AbortSignal): Promise<void> {
     if (keys.length === 0) return;
     const update = { $pull: { admissions: { id } } } as Stored;
@@ -101,7 +102,7 @@ export class RateLimitCounters {
     const now = this.#now();
     const admission = { id, end: after(now, sure ? windowMs : unsureMs), sure };
     const before = { $ifNull: ["$admissions", []] };
-    // Asked for twice it counts once: a server may make it and not say so.
+    // A repeated request counts once: the answer to the first one may have been lost.
     const other = { $ne: ["$$this.id", id] };
     const counting = { $filter: { input: before, cond: { $and: [other, { $not: hasEnded("$$this.end", now) }] } } };
     const admitted = {
@@ -116,7 +117,7 @@ export class RateLimitCounters {
       const found = await this.#change(key, stages, signal);
       if (found.some((one) => one.id === id)) {
         this.#admitted += 1;
-        // Nobody waits for this, and the next look makes up for one that fails.
+        // Not awaited; the next count makes up for one that fails.
         if (this.#admitted % Math.min(lookEvery, this.#mostKeys) === 0) this.#drop(kindOf(key)).catch(() => undefined);
         return true;
       }

@@ -27,7 +27,7 @@ import { takenOver, WriterSession } from "./writer-session.ts";
 /** After this many batches, counters at zero are deleted. */
 const sweepEvery = 50;
 
-/** What a writer works on. */
+/** The generation that a writer writes, and its session. */
 interface Held {
   readonly session: WriterSession;
   readonly slot: "current" | "building";
@@ -37,29 +37,29 @@ interface Held {
 }
 
 /**
- * Writes read models: each batch, with its checkpoint, in one transaction, a large one in several. A writer that takes
- * over ends the transaction of the one before it, and locks it out. So does this one after every failure of its own:
- * what it sent and no longer waits for may still arrive, and the state then tells whether it counted.
+ * Writes read models: each batch, with its checkpoint, in one transaction, a large batch in several. A writer that
+ * takes over ends the transaction of its predecessor, and locks the predecessor out. After each failure a writer takes
+ * over from itself: its last commands may still arrive, and the state then tells whether they took effect.
  */
 export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
   readonly #connection: MongoConnection;
   readonly #obsolete: ObsoleteGenerations;
   /** Null before anything was built; undefined while the state is unknown: before the start, after a failure. */
   #held: Held | null | undefined;
-  /** What this writer took over with last. */
+  /** The session of this writer's last takeover. */
   #session: WriterSession | undefined;
-  /** What the state may name this writer: none where another may have taken over since. */
+  /** The names that the state may have for this writer; none where it may take over from any other. */
   #names: readonly string[] = [];
-  /** One thing is done at a time. */
+  /** Runs one operation at a time. */
   readonly #exclusively = pLimit(1);
 
-  /** `dropAfterMs`: how long the collections of a generation that answers no more are kept for questions under way. */
+  /** `dropAfterMs`: how long the collections of a replaced generation are kept for queries under way. */
   constructor(connection: MongoConnection, { dropAfterMs = 60_000 }: { readonly dropAfterMs?: number } = {}) {
     this.#connection = connection;
     this.#obsolete = new ObsoleteGenerations(connection, dropAfterMs, (task) => this.#exclusively(task));
   }
 
-  /** The caller is about to write, so this takes over where another writer has meanwhile. */
+  /** Takes over where another writer has taken over meanwhile: the caller is about to write. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
     return this.#exclusively(async () => {
       const state = await this.#find();
@@ -120,12 +120,12 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     });
   }
 
-  /** The writer's own view: of what it works on. */
+  /** Reads the generation being written. */
   get(collection: string, key: string): Promise<Document | null> {
     return this.#exclusively(async () => (await this.#built()).questions.get(collection, key));
   }
 
-  /** The writer's own view: of what it works on. */
+  /** Reads the generation being written. */
   find(query: Query): Promise<readonly Document[]> {
     return this.#exclusively(async () => (await this.#built()).questions.find(query));
   }
@@ -143,7 +143,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#held = { ...held, generation: { ...generation, batch, checkpoint } };
   }
 
-  /** Has the collections that were built answer from now on. */
+  /** Makes the generation that was built the current one. */
   async #swap(held: Held): Promise<void> {
     const { session, generation } = held;
     this.#held = undefined;
@@ -152,13 +152,13 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#obsolete.look(session.name);
   }
 
-  /** A counter at zero is no different from one that never was. */
+  /** A counter at zero means the same as no counter. */
   async #sweep(generation: number): Promise<void> {
     const counters = this.#connection.db.collection(storedIn(generation, countersName));
     await this.#ask((signal) => counters.deleteMany({ n: 0 }, { signal }));
   }
 
-  /** What to work on. */
+  /** The generation to write; null before the first is made. */
   async #ready(): Promise<Held | null> {
     if (this.#held !== undefined) return this.#held;
     const state = await this.#takeOver();
@@ -168,7 +168,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return (this.#held = definitions && this.#holding(slot, generation, definitions));
   }
 
-  /** Takes over, unless another writer has since this one did. */
+  /** Takes over, unless another writer has taken over from this one. */
   async #takeOver(): Promise<State> {
     this.#session?.end();
     const found = (await this.#find()) ?? (await this.#begin());
@@ -189,7 +189,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return state;
   }
 
-  /** Otherwise it would keep what it wrote locked until the server ends it, after a minute. */
+  /** Otherwise the transaction would keep its documents locked until the server ends it, after a minute. */
   async #endTransactionOf({ session }: State): Promise<void> {
     if (!session) return;
     try {
@@ -232,8 +232,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
 }
 
 /**
- * A writer of version 0.2 may have set validators that refuse what later versions write, so nothing that it found is
- * carried on with. What answers goes on answering until it is built again.
+ * A writer of version 0.2 may have set validators that refuse documents of later versions, so its unfinished generation
+ * is dropped, and its current one only answers until it is rebuilt.
  */
 function without({ epoch, current }: State): MatchKeysAndValues<State> {
   if (epoch === undefined) return {};

@@ -13,7 +13,7 @@ import { loadDefinitions, stateId, states, type Generation } from "./generation.
 import { PositionWaiters } from "./position-waiters.ts";
 import { Questions } from "./questions.ts";
 
-/** What a look at the state found. */
+/** The state as it was read. */
 interface Seen {
   readonly generation: number;
   readonly checkpoint: Position;
@@ -22,18 +22,18 @@ interface Seen {
   readonly isReplaced: boolean;
 }
 
-/** The read models for any process to ask, whoever writes them. */
+/** The read models for queries of any process, whether or not it writes them. */
 export class MongoReadModels implements ReadModels {
   readonly #connection: MongoConnection;
   readonly #freshMs: number;
   readonly #waiters: PositionWaiters;
   #seen: Seen | null = null;
-  /** When the look began that found it. */
+  /** When the read that found it began (monotonic). */
   #seenAt = -Infinity;
   #looking: Promise<Seen | null> | undefined;
   #questions: Questions | undefined;
 
-  /** `freshMs`: how long what was seen of the state counts; within it new read models take the place of old ones. */
+  /** `freshMs`: how long the state, once read, is used; within this time new read models replace old ones. */
   constructor(connection: MongoConnection, { freshMs = 500 }: { readonly freshMs?: number } = {}) {
     this.#connection = connection;
     this.#freshMs = freshMs;
@@ -72,23 +72,23 @@ export class MongoReadModels implements ReadModels {
     return (await this.#current()).buckets(scope, from, to);
   }
 
-  /** A look that began before could not tell what was lost since. */
+  /** Always reads the state: a read that began earlier may show a checkpoint that was lost since. */
   async checkpoint(): Promise<Position> {
     return (await this.#lookNow())?.checkpoint ?? logStart;
   }
 
-  /** No answer shows a part of a batch. A look that began before could not tell what was written since. */
+  /** No answer shows a part of a batch. Always reads the state: a read that began earlier may miss a later write. */
   async standsAt(checkpoint: Position): Promise<boolean> {
     return checkpoint === ((await this.#lookNow())?.checkpoint ?? logStart);
   }
 
-  /** A look that began before could not tell what is being built since. */
+  /** Always reads the state: a read that began earlier may miss a generation begun since. */
   async settle(fingerprint: string): Promise<boolean> {
     const seen = await this.#lookNow();
     return seen?.builtUnder === fingerprint && !seen.isReplaced;
   }
 
-  /** Asks repeatedly, once for all who wait. */
+  /** Polls the checkpoint, once for all waiting callers. */
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     const { clock } = this.#connection;
     const began = clock.monotonic();
@@ -112,7 +112,7 @@ export class MongoReadModels implements ReadModels {
     return clock.monotonic() - this.#seenAt < this.#freshMs ? this.#seen : null;
   }
 
-  /** Looks at the state; all who ask meanwhile share the answer. */
+  /** Reads the state; concurrent callers share one read. */
   #look(): Promise<Seen | null> {
     this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined; });
     return this.#looking;

@@ -12,7 +12,9 @@ export function after(now: ReturnType<Now>, ms: number): Stored {
   return { $add: [now, ms] };
 }
 
-/** Whether an end has come; what has none counts as ended. As numbers: not every server compares its time to dates. */
+/**
+ * Whether an end has passed; a missing end counts as passed. As numbers: not every server compares its time to dates.
+ */
 export function hasEnded(end: Time, now: ReturnType<Now>): Stored {
   return { $lte: [{ $toLong: end }, { $toLong: now }] };
 }

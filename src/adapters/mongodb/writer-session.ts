@@ -6,14 +6,14 @@ import { stateId, states, storedIn, type State } from "./generation.ts";
 import { withoutInsert, type Operation } from "./operations.ts";
 import { duplicateKey } from "./upsert.ts";
 
-/** What one takeover gives a writer: it changes the state, and what depends on it, while the state names it. */
+/** A writer's session since one takeover: changes the state and the read models while the state names it. */
 export class WriterSession {
-  /** Unique, which the id of a session is not. */
+  /** Unique, unlike the id of a session. */
   readonly name = randomUUID();
   readonly #connection: MongoConnection;
   readonly #session: ClientSession;
 
-  /** Is not in the state yet. */
+  /** The state does not name it yet. */
   constructor(connection: MongoConnection) {
     this.#connection = connection;
     this.#session = connection.startSession();
@@ -33,10 +33,10 @@ export class WriterSession {
   }
 
   /**
-   * Changes the state, and documents of a generation by collection, all or nothing. When it throws, which of both may
-   * be unknown, and this session is of no more use. The state comes first: a writer that was stopped, and goes on when
-   * another has taken over, then ends before it has locked a document. `update` must change something: otherwise a
-   * takeover at the same moment would go unnoticed.
+   * Changes the state, and documents of a generation by collection, all or nothing. When it throws, the outcome may be
+   * unknown, and this session must not be used again. The state comes first: a writer that was suspended, and goes on
+   * after a takeover, then fails before it locks a document. `update` must change something: otherwise a takeover at
+   * the same moment would go unnoticed.
    */
   async transaction(
     update: UpdateFilter<State>, generation: number, operations: ReadonlyMap<string, readonly Operation[]>,
@@ -60,13 +60,13 @@ export class WriterSession {
     for (const [name, some] of operations) {
       if (some.length === 0) continue;
       const collection = this.#connection.db.collection(name);
-      // In order they would take more commands: one for each change of kind.
+      // An ordered bulk write would take more commands: one for each change of kind.
       await this.#ask((signal) => collection.bulkWrite(some, { ordered: false, session, signal }));
     }
     await this.#ask(() => session.commitTransaction());
   }
 
-  /** Ends a transaction that is open, in its own time. */
+  /** Ends the session, and a transaction that is open; does not wait for it. */
   end(): void {
     void this.#session.endSession();
   }
@@ -76,13 +76,13 @@ export class WriterSession {
   }
 }
 
-/** Whether a transaction failed because a document was there that it wanted to insert. */
+/** Whether a transaction failed because a document to be inserted existed. */
 function isThere(error: unknown): boolean {
   const cause = error instanceof ReadModelsUnavailable ? error.cause : undefined;
   return cause instanceof MongoServerError && cause.code === duplicateKey;
 }
 
-/** Another writer has begun since this one did. */
+/** The error after a takeover by another writer. */
 export function takenOver(): ReadModelsTakenOver {
   return new ReadModelsTakenOver("another writer of the read models has taken over");
 }

@@ -1,10 +1,10 @@
 import { isIPv6, Socket } from "node:net";
 
-/** Limit of addresses that are tried of one name: a tenant could register a name with thousands. */
+/** The most addresses tried for one name: a tenant could register a name with thousands. */
 const mostAddresses = 32;
 /** How long an address is tried alone before the next one is tried beside it, milliseconds. */
 const headStartMs = 250;
-/** Errors of a machine that has no way to an address: any other error says more about the receiver. */
+/** Errors of a machine without a route to an address: any other error says more about the receiver. */
 const unroutable: ReadonlySet<unknown> = new Set([
   "ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EADDRNOTAVAIL", "EAFNOSUPPORT",
 ]);
@@ -17,12 +17,12 @@ export interface Racers {
 }
 
 /**
- * Connects to whichever address answers first (Happy Eyeballs, RFC 8305). Families alternate. The next address is begun
- * 250 ms after the one before, or at once when one fails; those begun earlier keep trying. Many addresses are begun
+ * Connects to the address that answers first (Happy Eyeballs, RFC 8305). Families alternate. Each address is tried
+ * 250 ms after the one before, or at once when one fails; earlier attempts go on. Many addresses follow each other
  * sooner, so that the last one still has two thirds of the time.
  *
  * Calls `won` or `lost` once, never before it returns; the winner's socket is then the caller's. Returns a function
- * that ends the race before that.
+ * that ends the race early.
  */
 export function raceAddresses(
   { addresses, port, withinMs }: Racers,

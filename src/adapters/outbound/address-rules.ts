@@ -24,7 +24,7 @@ const special4 = [
   "240.0.0.0/4", // reserved, broadcast
 ];
 
-/** All of IPv6 that is handed out as global unicast, and what of it is special. */
+/** All of IPv6 that is allocated as global unicast, and the special-purpose ranges within it. */
 const global6 = ["2000::/3"];
 const special6 = [
   "2001::/23", // protocol assignments, Teredo
@@ -95,7 +95,7 @@ const lists = {
   never6: listOf("ipv6", neverCalled.map(parseNetwork)),
 };
 
-/** `64:ff9b::a.b.c.d`: how a network without IPv4 reaches the public IPv4 internet (NAT64). */
+/** `64:ff9b::a.b.c.d`: the way from a network without IPv4 to the public IPv4 internet (NAT64). */
 function isTranslated(words: Words): boolean {
   return words[0] === 0x64 && words[1] === 0xff9b && words.slice(2, 6).every((word) => word === 0);
 }
@@ -128,7 +128,7 @@ const embeddings = [
   [4, 5, 6, 7], [5, 6, 7, 9], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15],
 ] as const;
 
-/** What a translator may read out of an address in `64:ff9b::/32`, whichever length its own prefix has. */
+/** IPv4 addresses that a translator may read out of an address in `64:ff9b::/32`, for each length of its own prefix. */
 function translatedAddresses(words: Words): readonly string[] {
   const bytes = words.flatMap((word) => [word >> 8, word & 255]);
   return embeddings.map((places) => places.map((place) => bytes[place]).join("."));

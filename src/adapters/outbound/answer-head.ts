@@ -15,10 +15,10 @@ export interface HeadFault {
 
 /** Longer heads are rewritten: undici's parser takes too much memory for very many headers. */
 const tidyChars = 4_096;
-/** Headers, and characters of them, that are handed on of an irregular or long head. */
+/** The most headers, and characters of headers, that are handed on from an irregular or long head. */
 const mostHeaders = 128;
 const mostChars = 8_192;
-/** Headers that the relay acts on are handed on beyond these limits, up to so many characters. */
+/** Headers that the relay acts on are handed on beyond these limits, up to `mostHeededChars`. */
 const heeded: ReadonlySet<string> = new Set(["connection", "keep-alive", "retry-after"]);
 const mostHeededChars = 2_048;
 /** Longer lists of codings are not handed on: no receiver needs them. */
@@ -34,8 +34,8 @@ const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /**
  * Reads a head, to its empty line, as leniently as curl does: folded lines, bare line feeds, blanks before a colon,
  * names and values with odd characters, lines that are no headers, repeated and contradicting lengths, any version of
- * HTTP. A head that undici's parser would not read is rewritten. If the body's length is in doubt, the connection is
- * not used again.
+ * HTTP. A head that undici's parser would refuse is rewritten. If the body's length is in doubt, the connection is not
+ * used again.
  */
 export function readHead(text: string): AnswerHead | HeadFault {
   if (text.length <= tidyChars && tidyHead.test(text)) {
@@ -65,7 +65,7 @@ function writtenAnew(text: string): AnswerHead | HeadFault {
   return { text: `HTTP/${version} ${status} \r\n${written}\r\n`, interim, chunked };
 }
 
-/** The lines of a head. One that begins with a blank goes on with the line before. */
+/** The lines of a head. A line that begins with a blank continues the line before. */
 function unfolded(text: string): string[] {
   const lines: string[] = [];
   for (const line of text.split("\n")) {
@@ -83,7 +83,7 @@ function faultOf(first: string): string {
 
 type Header = readonly [name: string, value: string];
 
-/** Null for a line that is none, or whose name undici's parser would not take. */
+/** Null for a line that is no header, or whose name undici's parser would refuse. */
 function headerOf(line: string): Header | null {
   const colon = line.indexOf(":");
   const name = line.slice(0, Math.max(0, colon)).trim();
@@ -96,7 +96,7 @@ function valuesOf(headers: readonly Header[], wanted: string): string[] {
   return values.map((value) => value.trim());
 }
 
-/** What says where the body ends: chunks before a length, the first of several lengths. */
+/** The header that tells where the body ends: chunks before a length, the first of several lengths. */
 function frameOf(headers: readonly Header[]): { frame: readonly Header[]; chunked: boolean; doubtful: boolean } {
   const codings = valuesOf(headers, "transfer-encoding").filter((coding) => !/^(?:identity)?$/i.test(coding));
   const lengths = valuesOf(headers, "content-length");
@@ -111,7 +111,7 @@ function frameOf(headers: readonly Header[]): { frame: readonly Header[]; chunke
   return { frame: length === undefined ? [] : [["Content-Length", length]], chunked: false, doubtful };
 }
 
-/** Those that are handed on besides the frame, in their order. */
+/** The headers that are handed on besides the frame, in their order. */
 function keptOf(headers: readonly Header[]): Header[] {
   let room = mostChars;
   let heededRoom = mostHeededChars;

@@ -2,7 +2,7 @@ import type { TLSSocket } from "node:tls";
 import { readHead } from "./answer-head.ts";
 import { CallFailure } from "./failures.ts";
 
-/** Limit of all bytes that come back to one request, those that HTTP discards included. */
+/** Limit of all bytes that come back to one request, including those that HTTP discards. */
 const maxBytes = 262_144;
 /** Limit of a head, which is kept until it is complete. */
 const maxHeadBytes = 65_536;
@@ -18,8 +18,8 @@ const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * Puts an {@link AnswerReader} between a connection and undici's parser. It ends a connection on which more comes back
- * to a request than any honest answer has, or whose answer has no readable head.
+ * Puts an {@link AnswerReader} between a connection and undici's parser. It ends a connection whose answer exceeds the
+ * limits, or has no readable head.
  */
 export function readAnswers(socket: TLSSocket): void {
   const read = socket.read.bind(socket);
@@ -66,7 +66,7 @@ export class AnswerReader {
   #dataBytes = 0;
   /** The beginning of a head or of a line that is not complete. */
   #held = "";
-  /** The end of an incomplete head, as far as it may belong to the empty line. */
+  /** The end of an incomplete head, which may belong to the empty line. */
   #tail = "";
   /** The output for the present piece up to `#from`. */
   #handed: Buffer[] = [];
@@ -79,8 +79,8 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the bytes that undici's parser gets for this piece: a head that came before a fault still counts. Requests
-   * take turns: when `written` has changed, a new one was sent.
+   * Returns the bytes that undici's parser gets for this piece: a head that came before a fault still counts. The
+   * connection has one request at a time: when `written` has changed, a new request was sent.
    */
   admit(piece: Buffer, written: number): Buffer {
     if (written !== this.#written) this.#begin(written);
@@ -166,13 +166,13 @@ export class AnswerReader {
     return at + length;
   }
 
-  /** Goes on behind a head. Returns the text that undici's parser gets for it. */
+  /** Proceeds to the part after a head. Returns the text that undici's parser gets for it. */
   #endHead(given: string): string {
     if (given.length > maxHeadBytes) {
       this.#fault = headTooLarge;
       return "";
     }
-    // Some receivers end a body with a line too many.
+    // Some receivers send a surplus line after a body.
     const trimmed = given.trimStart();
     if (trimmed === "") return "";
     const head = readHead(trimmed);
@@ -202,7 +202,7 @@ export class AnswerReader {
     return end;
   }
 
-  /** Goes on behind a line between chunks. Returns the line as undici's parser reads it. */
+  /** Proceeds to the part after a line between chunks. Returns the line as undici's parser reads it. */
   #endLine(line: string): string {
     if (this.#part === "trailers") {
       if (line !== "") return "";

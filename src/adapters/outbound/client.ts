@@ -7,21 +7,22 @@ import { createGuardedAgent } from "./guarded-agent.ts";
 import { createResolver, type Resolve } from "./resolver.ts";
 
 /**
- * How calls are bounded and whom they may reach. `resolve` left out: as the system does, see {@link createResolver}.
+ * Bounds of calls, and the addresses they may reach. `resolve`: by default as the system does, see
+ * {@link createResolver}.
  */
 export interface OutboundSettings {
   /** For name resolution and TCP together; then once more for the TLS handshake. */
   readonly connectTimeoutMs: number;
   /** Everything, from the call to the end of the answer. */
   readonly deliveryTimeoutMs: number;
-  /** CIDR; what may be reached though it is private, loopback or special. */
+  /** CIDR; networks that may be reached although they are private, loopback or special. */
   readonly allowedNetworks: readonly string[];
   /** PEM of certificates trusted besides those Node trusts: authorities, intermediate ones, or a receiver's own. */
   readonly extraCa: string | null;
   readonly resolve?: Resolve;
 }
 
-/** An address taken apart. */
+/** The parts of a parsed URL. */
 interface Target {
   readonly origin: string;
   readonly hostname: string;
@@ -39,7 +40,8 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     allows,
     connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
     resolve: settings.resolve ?? createResolver(),
-    // One for all connections: making one reads every trusted certificate. As with curl any of these ends a chain.
+    // One context for all connections: making one reads every trusted certificate. As with curl, any trusted
+    // certificate ends a chain.
     secureContext: createSecureContext({
       allowPartialTrustChain: true,
       ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),

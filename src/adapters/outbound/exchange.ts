@@ -21,9 +21,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #keepBytes: number;
   readonly #deadlineMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** When it is over, by `performance.now()`. */
+  /** When the time is over, by `performance.now()`. */
   readonly #endsAt: number;
-  /** Of the connection that the request goes out on, once there is one. */
+  /** The request's controller, once it has a connection. */
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
   #statusCode = 0;
@@ -32,7 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #kept = 0;
   #received = 0;
 
-  /** `timeoutMs` counts from now and covers everything; it is what is left of `deadlineMs`, the whole. */
+  /** `timeoutMs` counts from now and covers everything; it is the rest of the total, `deadlineMs`. */
   constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: Outcome) => void) {
     this.#keepBytes = keepBytes;
     this.#deadlineMs = deadlineMs;
@@ -46,8 +46,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#controller = controller;
       return;
     }
-    // The deadline came while this waited for its connection: nothing must be sent any more. A process that was held up
-    // hears of the connection before it hears of the time.
+    // The deadline came while the request waited for its connection: nothing must be sent any more. In a process that
+    // was held up, this event may come before the timer's.
     this.expire();
     controller.abort(tooLate);
   }
@@ -56,12 +56,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#statusCode = statusCode;
     this.#headers = flat(headers);
     if ((statusCode !== 204 && statusCode !== 304) || headers["transfer-encoding"] === undefined) return;
-    // It has no body, but one seems to follow, which would be taken for the beginning of the next answer.
+    // The answer has no body, but one seems to follow, which would be taken for the beginning of the next answer.
     this.#answered(false);
     controller.abort(noBody);
   }
 
-  /** What is not kept is read all the same, for the connection's sake; the meter ends what is too long. */
+  /** Reads the whole body, so that the connection can be used again; the answer reader ends a body that is too long. */
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#received += chunk.length;
     this.#keep(chunk);

@@ -29,13 +29,13 @@ const known: Readonly<Record<string, string>> = {
 /** undici's codes of a call that was made after the client was closed. */
 const closed: ReadonlySet<string> = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
-/** The code of an error, where it is one fit to be shown. */
+/** The code of an error if it may be shown, else an empty text. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? code : "";
 }
 
-/** What went wrong on an established connection or before one; never the error's own text. */
+/** The failure for an error on an established connection or before one; never with the error's own text. */
 export function connectionFailure(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error;
   if (error instanceof errors.HTTPParserError) return new CallFailure("connection", "the answer is not HTTP/1.1");
@@ -57,7 +57,7 @@ const handshakeProblems: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate's authority is not trusted",
 };
 
-/** What went wrong between the TCP connection and the end of the TLS handshake. */
+/** The failure for an error between the TCP connection and the end of the TLS handshake. */
 export function handshakeFailure(error: unknown): CallFailure {
   const code = codeOf(error);
   if (code === "ECONNRESET" || code === "EPIPE") {

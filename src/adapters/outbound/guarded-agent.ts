@@ -7,7 +7,7 @@ import { readAnswers } from "./answer-reader.ts";
 import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
 import type { Resolve } from "./resolver.ts";
 
-/** What the agent judges and connects by. `resolve` is asked at each new connection to a name. */
+/** The agent's address rules, resolver and time limit. `resolve` is called for each new connection to a name. */
 export interface GuardSettings {
   readonly allows: AddressRules;
   readonly resolve: Resolve;
@@ -16,23 +16,25 @@ export interface GuardSettings {
   readonly secureContext: SecureContext;
 }
 
-/** How long an unused connection is kept, milliseconds; and when the receiver asks for longer. */
+/** How long an unused connection is kept, milliseconds; the second where the receiver asks for longer. */
 const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
 /**
- * How long after it was made a connection is used for new requests, milliseconds of the wall clock, by which undici
- * counts. With the time for making it, it is less than a minute: a name that moves is followed within that.
+ * The age, in milliseconds of the wall clock, up to which a connection is used for new requests (undici's measure).
+ * With the time for connecting it is less than a minute: within that, a changed address of a name takes effect.
  */
 const usedForMs = 50_000;
-/** Of an answer's head, names and values together. */
+/** Bytes of an answer's head, names and values together. */
 const maxHeadBytes = 16_384;
-/** On one connection. Some receivers ask for a second one, and each takes as much processor time here as there. */
+/**
+ * The most handshakes on one connection. Some receivers ask for a second one, and each takes as much processor time
+ * here as at the receiver.
+ */
 const maxHandshakes = 3;
 
 /**
- * An undici agent without any way around the address rules: a pool per origin, HTTP/1.1 over TLS only.
- * Origins share nothing, so that none waits for another; one that is idle costs nothing once its
- * connections have closed.
+ * An undici agent without any way around the address rules: a pool per origin, HTTP/1.1 over TLS only. Origins share
+ * nothing, so that none waits for another; an idle origin costs nothing once its connections have closed.
  */
 export function createGuardedAgent(settings: GuardSettings): Dispatcher {
   return new Agent({
@@ -42,13 +44,13 @@ export function createGuardedAgent(settings: GuardSettings): Dispatcher {
     keepAliveMaxTimeout: keepAliveMaxMs,
     clientTtl: usedForMs,
     maxHeaderSize: maxHeadBytes,
-    // The caller's total deadline is the only clock: it holds whatever the receiver drips.
+    // The caller's total deadline is the only limit: it also holds against a receiver that sends byte by byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 }
 
-/** Resolves and judges for itself, then connects to what it judged and nothing else. */
+/** Resolves the name, checks the addresses by the rules, and connects to those addresses only. */
 function guardedConnect(settings: GuardSettings): buildConnector.connector {
   const { allows, connectTimeoutMs } = settings;
   return ({ protocol, hostname, port }, callback) => {
@@ -92,14 +94,14 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
 }
 
 /**
- * The machine itself, by RFC 6761: what nobody's DNS answers for. Most hosts files give it a loopback address of each
- * family, and who allows `127.0.0.0/8` means it all the same.
+ * The machine itself, by RFC 6761: names that no DNS answers for. Most hosts files give `localhost` a loopback address
+ * of each family, so the name may be called where only one of them is allowed (`127.0.0.0/8`).
  */
 const localhost = /^(.+\.)?localhost\.?$/;
 
 /**
- * The addresses of a host, copied, so that what is judged is what is connected to. Mixed answers are refused whole,
- * except those of {@link localhost}.
+ * The addresses of a host, copied, so that the checked addresses are those connected to. Mixed answers are refused as a
+ * whole, except those of {@link localhost}.
  */
 async function allowedAddresses({ allows, resolve }: GuardSettings, hostname: string): Promise<readonly string[]> {
   const literal = isIP(hostname) !== 0;
@@ -117,7 +119,7 @@ async function resolvedBy(resolve: Resolve, hostname: string): Promise<readonly 
   }
 }
 
-/** Does not name the address: which private ones a name has is nobody's business. */
+/** Does not name the address: private addresses of a name are not disclosed. */
 function refused(): CallFailure {
   return new CallFailure("address refused", "address refused: the host has an address that may not be called");
 }
@@ -134,7 +136,7 @@ function handshake(
   const socket = connect({
     socket: wire,
     host,
-    // TLS knows names without their final dot, and no addresses.
+    // TLS takes names without their final dot, and no addresses.
     servername: isIP(host) === 0 ? host.replace(/\.$/, "") : "",
     secureContext,
     ALPNProtocols: ["http/1.1"],

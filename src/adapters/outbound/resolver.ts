@@ -7,10 +7,10 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** The system's lookup blocks a thread of Node's shared pool of four for as long as it waits. */
 const threads = 2;
-/** What a working system lookup stays well below, milliseconds. */
+/** Well above the time of a working system lookup, milliseconds. */
 const patienceMs = 500;
 
-/** Ways to ask; a test may put its own in their place. */
+/** Ways to resolve a name; tests replace them. */
 interface Sources {
   /** As the system does: hosts file, search domains. */
   readonly system: Resolve;
@@ -19,9 +19,9 @@ interface Sources {
 }
 
 /**
- * Resolves as the system does. A name server that does not answer keeps a thread waiting for seconds, and
- * anyone can register a name with such a server: so only few system lookups run at once, and where their
- * turn or their answer does not come soon, DNS is asked directly besides.
+ * Resolves as the system does. A name server that does not answer keeps a thread waiting for seconds, and anyone can
+ * register a name with such a server: so only few system lookups run at once, and a name whose lookup does not start or
+ * end soon is asked of DNS directly, too.
  */
 export function createResolver({ system, dns }: Sources = machine()): Resolve {
   const turns = pLimit(threads);

@@ -6,9 +6,8 @@ import { Output } from "./output.ts";
 const censor = "[secret]";
 
 /**
- * Fields that are never shown, however deep, and what this service's keys and tokens look like, wherever they
- * turn up. Searched in the finished line: pino's own redaction walks every object, for ten times the cost of
- * the line itself.
+ * Fields that are masked at any depth, and the forms of this service's keys and tokens, masked anywhere. Both are
+ * searched in the finished line: pino's own redaction walks every object, for ten times the cost of the line itself.
  */
 const secretNames = [
   "(?:owner)?password(?:hash)?", "credentials", "(?:access|ingest|invite)?token", "(?:x-)?api-?key",
@@ -35,7 +34,7 @@ export function createLogger(level: LevelWithSilent, to?: DestinationStream): Lo
   return pino(options, to ?? new Output(1));
 }
 
-/** An error by its own name: what came from another thread has no class any more. */
+/** An error under its own name: an error from another thread has lost its class. */
 function named(error: Error): object {
   const shown = stdSerializers.err(error);
   return error instanceof Object && error.name ? Object.assign(shown, { type: error.name }) : shown;

@@ -9,7 +9,7 @@ import {
 
 type Reading<T> = () => T | Promise<T>;
 
-/** What is read at each scrape. A reading that fails, or takes over a second, leaves its gauge out of that scrape. */
+/** Values read at each scrape. A reading that fails, or takes over a second, leaves its gauge out of that scrape. */
 export interface Readings {
   /** Events that wait for an attempt. */
   readonly backlog: Reading<number>;
@@ -20,7 +20,7 @@ export interface Readings {
   readonly keysUnderOldMasterKeys: Reading<number>;
   /** How many circuits are in each position, of destinations that are not Inactive. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
-  /** 1 for each engine that is there and can do its work, else 0. */
+  /** 1 for each engine that is available, else 0. */
   readonly engines: Reading<Readonly<Record<string, number>>>;
   /** 1 for each single role that this process has now, 0 for those it stands by for. */
   readonly leading: Reading<Readonly<Record<string, number>>>;
@@ -155,7 +155,8 @@ export class PrometheusMetrics implements Metrics {
   ): void {
     if (!read) return;
     const anomaly = () => this.anomaly("metric not readable");
-    // One that takes longer than a scrape waits is waited for by the next: begun anew each time they would pile up.
+    // A reading that takes longer than a scrape waits is awaited by the next scrape: begun again each time, readings
+    // would pile up.
     let underWay: ReturnType<typeof reading> | null = null;
     const reading = async () => read();
     const shared = () => underWay ??= reading().finally(() => {

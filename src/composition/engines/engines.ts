@@ -25,15 +25,15 @@ export interface Engines {
   readonly watched: readonly WatchedEngine[];
   /** How many messages no worker has taken yet; null where the queue keeps nothing. */
   readonly queueLag: Lag | null;
-  /** Scrubs deleted bytes from the files that are this process's own. */
+  /** Erases deleted bytes from this process's own files. */
   scrub(): Promise<void>;
-  /** Closes all, each before those it works with. */
+  /** Closes all engines, each before the engines that it uses. */
   close(): Promise<void>;
 }
 
 /**
- * Holds the data folder for this process where an engine is embedded in it, until the function that it resolves to is
- * called. Rejects when another process holds it.
+ * Holds the data folder for this process where an engine is embedded in it, until the returned function is called.
+ * Rejects when another process holds it.
  */
 export async function lockEmbedded(
   { dataDir, eventStore, readModels }: EngineSettings["config"],
@@ -43,8 +43,8 @@ export async function lockEmbedded(
 }
 
 /**
- * Opens the engines, once the files of embedded ones are of this release's formats. Rejects when another process holds
- * the data folder that one is embedded in, or a file in it cannot be opened.
+ * Opens the engines, after converting the files of embedded ones to this release's formats. Rejects when another
+ * process holds the data folder that one is embedded in, or a file in it cannot be opened.
  */
 export async function openEngines(settings: EngineSettings): Promise<Engines> {
   const closing: (() => Promise<void>)[] = [];

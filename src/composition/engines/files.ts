@@ -18,7 +18,7 @@ export function readModelsPath(dataDir: string): string {
 
 /**
  * The files of the embedded engines that cannot be made again from others, in the order in which they are copied: the
- * state first, so that it knows nothing that the log does not. The index and the read models are made from the log.
+ * state first, so that it holds nothing that the log lacks. The index and the read models are made from the log.
  */
 export function keptFiles({ dataDir, eventStore, readModels }: Chosen): readonly KeptFile[] {
   const state = { path: statePath(dataDir), format: stateFormat, converters: stateConverters };

@@ -22,7 +22,7 @@ export interface OpenLog {
   readonly shared: boolean;
   /** A link for another thread; its port is to be transferred. */
   readonly link: () => LogLink;
-  /** Scrubs deleted bytes from this process's own files; an outside engine is left to itself. */
+  /** Erases deleted bytes from this process's own files; does nothing for an outside engine. */
   readonly scrub: () => Promise<void>;
   /** Resolves when handlers have finished and the log is closed. */
   readonly close: () => Promise<void>;
@@ -79,7 +79,7 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   };
 }
 
-/** The causes that are known, by what Node and SQLite call them; their own words could name a path. */
+/** Known causes, by their names in errors of Node and SQLite; the errors' own texts could name a path. */
 const causes: readonly (readonly [RegExp, string])[] = [
   [/ENOSPC|disk is full/, ": no space left"],
   [/EIO|disk I\/O error/, ": I/O error"],

@@ -3,9 +3,9 @@ import { endThread } from "../../adapters/message-port/end-thread.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** What projects the log, in a thread of its own. */
+/** Projects the log, in a thread of its own. */
 export interface Projector {
-  /** Begins, or goes on, to project the log. */
+  /** Begins to project the log, or resumes. */
   follow(): void;
   /** Resolves when nothing is being written any more. */
   pause(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startReadThread(
       thread.on("message", listen);
       thread.once("error", reject);
     });
-  // Before it is open: it may have trouble with what it opens.
+  // Before the thread is ready: opening its engines may cause anomalies, too.
   thread.on("message", (message: FromReadThread) => {
     if (message.kind === "trouble") metrics.anomaly(message.of);
     else if (message.kind === "log") logger[message.level](message.fields, message.message);

@@ -13,7 +13,7 @@ export interface OpenQueue {
   readonly outside: WatchedEngine | null;
   /** Null where the queue keeps nothing. */
   readonly lag: Lag | null;
-  /** Stops what consumes and lets go of the brokers; nothing to do for the embedded queue. */
+  /** Stops consumers and disconnects from the brokers; does nothing for the embedded queue. */
   readonly close: () => Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface ReadSide {
   readonly projector: Projector | null;
   /** Null where it is this process's own. */
   readonly outside: WatchedEngine | null;
-  /** Resolves when projecting has ended and the engine is closed; questions under way fail. */
+  /** Resolves when projecting has ended and the engine is closed; queries under way fail. */
   readonly close: () => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function openReadSide(settings: EngineSettings, link: () => LogLink): Pro
   return openOutside(settings, readModels.url, link);
 }
 
-/** One thread projects, answers, and keeps the expiring state. */
+/** One thread projects, answers queries, and keeps the expiring state. */
 async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<ReadSide> {
   const { dataDir } = settings.config;
   const readModels = new MessageChannel();
@@ -52,7 +52,7 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
   };
 }
 
-/** A thread projects, where this process does; questions go to the engine itself. */
+/** A thread projects if this process has that role; queries go to the engine itself. */
 async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
   const { MongoExpiringState } = await import("../../adapters/mongodb/expiring-state.ts");
   const { MongoReadModels } = await import("../../adapters/mongodb/read-models.ts");

@@ -2,7 +2,9 @@ import type { MessagePort } from "node:worker_threads";
 import type { Logger, Anomaly } from "../../ports/telemetry.ts";
 import type { LogLink } from "./log.ts";
 
-/** Where the read thread keeps the read models; with embedded ones it keeps the expiring state and answers, too. */
+/**
+ * The place of the read models. With embedded ones the read thread keeps the expiring state and answers queries, too.
+ */
 export type ReadModelsLink =
   | {
       readonly engine: "embedded";
@@ -11,7 +13,7 @@ export type ReadModelsLink =
     }
   | { readonly engine: "mongodb"; readonly url: string };
 
-/** What the read thread is started with. */
+/** The data that the read thread is started with. */
 export interface ReadThreadData {
   readonly log: LogLink;
   readonly readModels: ReadModelsLink;
@@ -19,10 +21,10 @@ export interface ReadThreadData {
   readonly oldMasterKeys: readonly Uint8Array[];
 }
 
-/** Orders to the read thread: follow the log, pause in that, build the read models again, or let go and end. */
+/** Orders to the read thread: follow the log, pause, build the read models again, or close its engines and end. */
 export type ToReadThread = "follow" | "pause" | "rebuild" | "close";
 
-/** What the read thread tells. */
+/** A message of the read thread. */
 export type FromReadThread =
   | { readonly kind: "open" }
   | { readonly kind: "paused" }

@@ -11,8 +11,8 @@ import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread
 import { openStores } from "./stores.ts";
 
 /**
- * The thread of the read side: it projects the log into the read models; embedded ones live here, with
- * the expiring state, and are asked here.
+ * The thread of the read side: it projects the log into the read models. Embedded ones are opened and queried here,
+ * with the expiring state.
  */
 const { log: link, readModels, masterKey, oldMasterKeys } = workerData as ReadThreadData;
 const parent = parentPort as MessagePort;
@@ -52,7 +52,7 @@ const runner = new ProjectionRunner({
   readModels: stores.readModels,
   prepare: (entries) => emails.prepare(entries),
   batchDelayMs: stores.batchDelayMs,
-  // A scavenge goes chunk by chunk, and leaves the one being written alone.
+  // A scavenge goes chunk by chunk, and leaves out the chunk being written.
   leavesOrphans: link.engine === "eventstoredb",
 });
 stores.onWanted((position) => runner.flush(position));

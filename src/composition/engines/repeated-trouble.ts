@@ -1,14 +1,14 @@
 import { LogThrottle } from "../../application/log-throttle.ts";
 import type { Instruments, Anomaly } from "../../ports/telemetry.ts";
 
-/** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */
+/** An anomaly that recurs, with the log lines for the first error and for later ones of the same reason. */
 interface RepeatedTrouble {
   readonly kind: Anomaly;
   readonly first: string;
   readonly more: string;
 }
 
-/** A listener that counts each error as the trouble, and logs it in few lines. */
+/** A listener that counts each error as the anomaly, and throttles its log lines. */
 export function repeatedTrouble(
   { clock, logger, metrics }: Instruments, { kind, first, more }: RepeatedTrouble,
 ): (error: unknown) => void {

@@ -11,18 +11,18 @@ import { openMongoDb } from "./mongodb.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
 
-/** The read models as the read thread works with them. */
+/** The read models as the read thread uses them. */
 export interface Stores {
   /** Answers from the writer's own view. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   /**
    * How long a small batch of facts waits for more, milliseconds: an event that is accepted, attempted and delivered
-   * meanwhile costs one write. It is written at once when somebody waits for it.
+   * meanwhile costs one write. A batch is written at once when a caller waits for it.
    */
   readonly batchDelayMs: number;
-  /** Calls the listener with positions that somebody waits for. */
+  /** Calls the listener with positions that callers wait for. */
   onWanted(listener: (position: Position) => void): void;
-  /** Calls the listener when the read models turn out to be damaged: there are none until they are reset. */
+  /** Calls the listener when the read models prove to be damaged: they are unavailable until they are reset. */
   onDamage(listener: (error: unknown) => void): void;
   /** Closes the files or the connection. Stop the projection runner first. */
   close(): Promise<void>;
@@ -34,7 +34,7 @@ const housekeeping = {
   more: "the read models' write-ahead log could not be moved into their file again",
 } as const;
 const embeddedLingerMs = 200;
-/** Shorter, as callers wait at the engine, which cannot tell this thread of them. */
+/** Shorter, as callers poll the engine, and this thread does not know of them. */
 const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */

@@ -3,14 +3,13 @@ import { Leadership, type LeadershipParts } from "../../workers/leadership.ts";
 import { processLease } from "../../workers/process-lease.ts";
 import { singleRoles } from "../roles.ts";
 
-/** Longer than it takes to notice that the lease of a process that died, or of the last one that ended, is over. */
+/** Longer than it takes to see the lease expire of a process that died or has just ended. */
 const patienceMs = 10_000;
 const lookEveryMs = 100;
 
 /**
- * Runs a task that no process of a relay may interfere with: holds every single role meanwhile, and the lease that all
- * processes share. Rejects where any of it is held. The task calls `confirm` before it counts as done: that throws
- * where a lease was lost on the way.
+ * Runs a task while no process of a relay runs: holds every single role meanwhile, and the process lease. Rejects where
+ * one of them stays held. The task calls `confirm` before it counts as done: that throws if a lease was lost meanwhile.
  */
 export async function alone<Result>(
   parts: LeadershipParts & { readonly owner: string },

@@ -5,8 +5,8 @@ import type { Config } from "../../config/config.ts";
 import { keptFiles } from "../engines/files.ts";
 
 /**
- * Copies what cannot be made again from a data folder into `folder`, while a relay may be using it. A copy is of the
- * version of its original. The master key is not copied.
+ * Copies the files of a data folder that cannot be made again into `folder`; a relay may be using them. A copy has the
+ * format version of its original. The master key is not copied.
  */
 export function backUp(config: Config, folder: string): void {
   const { dataDir, eventStore } = config;

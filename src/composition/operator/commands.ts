@@ -19,7 +19,10 @@ import type { RelaySettings } from "../relay.ts";
 import { projectingRole } from "../roles.ts";
 import { alone } from "./alone.ts";
 
-/** What an operator's command works with. Embedded engines are this process's alone; others a relay may be using. */
+/**
+ * The parts that an operator's command uses. Embedded engines are this process's alone; a relay may be using the
+ * others.
+ */
 export interface OperatorDesk extends Engines, Instruments {
   readonly projector: Projector;
   readonly ids: SystemIds;
@@ -57,7 +60,7 @@ export async function atDesk<Result>(
   }
 }
 
-/** Re-wraps every key under the newest master key at once. Answers how many that were. */
+/** Re-wraps every key under the newest master key at once. Resolves to the number of tenants with re-wrapped keys. */
 export function rewrapKeys(settings: RelaySettings): Promise<number> {
   return atDesk(settings, async (desk) => {
     const projecting = projectingRole({ ...desk, owner: desk.ids.uuid() });
@@ -74,8 +77,8 @@ export function rewrapKeys(settings: RelaySettings): Promise<number> {
 }
 
 /**
- * Sets the password of the Owner with this email, to a new one where none is given; resolves to it. Rejects with what
- * is wrong with either.
+ * Sets the password of the Owner with this email, to a new one where none is given; resolves to it. Rejects with the
+ * reason where the email or the password is refused.
  */
 export function resetPassword(settings: RelaySettings, email: string, given: string | null): Promise<string> {
   return atDesk(settings, async (desk) => {
@@ -92,7 +95,10 @@ export function resetPassword(settings: RelaySettings, email: string, given: str
   });
 }
 
-/** Erases a tenant, from this machine's files too; answers how many streams it had. Rejects where there is none. */
+/**
+ * Erases a tenant, from this machine's files, too; resolves to the number of its streams. Rejects where there is no
+ * such tenant.
+ */
 export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
   return atDesk(settings, (desk) => undisturbed(desk, async (confirm) => {
     const erasure = new Erasure({ ...desk, reservations: new Reservations(desk) }, async () => {
@@ -105,7 +111,7 @@ export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<
   }));
 }
 
-/** Drops the read models and builds them from the log, while no relay projects. Answers how long that took, seconds. */
+/** Drops the read models and builds them from the log, while no relay projects. Resolves to the duration in seconds. */
 export function rebuildReadModels(settings: RelaySettings): Promise<number> {
   return atDesk(settings, async (desk) => {
     const startedAt = desk.clock.monotonic();
@@ -117,7 +123,7 @@ export function rebuildReadModels(settings: RelaySettings): Promise<number> {
   });
 }
 
-/** Does it {@link alone}: embedded engines are this process's anyway. */
+/** Runs a task {@link alone} on engines that a relay may share; embedded ones are this process's anyway. */
 function undisturbed<Result>(
   desk: OperatorDesk, task: (confirm: () => void) => Promise<Result>,
 ): Promise<Result> {

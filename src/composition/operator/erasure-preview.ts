@@ -9,8 +9,8 @@ import { counted } from "./counted.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
 /**
- * The tenant's name, and what erasing it would delete, as far as the log was projected; a relay may be running. Rejects
- * where there is no such tenant.
+ * The tenant's name and the numbers of its users, destinations and events to be deleted, as far as the log was
+ * projected; a relay may be running. Rejects where there is no such tenant.
  */
 export function describeErasure({ config, logger }: RelaySettings, tenantId: string): Promise<string> {
   return withReadModels(config, logger, async (readModels) => {

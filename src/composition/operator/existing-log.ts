@@ -7,8 +7,8 @@ import { keptFiles } from "../engines/files.ts";
 import { asSaidBy } from "../variable-problem.ts";
 
 /**
- * Rejects where an embedded log is not there: a command would make one, and report success on nothing. Rejects, too,
- * where a newer release has written the files.
+ * Rejects where an embedded log does not exist: a command would make one, and report success on an empty log. Rejects,
+ * too, where a newer release has written the files.
  */
 export async function requireLog(config: Config): Promise<void> {
   const { dataDir, eventStore } = config;

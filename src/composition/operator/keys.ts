@@ -5,8 +5,9 @@ import type { RelaySettings } from "../relay.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
 /**
- * What each master key wraps, a line each, and at the end which may be removed; a relay may be running. Rejects as
- * {@link withReadModels} does, and where a key that is needed is not at hand: the answer would be incomplete.
+ * A line for each master key (how many keys it wraps, whether it is needed), and a last one with the number of
+ * removable ones; a relay may be running. Rejects as {@link withReadModels} does, and where a needed key is missing:
+ * the answer would be incomplete.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
   const sealing = new AesSealing(await masterKeyOf(config, secrets), secrets.oldMasterKeys);
@@ -26,8 +27,8 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
 }
 
 /**
- * Also where the log says that the key is needed no more: a process that did not have the newest key yet may have
- * wrapped something under this one since.
+ * True for a key that wraps others although the log no longer needs it: a process that did not have the newest key yet
+ * may have wrapped a key under this one since.
  */
 function isInUse({ wraps, needed }: MasterKeyUse): boolean {
   return needed || wraps > 0;

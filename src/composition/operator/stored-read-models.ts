@@ -10,8 +10,8 @@ import { openMongoDb } from "../engines/mongodb.ts";
 import { asSaidBy } from "../variable-problem.ts";
 
 /**
- * Runs a task on the read models, beside a relay that may be using them. Rejects with an Error that names the variable,
- * and what is wrong with the file or the URL that it leads to, where they cannot be opened.
+ * Runs a task on the read models, beside a relay that may be using them. Where they cannot be opened, rejects with an
+ * Error that names the variable, and the fault of the file or the URL.
  */
 export async function withReadModels<Result>(
   { dataDir, readModels }: Pick<Config, "dataDir" | "readModels">,
