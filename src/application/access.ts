@@ -21,7 +21,7 @@ interface Deletable {
   readonly deleted: boolean;
 }
 
-/** What has this id and is not deleted. Throws a Refusal (not-found). */
+/** The aggregate of this id, unless it is deleted. Throws a Refusal (not-found). */
 export async function existing<State extends Deletable, Event extends DomainEvent>(
   aggregates: Aggregates, type: AggregateType<State, Event>, id: string, name: string,
 ): Promise<State> {
@@ -29,7 +29,7 @@ export async function existing<State extends Deletable, Event extends DomainEven
   return state && !state.deleted ? state : refuse("not-found", `${name} not found`);
 }
 
-/** The same, of the caller's tenant. Throws a Refusal (not-found, forbidden). */
+/** The aggregate of this id, of the caller's tenant, unless it is deleted. Throws a Refusal (not-found, forbidden). */
 export async function ownOf<State extends Deletable, Event extends DomainEvent>(
   aggregates: Aggregates, type: AggregateType<State, Event>, id: string, caller: Caller, name: string,
 ): Promise<State> {

@@ -57,7 +57,7 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   evolve: evolveApiKey,
 };
 
-/** Invites by id, whatever their status. */
+/** Invites by id, of any status. */
 export const invites: AggregateType<Invite, InviteEvent> = {
   category: "invite",
   stream: streams.invite,

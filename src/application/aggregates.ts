@@ -16,7 +16,7 @@ export interface AggregateType<State, Event extends DomainEvent> {
   readonly stream: (id: string) => string;
   /** Folds one fact in; `position` is its place in the log. May consume the state it is given. */
   readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
-  /** Each fact holds the whole state: however many there are, the newest is all that is read. */
+  /** Each fact holds the whole state, so only the newest is read. */
   readonly whole?: true;
 }
 
@@ -26,12 +26,12 @@ export interface Folded<State> {
   readonly revision: number;
 }
 
-/** What the log is known to say of a stream; `unreadable`: the entry for which its state cannot be told, if any. */
+/** The known state of a stream; `unreadable`: the entry because of which the state is unknown, if any. */
 interface Known extends Folded<unknown> {
   readonly unreadable?: UnreadableEntry;
 }
 
-/** What was decided and, unless that is nothing, its place in the log. */
+/** The decided facts and their place in the log; null if there are none. */
 export interface Changed<Event> {
   readonly events: readonly Event[];
   readonly appended: Appended | null;
@@ -41,9 +41,9 @@ const attemptsAtAppend = 10;
 const nothing: Known = { state: undefined, revision: noStream };
 
 /**
- * The aggregates of this process: the folded streams it used lately, each kept fresh by the log. Feed
- * it every entry of the categories it serves ({@link Aggregates.follow}) in the order of the log; then
- * what it holds is never older than the last entry fed.
+ * The aggregates of this process: the folded streams it used lately, each kept fresh by the log. Feed it every entry of
+ * the categories it serves ({@link Aggregates.follow}) in the order of the log; then no cached state is older than the
+ * last entry fed.
  */
 export class Aggregates {
   readonly #store: EventStore;
@@ -53,7 +53,7 @@ export class Aggregates {
   #changes = 0;
   /** Streams being changed: the end of the last change that waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
-  /** Streams being read, with what the log said of them meanwhile. */
+  /** Streams being read, with the entries that came in meanwhile. */
   readonly #loading = new Map<string, { readonly promise: Promise<Known>; readonly later: LogEntry[] }>();
 
   constructor(
@@ -89,7 +89,7 @@ export class Aggregates {
     }
   }
 
-  /** Goes up with each entry followed: what was derived from states alone stays right as long as this is the same. */
+  /** Goes up with each entry followed: results derived from states alone stay right as long as this is the same. */
   get changes(): number {
     return this.#changes;
   }
@@ -102,7 +102,7 @@ export class Aggregates {
 
   /**
    * The state of one stream, at once where it is cached. Throws LogUnavailable, or an UnreadableRecord where the stream
-   * holds an unreadable entry: at once where that is cached, which spares the log the question.
+   * holds an unreadable entry: at once where that is cached, which spares a read of the log.
    */
   read<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
@@ -114,8 +114,8 @@ export class Aggregates {
   }
 
   /**
-   * The state of one stream as it is in the log now, whichever process wrote to it last: what the log has beyond the
-   * cache is read first. Throws as {@link read} does.
+   * The state of one stream as it is in the log now, also where another process wrote to it last: entries beyond the
+   * cache are read first. Throws as {@link read} does.
    */
   async current<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
@@ -128,10 +128,10 @@ export class Aggregates {
   }
 
   /**
-   * Decides on the current state and appends the decision, retrying from the newer state when another writer was first;
-   * at once where what is cached calls for nothing. Changes of one stream by this process take turns, so that only
-   * other processes can be first. `decide` must be free of side effects. Throws as {@link read} and `decide` do, at
-   * once or by the promise, and RevisionConflict where other processes were first ten times.
+   * Decides on the current state and appends the decision; decides again on the newer state when another writer was
+   * first. Returns at once where the cached state calls for no change. Changes of one stream by this process take
+   * turns, so that only other processes can be first. `decide` must be free of side effects. Throws as {@link read} and
+   * `decide` do, at once or by the promise, and RevisionConflict where other processes were first ten times.
    */
   change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
@@ -213,7 +213,7 @@ export class Aggregates {
     return folded;
   }
 
-  /** Nothing is made of what follows an unreadable entry, unless each fact holds the whole state. */
+  /** Entries behind an unreadable one are not folded, unless each fact holds the whole state. */
   #fold(from: Known, entries: readonly LogEntry[]): Known {
     let { state, revision, unreadable } = from;
     for (const entry of entries) {
@@ -233,7 +233,7 @@ function readable(known: Known): Known {
   return known;
 }
 
-/** What was just appended, as the log will have it: the caller need not wait for the log's feed. */
+/** The appended entries, as the log will have them: the caller need not wait for the log's feed. */
 function recorded(stream: string, entries: readonly NewEntry[], { revision, position }: Appended): LogEntry[] {
   return entries.map(({ id, event, metadata }, index) => ({
     stream, id, metadata, position,

@@ -6,15 +6,14 @@ import { late, within } from "../ports/clock/within.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 
-/** How long a question waits for read models that can answer it. */
+/** How long a query waits for read models that can answer it. */
 export const patienceMs = 2_000;
 /** How soon read models that cannot answer yet are looked at again. */
 export const lookAgainMs = 20;
 
 /**
- * Makes the read models at least as new as the moment of the question: an answer shows every write
- * acknowledged before it was asked for, through whichever process. Many who ask at once share one look
- * at the log's head.
+ * Makes the read models at least as new as the moment of the query: an answer shows every write acknowledged before the
+ * query, through any process. Queries at the same time share one look at the log's head.
  */
 export class Freshness {
   readonly #log: EventLog;
@@ -42,8 +41,8 @@ export class Freshness {
 
   /**
    * Asks the read models once they cover all that was in the log at the call; again where they were lost before the
-   * answer, since what they did not show may be there all the same. So `question`, told where the log ended, must be
-   * free of side effects. A Refusal (unavailable) where the read models are behind for 2 s, or still lost after 2 s.
+   * answer, which may then lack documents. So `question`, called with the log's end, must be free of side effects. A
+   * Refusal (unavailable) where the read models are behind for 2 s, or still lost after 2 s.
    */
   async ask<Answer>(question: (head: Position) => Promise<Answer>): Promise<Answer> {
     const head = await this.wait();
@@ -59,7 +58,7 @@ export class Freshness {
 
   /**
    * Resolves when the read models cover this place in the log, and none that would still have to read it are being
-   * built: what stands there may go. A Refusal (unavailable) otherwise, after 2 s at most.
+   * built: the entry there may be deleted. A Refusal (unavailable) otherwise, after 2 s at most.
    */
   async settle(position: Position): Promise<void> {
     await this.#cover(position);
@@ -82,10 +81,10 @@ export class Freshness {
     return head;
   }
 
-  /** Looks where the log ends, once for all who ask meanwhile. */
+  /** Looks where the log ends, once for all callers meanwhile. */
   #look(): Promise<Position> {
     if (!this.#running) return (this.#running = this.#log.head().finally(() => (this.#running = undefined)));
-    // A look already under way may see a head older than this question.
+    // A look already under way may see a head older than this query.
     return (this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {

@@ -48,7 +48,7 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
     refuse("invalid", `${field}: must be at most ${mostUrlCharacters} characters long`);
   }
   checkPlainText(field, text);
-  // The parser would repair what is no URL by RFC 3986: missing slashes, backslashes, spaces.
+  // The parser would repair texts that are no URL by RFC 3986: missing slashes, backslashes, spaces.
   const url = /^https:\/\/[^/\\\s][^\\\s]*$/i.test(text) ? URL.parse(text) : null;
   // No name server knows an empty label.
   if (url === null || /^\.|\.\./.test(url.hostname)) refuse("invalid", `${field}: must be an HTTPS URL`);
@@ -62,7 +62,7 @@ const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[
 
 /**
  * An ISO 8601 date or date-time in its extended format, with any number of fraction digits, as a timestamp. It is UTC
- * where it names no offset; what is smaller than a millisecond is cut off. Throws a Refusal (invalid).
+ * where it names no offset; digits beyond milliseconds are cut off. Throws a Refusal (invalid).
  */
 export function parseDateTime(field: string, text: string): string {
   const example = "2026-01-31T23:59:59.000Z";

@@ -1,11 +1,14 @@
 import type { Clock } from "../ports/clock/clock.ts";
 
-/** How long repeats are only counted, ms. */
+/** How long repetitions are only counted, ms. */
 const quietMs = 10_000;
 /** Reasons that are tracked at a time. */
 const mostReasons = 100;
 
-/** Reports what may happen thousands of times a second, by reason: the first at once, repeats then by their number. */
+/**
+ * Reports events that may happen thousands of times a second, by reason: the first at once, repetitions then by their
+ * number.
+ */
 export class LogThrottle {
   readonly #clock: Clock;
   readonly #counts = new Map<string, number>();

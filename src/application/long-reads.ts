@@ -4,9 +4,9 @@ import type { EventStore } from "../ports/event-store.ts";
 
 /** Pages that are read at once: those that come in together are decoded in one go, while everybody else waits. */
 const pagesAtOnce = 8;
-/** Of one tenant: reads that go on at once, each with one page in the queue. */
+/** Reads of one tenant that go on at once, each with one page in the queue. */
 const readsAtOnce = 4;
-/** Of one tenant: reads that go on or wait before the next is refused. */
+/** Reads of one tenant that go on or wait before the next is refused. */
 const mostReads = 64;
 
 /** Runs the read of one page when it is its turn. */
@@ -34,7 +34,9 @@ export class LongReads {
     return reads;
   }
 
-  /** Runs a read for a tenant, as one of the few that this may have at once. Throws a Refusal where too many wait. */
+  /**
+   * Runs a read for a tenant, as one of the few that a tenant may have at once. Throws a Refusal where too many wait.
+   */
   asked<Result>(tenantId: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
     if ((this.#readers.get(tenantId)?.reads ?? 0) >= mostReads) {
       refuse("unavailable", "too many events with a long history are being read; try again");
@@ -43,7 +45,7 @@ export class LongReads {
   }
 
   /**
-   * The same, but however many wait: for callers that themselves bound how much they read. `name`: the tenant's, or the
+   * Runs a read, however many wait: for callers that themselves bound how much they read. `name`: the tenant's, or the
    * stream's where it is not read for a tenant.
    */
   async run<Result>(name: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {

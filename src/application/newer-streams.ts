@@ -12,8 +12,8 @@ export interface StreamSources {
 }
 
 /**
- * Whether there is a stream of this category that only a newer release can read, as far as the log was projected. What
- * its facts brought may be missing from the read models.
+ * Whether there is a stream of this category that only a newer release can read, as far as the log was projected. The
+ * data of its facts may be missing from the read models.
  */
 export async function hasNewerStream({ store, readModels }: StreamSources, category: string): Promise<boolean> {
   // In ASCII the full stop follows the dash.

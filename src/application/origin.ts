@@ -10,7 +10,7 @@ export interface Origin {
   readonly causationId: string | null;
 }
 
-/** For what a part of this service does by itself, with no request behind it. */
+/** The origin of actions that a part of this service takes by itself, with no request behind them. */
 export function serviceOrigin(part: string, ids: Ids): Origin {
   return { actor: { type: "service", part }, correlationId: ids.uuid(), causationId: null };
 }

@@ -18,7 +18,7 @@ export interface Page<Item> {
   readonly items: readonly Item[];
 }
 
-/** A page of items that may be large. Its parts are read only as they are iterated, anew in each iteration. */
+/** A page of items that may be large. Its parts are read only as they are iterated, again in each iteration. */
 export interface PageInParts<Item> {
   readonly total: number;
   readonly parts: Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
@@ -55,9 +55,9 @@ export function pageOf<Item>(items: readonly Item[], request: PageRequest): Page
 }
 
 /**
- * One page of a collection's documents, each as `view` shows it, at least as new as the moment of the question. A
- * counter has their number; where none does (null), they are counted. Throws a Refusal (unavailable) when the read
- * models are behind.
+ * One page of a collection's documents, each as `view` shows it, at least as new as the moment of the query. A counter
+ * has their number; where none does (null), they are counted. Throws a Refusal (unavailable) when the read models are
+ * behind.
  */
 export function listed<Shape extends Document, Item>(
   { readModels, freshness }: { readonly readModels: ReadModels; readonly freshness: Freshness },

@@ -42,7 +42,7 @@ import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
 
-/** What the services work with; `aggregates` and `directory` are fed by the log. */
+/** The parts of the services; `aggregates` and `credentials` are fed by the log. */
 export interface ServiceParts {
   readonly store: EventStore;
   readonly readModels: ReadModels;
@@ -61,11 +61,11 @@ export interface ServiceParts {
   readonly freshness: Freshness;
   readonly vault: Vault;
   readonly firstAttempts: FirstAttempts;
-  /** Before the creation of tenants. */
+  /** Called before the creation of a tenant. */
   readonly guards: RegistrationGuards;
 }
 
-/** What an operator sets of the services; a limit that is null is not kept. */
+/** The operator's settings of the services; a limit of null is none. */
 export interface ServiceSettings {
   readonly accessTokenTtlMs: number;
   readonly limits: {

@@ -6,12 +6,12 @@ const pageEntries = 64;
 
 /**
  * Reads a stream from its beginning, page by page: however long it is, it neither fills the memory nor keeps the log
- * from others. `take` is given each page, and may answer false to end. Throws as `readStream` does.
+ * from others. `take` is called with each page, and may return false to end. Throws as `readStream` does.
  */
 export async function readPages(
   store: Pick<EventStore, "readStream">, stream: string, take: (page: readonly LogEntry[]) => boolean | void,
 ): Promise<void> {
-  /** Answers where the next page begins, undefined where there is none. */
+  /** Resolves with where the next page begins, undefined where there is none. */
   const read = async (from: number) => {
     const page = await store.readStream(stream, { from, limit: pageEntries });
     const isLast = take(page) === false || page.length < pageEntries;

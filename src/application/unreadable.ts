@@ -1,12 +1,12 @@
 import { Refusal } from "../domain/refusal.ts";
 import type { UnreadableEntry } from "../ports/event-store.ts";
 
-/** What an entry says of why it cannot be read. */
+/** Why an entry cannot be read. */
 type Why = Pick<UnreadableEntry, "newer">;
 
-/** A record of the log that this process cannot read. Its message names the record, never what it holds. */
+/** A record of the log that this process cannot read. Its message names the record, never its content. */
 export class UnreadableRecord extends Refusal {
-  /** A newer release can read it; else nobody can. */
+  /** Whether a newer release can read the record; else no release can. */
   readonly newer: boolean;
 
   /** `record`: its name, as the subject of a sentence. */

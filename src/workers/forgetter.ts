@@ -5,7 +5,7 @@ import { timestamp } from "../domain/time.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Instruments } from "../ports/telemetry.ts";
 
-/** The process that deletes a user forgets it, too; only what it left undone is done here. */
+/** The process that deletes a user forgets it, too, and has this long to do so. */
 const graceMs = 2_000;
 
 interface ForgetterParts extends Instruments {
@@ -23,7 +23,7 @@ export class Forgetter {
     this.#failures = new LogThrottle(parts.clock);
   }
 
-  /** Forgets each that should be forgotten by now, until `isOver`: the others are left to the next time. */
+  /** Forgets each user that should be forgotten by now, until `isOver`; the others are left to the next run. */
   async run(isOver: () => boolean): Promise<void> {
     const { forgetting, clock, ids, logger, metrics } = this.#parts;
     for (const user of await forgetting.overdue(timestamp(clock.now() - graceMs))) {

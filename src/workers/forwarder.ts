@@ -8,7 +8,7 @@ import type { WorkItem, WorkQueue } from "../ports/work-queue.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
-/** The facts that call for work, see {@link workOf}, and the one that says it has begun. */
+/** The facts that call for work, see {@link workOf}, and the fact that an attempt has begun. */
 const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationRateLimitChanged", "DestinationDeleted",
   "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
@@ -22,9 +22,9 @@ interface ForwarderParts {
 }
 
 /**
- * Follows the log and publishes what it calls for: an item for each accepted event whose first attempt has not begun,
- * a wake-up where a destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so
- * an item may be published twice, never left out.
+ * Follows the log and publishes work items: one for each accepted event whose first attempt has not begun, and a
+ * wake-up where a destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so an
+ * item may be published twice, but is never left out.
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;
@@ -36,7 +36,7 @@ export class Forwarder {
     this.#parts = parts;
   }
 
-  /** Resumes at the checkpoint; without one, at the log's head: what is older is in the due index. */
+  /** Resumes at the checkpoint; without one, at the log's head: older work is in the due index. */
   async start(): Promise<void> {
     const { log, state } = this.#parts;
     const [saved] = await state.get([checkpointKey]);
@@ -49,13 +49,13 @@ export class Forwarder {
   async stop(): Promise<void> {
     await this.#subscription?.stop();
     if (this.#checkpoint === undefined) return;
-    // With an older checkpoint some of it is published again; a drain must not fail over that.
+    // With an older checkpoint some items are published again; a drain must not fail over that.
     await this.#parts.state.put(checkpointKey, this.#checkpoint, null).catch(() => undefined);
   }
 
   async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
     const readable = entries.filter((entry) => entry.unreadable === undefined);
-    // By id: a purged event's stream may begin again with another one.
+    // By id: a purged event's stream may begin again with another event.
     const begun = new Set(readable.filter(({ type }) => type === "DeliveryAttemptStarted").map(eventIdOf));
     const items = readable.flatMap((entry) =>
       entry.type === "EventAccepted" && begun.has(eventIdOf(entry)) ? [] : workOf(entry));

@@ -8,7 +8,7 @@ interface KeyRotatorParts extends Instruments {
   readonly rotation: KeyRotation;
 }
 
-/** Re-wraps keys in the background until all are under the newest master key; an operator learns when that is. */
+/** Re-wraps keys in the background until all are under the newest master key, and logs when that is done. */
 export class KeyRotator {
   readonly #parts: KeyRotatorParts;
   readonly #loop: Loop;

@@ -12,15 +12,15 @@ export const renewEveryMs = 2_000;
 const marginMs = 1_000;
 const stopPatienceMs = 2_000;
 
-/** What leading works with; the leases are in the expiring state, under `role/<name>`. */
+/** The parts of a leadership; the leases are in the expiring state, under `role/<name>`. */
 export interface LeadershipParts extends Instruments {
   readonly state: Pick<ExpiringState, "lease" | "release">;
 }
 
 /**
  * Runs a role in one process at a time: the one that holds its lease. A process that loses the lease, or cannot renew
- * it in time, stops the role; another takes over within seconds. Roles must bear a moment of overlap all the same: a
- * process may be held up between looking at its lease and acting.
+ * it in time, stops the role; another takes over within seconds. Roles must tolerate a moment of overlap all the same:
+ * a process may be held up between looking at its lease and acting.
  */
 export class Leadership implements Role {
   readonly name: string;
@@ -32,7 +32,7 @@ export class Leadership implements Role {
   /** The lease holds until then at least, monotonic. */
   #heldUntil = -Infinity;
 
-  /** `begin` makes the role anew for each term. `owner` is this process. */
+  /** `begin` makes a new role for each takeover. `owner` is this process. */
   constructor(
     parts: LeadershipParts,
     { name, owner }: { readonly name: string; readonly owner: string },
@@ -63,7 +63,7 @@ export class Leadership implements Role {
   async #look(): Promise<number> {
     const { clock } = this.#parts;
     if (this.leading && this.#left() <= 0) {
-      // Another may have the role by now: this term is over, even if the lease is free again.
+      // Another process may have the role by now: it ends here, even if the lease is free again.
       await this.#end(stopPatienceMs);
       return renewEveryMs;
     }

@@ -5,14 +5,17 @@ import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 
 const beatMs = 200;
-/** Others' changes take effect here within this time; a process that cannot prove that is not fresh. */
+/** Changes by other processes take effect here within this time; a process that cannot prove that is not fresh. */
 const freshForMs = 1_000;
 const renewedWithinMs = 2_000;
 /** How long the subscription has to reach the end that was just looked up: on a busy log it soon does. */
 const patienceMs = 50;
-/** The log counts as out of reach after so long without an answer about its end, ms. */
+/** The log counts as unreachable after so long without an answer about its end, ms. */
 const silenceMs = 2_000;
-/** Entries read where it has not: more than come on a quiet log. A process that lags by more is not fresh. */
+/**
+ * Entries read where the subscription has not reached the end: more than come on a quiet log. A process that lags by
+ * more is not fresh.
+ */
 const gapEntries = 1_000;
 
 interface FollowerParts extends Instruments {
@@ -23,15 +26,15 @@ interface FollowerParts extends Instruments {
   readonly handle: (entries: readonly LogEntry[]) => void;
 }
 
-/** How long the log has been within a process's reach. */
+/** How long the log has been reachable for a process. */
 export interface Reach {
-  /** Since when it has been without an interruption, by the monotonic clock; Infinity while it is not. */
+  /** Since when it has been reachable without an interruption, by the monotonic clock; Infinity while it is not. */
   readonly reachableSince: number;
 }
 
 /**
- * Follows the log for what a process remembers of it, and knows how fresh that is: a subscription alone cannot tell
- * an idle log from one that is out of reach, so the end of the log is looked for several times a second.
+ * Follows the log for the caches of a process, and knows how fresh they are: a subscription alone cannot tell an idle
+ * log from an unreachable one, so the log's end is read several times a second.
  */
 export class LogTail implements Reach {
   readonly #parts: FollowerParts;
@@ -52,7 +55,7 @@ export class LogTail implements Reach {
     });
   }
 
-  /** Follows from the log's end on: what is remembered later is read from the log then. Throws LogUnavailable. */
+  /** Follows from the log's end on: caches filled later read the log then. Throws LogUnavailable. */
   async start(): Promise<void> {
     const { log, clock, categories, handle } = this.#parts;
     const from = clock.monotonic();
@@ -65,12 +68,12 @@ export class LogTail implements Reach {
     this.#loop.start(beatMs);
   }
 
-  /** Resolves when `handle` is no longer called; what is remembered still counts as fresh for a second. */
+  /** Resolves when `handle` is no longer called; the caches still count as fresh for a second. */
   async stop(): Promise<void> {
     await Promise.all([this.#subscription?.stop(), this.#loop.stop()]);
   }
 
-  /** Whether everything was seen that was in the log a second ago. */
+  /** Whether all entries were seen that were in the log a second ago. */
   get fresh(): boolean {
     return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
   }
@@ -79,7 +82,7 @@ export class LogTail implements Reach {
     return this.#parts.clock.monotonic() - this.#answeredAt > silenceMs ? Infinity : this.#reachableSince;
   }
 
-  /** Resolves true once everything was seen that is in the log now, false when that takes over two seconds. */
+  /** Resolves true once all entries were seen that are in the log now, false when that takes over two seconds. */
   async renewed(): Promise<boolean> {
     const { clock } = this.#parts;
     const { promise, resolve: proven } = Promise.withResolvers<void>();
@@ -96,7 +99,7 @@ export class LogTail implements Reach {
     const head = await this.#head();
     if (this.#covered < head) await this.#loop.rest(patienceMs);
     if (this.#covered < head) {
-      // Entries of others' categories move the head and come to no subscription: what is left is looked at.
+      // Entries of other categories move the head but come to no subscription: the rest of the log is read.
       const { entries, upTo } = await log.readLog(this.#covered, gapEntries);
       handle(entries.filter(({ stream }) => categories.includes(categoryOf(stream))));
       this.#cover(upTo);

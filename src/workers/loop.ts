@@ -21,14 +21,14 @@ export class Loop {
     this.#running = this.#run(restMs);
   }
 
-  /** Ends a rest at once; resolves when what the task has under way is done. */
+  /** Ends a rest at once; resolves when the task is no longer under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#pause.end();
     await this.#running;
   }
 
-  /** Whether it was told to stop; a long task looks now and then. */
+  /** Whether the loop was told to stop; a long task checks this now and then. */
   get stopped(): boolean {
     return this.#stopped;
   }
@@ -47,8 +47,8 @@ export class Loop {
 }
 
 /**
- * A role that repeats its task `everyMs` after each time, beginning after `firstMs`, even when it failed: a failure is
- * trouble of this name. A long task asks `isOver` now and then, to stop early.
+ * A role that repeats its task `everyMs` after each time, beginning after `firstMs`, even when it failed: a failure
+ * counts as the anomaly `name`. A long task calls `isOver` now and then, to stop early.
  */
 export function repeating(
   { clock, logger, metrics }: Instruments,

@@ -45,7 +45,7 @@ interface Loss {
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
   readonly #firstSeen = new Map<string, number>();
-  /** Those whose end the log may or may not hold: it is recorded again, or a failure might never be counted. */
+  /** Attempts whose end may or may not be in the log: it is recorded again, or a failure might never be counted. */
   readonly #unanswered = new Map<string, Loss>();
 
   readonly #logThrottle: LogThrottle;
@@ -56,9 +56,9 @@ export class LostAttempts {
   }
 
   /**
-   * Gives up what is lost by now; not to be called again meanwhile. A lease is timed by this process's own clock from
-   * when it was first seen, so no clock jump ends one early. While the log is out of reach no worker can record an
-   * outcome: once it is back, every lease begins again.
+   * Gives up the attempts lost by now; not to be called again before it resolves. A lease is timed by this process's
+   * own clock from when it was first seen, so no clock jump ends one early. While the log is unreachable no worker can
+   * record an outcome: once it is reachable, every lease begins again.
    */
   async giveUp(): Promise<void> {
     const now = this.#parts.clock.monotonic();
@@ -78,11 +78,11 @@ export class LostAttempts {
       else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
-    // A lost worker may leave thousands: one by one they would take long.
+    // A lost worker may leave thousands of attempts: one by one they would take long.
     const some = pLimit(givenUpAtOnce);
     const tasks = [...lost.values()].map((lease) => some(() => this.#tryToGiveUp(lease, now)));
     const ends = await Promise.allSettled(tasks);
-    // Only once none of them goes on may they be looked for again.
+    // The next call must not look for them again before all have ended.
     const failed = ends.find((end) => end.status === "rejected");
     if (failed) throw failed.reason;
   }
@@ -91,7 +91,7 @@ export class LostAttempts {
     try {
       await this.#giveUp(lease);
     } catch (error) {
-      // One whose own record cannot be read must not hold up the others; it has another lease's time.
+      // An attempt whose own record cannot be read must not hold up the others; it gets another lease's time.
       if (!(error instanceof Refusal)) throw error;
       const { key, eventId, attempt } = lease;
       this.#firstSeen.set(key, now);
@@ -114,7 +114,7 @@ export class LostAttempts {
     this.#unanswered.set(key, loss);
     const { status, isOwn } = await loss.recording.finish();
     this.#unanswered.delete(key);
-    // It was not lost, or another has given it up.
+    // The attempt was not lost, or another process has given it up.
     if (!isOwn) return;
     const { reason, error } = outcomeUnknown;
     metrics.attempt("failed", reason, null);
@@ -128,14 +128,14 @@ export class LostAttempts {
     );
   }
 
-  /** What is to be recorded; undefined where the attempt has come to its end. */
+  /** The loss to record; undefined where the attempt has ended, or its worker may still record an outcome. */
   async #lossOf(lease: LeaseDocument): Promise<Loss | undefined> {
     const { store, outcomes } = this.#parts;
     const { attempt } = lease;
     const { reachableSince } = this.#parts.reach;
     const { state, revision, facts } = await loadWebhook(store, lease.eventId);
     if (!state?.open.includes(attempt)) return undefined;
-    // The log was away meanwhile: the attempt's worker may be about to record its outcome.
+    // The log was unreachable meanwhile: the attempt's worker may be about to record its outcome.
     if (this.#parts.reach.reachableSince !== reachableSince) return undefined;
     const origin: Origin = { actor: { type: "service", part: "sweeper" }, ...referencesOf(state, facts) };
     const recording = outcomes.recording({ known: { state, revision }, attempt, outcome: outcomeUnknown, origin });
@@ -143,7 +143,7 @@ export class LostAttempts {
   }
 }
 
-/** Where an attempt went. */
+/** The host that an attempt went to. */
 function hostOf(facts: readonly WebhookEvent[], attempt: number): string {
   const started = facts.find((fact) =>
     fact.type === "DeliveryAttemptStarted" && fact.data.attempt === attempt);

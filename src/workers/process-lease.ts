@@ -2,14 +2,14 @@ import { leaseMs, renewEveryMs, type LeadershipParts } from "./leadership.ts";
 import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 
-/** The lease that all processes of a relay have together, or an operator's command for itself. */
+/** The lease that all processes of a relay hold together, or an operator's command holds alone. */
 export const processLease = "process";
 const everyProcess = "relay";
 
 /**
- * Shows that a process of the relay is running: neither it nor an operator's command that must be alone begins while
- * the other is at work. The lease is not given back, since other processes may live by it: it ends seconds after the
- * last of them.
+ * Holds the process lease while a process of the relay runs: neither the process nor an operator's command that must be
+ * alone begins while the other is at work. The lease is not given back, since other processes may share it: it ends
+ * seconds after the last of them.
  */
 export class ProcessLease implements Role {
   readonly #parts: LeadershipParts;
@@ -24,7 +24,7 @@ export class ProcessLease implements Role {
     });
   }
 
-  /** Resolves once it is shown: after the end of an operator's command. */
+  /** Resolves once the lease is held: after the end of an operator's command. */
   async start(): Promise<void> {
     while (!(await this.#renew()) && !this.#loop.stopped) await this.#loop.rest(renewEveryMs);
     this.#loop.start(renewEveryMs);

@@ -31,8 +31,8 @@ interface PurgerParts extends Instruments {
 
 /**
  * Deletes the streams of events that purges took, once the events are shown to nobody, and while no read models are
- * being built, which would still have to read them. An interrupted purge begins again from the start: what is deleted
- * already costs a look. Two processes at once would do work twice, nothing else.
+ * being built, which would still have to read them. An interrupted purge begins again from the start: a deleted stream
+ * costs only a read. Two processes at once would do work twice, nothing else.
  */
 export class Purger {
   readonly #parts: PurgerParts;
@@ -47,13 +47,13 @@ export class Purger {
     this.#stuck = new LogThrottle(parts.clock);
   }
 
-  /** Works until nothing is left to do, or until it is over. */
+  /** Works until nothing is left to do, or until `isOver`. */
   async run(isOver: () => boolean): Promise<void> {
     let worked = true;
     while (worked && !isOver()) worked = await this.step(isOver);
   }
 
-  /** Does a part of the work of each purge there is, unless it is over before; resolves false when there was none. */
+  /** Does a part of the work of each purge, until `isOver`; resolves false when there was none. */
   async step(isOver: () => boolean): Promise<boolean> {
     const where = { hiding: false, completed: false };
     let worked = false;
@@ -73,7 +73,7 @@ export class Purger {
       await this.#work(purge);
       return true;
     } catch (error) {
-      // One that comes upon a record or a page of the log that cannot be read must not hold up the others.
+      // A purge that comes upon an unreadable record or page of the log must not hold up the others.
       this.#tellOfStuck(purge, error);
       return false;
     }
@@ -93,7 +93,7 @@ export class Purger {
     return this.#parts.readModels.settle(fingerprint);
   }
 
-  /** The read models may not know yet that it is over. */
+  /** The read models may not know yet that the purge is over. */
   async #isUnderWay({ id, tenantId }: PurgeDocument): Promise<boolean> {
     const { state } = await this.#parts.aggregates.current(tenantPurges, tenantId);
     return state?.underWay.some((purge) => purge.id === id) ?? false;
@@ -117,7 +117,10 @@ export class Purger {
     else if (await this.#isOutOfSight(purge)) await this.#complete(purge, origin);
   }
 
-  /** In read models that took the place of others meanwhile there may be nothing to delete because nothing is yet. */
+  /**
+   * Whether the purged events are hidden. Read models that replaced others meanwhile may name no event to delete
+   * because they have not found any yet.
+   */
   async #isOutOfSight({ id }: PurgeDocument): Promise<boolean> {
     return (await documentOf(this.#parts.readModels, purges, id))?.hiding === false;
   }
@@ -142,7 +145,7 @@ export class Purger {
   }
 
   /**
-   * Deletes the stream of an event, unless another event has it by now: one that began again after a purge. Answers
+   * Deletes the stream of an event, unless another event has it by now: one that began again after a purge. Resolves
    * false where only a newer release can tell.
    */
   async #delete(eventId: string, purgedAt: Position): Promise<boolean> {
@@ -157,7 +160,7 @@ export class Purger {
         if (!oldest || oldest.position > purgedAt) return true;
       }
       try {
-        // Also where nothing is to be read: a deletion that broke off may have left it in the engine.
+        // Also where the stream reads as empty: an interrupted deletion may have left it in the engine.
         await store.deleteStream(stream, newest?.revision ?? noStream);
         return true;
       } catch (error) {
@@ -166,7 +169,7 @@ export class Purger {
     }
   }
 
-  /** Records the uses of keys that the read models know only from events, before those are deleted. */
+  /** Records the uses of keys that the read models know only from events, before the events are deleted. */
   async #recordUses(tenantId: string, origin: Origin): Promise<void> {
     const pages = pagesOf(this.#parts.readModels, apiKeys, { where: { tenantId }, size: pageSize });
     for await (const page of pages) {
@@ -180,7 +183,7 @@ export class Purger {
     try {
       await recordUse(this.#parts, keyId, usedAt, origin);
     } catch (error) {
-      // Of a key whose record cannot be read nothing can be recorded.
+      // The use of a key whose record cannot be read cannot be recorded.
       if (!(error instanceof Refusal)) throw error;
     }
   }
@@ -195,7 +198,7 @@ export class Purger {
   }
 }
 
-/** Whether an entry is a fact of this event. Where nobody can read it, the stream's name alone must do. */
+/** Whether an entry is a fact of this event. For an unreadable entry the stream's name alone must do. */
 function isOf(entry: LogEntry, eventId: string): boolean {
   return entry.unreadable !== undefined || (entry.data as { readonly eventId: string }).eventId === eventId;
 }

@@ -22,7 +22,7 @@ interface RetentionParts extends Instruments {
   readonly ids: Ids;
 }
 
-/** Purges what tenants asked not to keep: finished events older than their `retentionDays`. */
+/** Purges the finished events that are older than their tenant's `retentionDays`. */
 export class Retention {
   readonly #parts: RetentionParts;
   readonly #logThrottle: LogThrottle;
@@ -32,7 +32,7 @@ export class Retention {
     this.#logThrottle = new LogThrottle(parts.clock);
   }
 
-  /** Looks after every tenant that has not been looked after within the hour, unless it is over before. */
+  /** Looks after every tenant that has not been looked after within the hour, until `isOver`. */
   async run(isOver: () => boolean): Promise<void> {
     const { readModels, state, clock } = this.#parts;
     for await (const tenants of pagesOf(readModels, retention, { size: pageSize })) {

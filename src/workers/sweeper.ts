@@ -16,8 +16,8 @@ interface SweeperParts {
 }
 
 /**
- * Makes sure that no destination is forgotten. Each kind of wake-up is a look of its own, to be repeated by itself: one
- * that takes long, or fails, then holds up no other.
+ * Makes sure that no destination is forgotten. Each kind of wake-up is looked for separately: a slow or failed search
+ * then holds up no other.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
@@ -44,7 +44,7 @@ export class Sweeper {
     await this.#wake(await dueIndex.circuitsDue(clock.now()));
   }
 
-  /** Wakes destinations with any work due, also such as the queue or an earlier wake-up lost. */
+  /** Wakes destinations with any work due, also work that the queue or an earlier wake-up lost. */
   async wakeForAnything(): Promise<void> {
     const { dueIndex, clock } = this.#parts;
     await this.#wake(await dueIndex.destinationsWithWorkDue(clock.now() - firstAttemptGraceMs));

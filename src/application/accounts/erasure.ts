@@ -30,21 +30,22 @@ const batch = 1_000;
 /**
  * Removes a tenant and all that belongs to it from the log, while nothing else works on that log. Every step can be
  * repeated, and the expiring state names the tenant until `rebuild` is done: so the next run of the command, or start
- * of the relay, finishes what a kill interrupted.
+ * of the relay, finishes an interrupted erasure.
  */
 export class Erasure {
   readonly #parts: ErasureParts;
   readonly #rebuild: () => Promise<void>;
 
-  /** `rebuild` builds the read models anew from the log. */
+  /** `rebuild` rebuilds the read models from the log. */
   constructor(parts: ErasureParts, rebuild: () => Promise<void>) {
     this.#parts = parts;
     this.#rebuild = rebuild;
   }
 
   /**
-   * Erases a tenant, or finishes that; answers how many streams were deleted. Throws a Refusal: not-found, or
-   * unavailable where a newer release has to do it, since this one cannot tell whose a part of the log is.
+   * Erases a tenant, or finishes its erasure; resolves with how many streams were deleted. Throws a Refusal: not-found,
+   * or unavailable where a newer release has to do it, since this one cannot tell to which tenant a part of the log
+   * belongs.
    */
   async erase(tenantId: string): Promise<number> {
     const { aggregates, state, clock } = this.#parts;
@@ -61,8 +62,8 @@ export class Erasure {
   }
 
   /**
-   * Finishes an erasure that a kill interrupted; answers whose it was, or null where there was none. Throws a Refusal
-   * (unavailable) as {@link erase} does.
+   * Finishes an erasure that a kill interrupted; resolves with the tenant's id, or null where there was none. Throws a
+   * Refusal (unavailable) as {@link erase} does.
    */
   async resume(): Promise<string | null> {
     const tenantId = await this.#unfinished();
@@ -75,7 +76,10 @@ export class Erasure {
     return this.#finish(tenantId);
   }
 
-  /** Nothing is erased unless all of it can be: a newer release may have written what only that release can tell. */
+  /**
+   * Refuses unless all of it can be erased: only a newer release may be able to tell that entries it wrote are the
+   * tenant's.
+   */
   async #requireReadable(tenantId: string): Promise<void> {
     const { store } = this.#parts;
     const others = new Set<string>();
@@ -96,7 +100,9 @@ export class Erasure {
     return (first?.data as { readonly tenantId?: string } | undefined)?.tenantId;
   }
 
-  /** An engine may go on giving what was deleted to who reads the whole log. */
+  /**
+   * Whether an entry is still in its stream: an engine may go on giving deleted entries to readers of the whole log.
+   */
   async #isThere({ stream, revision }: UnreadableEntry): Promise<boolean> {
     const [entry] = await this.#parts.store.readStream(stream, { from: revision, limit: 1 });
     return entry?.revision === revision;

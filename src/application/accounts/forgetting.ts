@@ -47,9 +47,9 @@ export class Forgetting {
   }
 
   /**
-   * Forgets a user whose deletion is in the log; answers whether that was still to be done. Throws LogUnavailable,
-   * Unsealable, or a Refusal (unavailable) where the read models are behind, the tenant's record cannot be read, or an
-   * invite only by a newer release: it may be to the user.
+   * Forgets a user whose deletion is in the log; resolves with whether that was still to be done. Throws
+   * LogUnavailable, Unsealable, or a Refusal (unavailable) where the read models are behind, the tenant's record cannot
+   * be read, or an invite only by a newer release: it may be to the user.
    */
   async forget({ tenantId, userId }: DeletedUser, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
@@ -87,7 +87,7 @@ export class Forgetting {
     const addresses = await this.#addressesIn(facts, tenant, userId);
     if (addresses.size === 0) return;
     const isMeant = ({ email, status, createdAt }: InviteDocument) => {
-      // One forgotten before shows no address; the process that did so may have died before it deleted the key.
+      // A forgotten invite shows no address; the process that forgot it may have died before it deleted the key.
       if (email === null) return status === "Revoked";
       const givenUp = addresses.get(comparableEmail(email));
       return givenUp !== undefined && millis(createdAt) < givenUp;
@@ -104,7 +104,7 @@ export class Forgetting {
   async #forgetInvite(id: string, origin: Origin): Promise<boolean> {
     const { aggregates, clock } = this.#parts;
     const command = { type: "ForgetInvite", at: timestampNow(clock) } as const;
-    // What is remembered as used may have been revoked since.
+    // An invite cached as used may have been revoked since.
     await aggregates.current(invites, id);
     const { events } = await aggregates.change(invites, id, origin, (state) => decideInvite(state, command));
     return events.length > 0;

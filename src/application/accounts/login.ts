@@ -76,7 +76,7 @@ export class Login {
       refuse("too-many", "too many failed logins; try again later");
     }
     const found = await this.#check(hash, password, address).catch(async (error: unknown) => {
-      // No guess was judged.
+      // The password was not checked, so the attempt does not count.
       if (ticket) await state.forgive(ticket);
       await this.#waitUntil(failsAt);
       throw error;
@@ -94,7 +94,7 @@ export class Login {
     return { ...token, user: shown };
   }
 
-  /** Tells the operator where guesses come from. */
+  /** Logs where failed logins come from. */
   #failed(result: Exclude<LoginResult, "succeeded">, address: string): void {
     const { logger, metrics } = this.#parts;
     metrics.login(result);
@@ -120,7 +120,7 @@ export class Login {
     const { passwords } = this.#parts;
     const found = await userByEmail(this.#parts, hash);
     const passwordHash = found?.user.passwordHash ?? passwords.nobody;
-    // Not the tenant: how long this waits would tell whether the email exists.
+    // The owner is not the tenant: the wait would tell whether the email exists.
     const matches = await passwords.matches(password, passwordHash, addressOwner(address));
     return matches && found?.user.status === "Active" ? found : undefined;
   }

@@ -64,7 +64,7 @@ export class People {
     return key ? this.#parts.sealing.open(sealed, key, places.email(tenant.id, userId)) : null;
   }
 
-  /** Erases the person: what was sealed for it stays sealed for good. */
+  /** Deletes the person's key: addresses sealed under it can never be opened again. */
   async forget(userId: string): Promise<void> {
     this.#keys.delete(userId);
     await this.#parts.store.deleteStream(streams.person(userId));

@@ -7,7 +7,7 @@ import type { Instruments } from "../../ports/telemetry.ts";
 import { sha256 } from "../hashing.ts";
 import { LogThrottle } from "../log-throttle.ts";
 
-/** Somebody without an account who wants a tenant; the last two are whatever the body held. */
+/** A request to create a tenant, without an account; the last two fields are unchecked values of the body. */
 export interface Registration {
   readonly ownerEmail: string;
   /** The network address it comes from. */
@@ -22,19 +22,19 @@ export interface RegistrationGuards {
   guard<Created>(registration: Registration, create: () => Promise<Created>): Promise<Created>;
 }
 
-/** The self-hosted offering: whoever reaches the API may have a tenant. */
+/** The self-hosted offering: any caller of the API may create a tenant. */
 export const openRegistration: RegistrationGuards = { guard: (_registration, create) => create() };
 
 const perFingerprint: RateLimit = { max: 3, windowMs: dayMs };
 const longestFingerprint = 1_024;
-/** As its documentation says. */
+/** The longest token by the documentation of Turnstile. */
 const longestTurnstileToken = 2_048;
 const verifyTimeoutMs = 10_000;
 const keepBytes = 16_384;
 /** Faults of this installation, not of the caller. */
 const ownFaults: readonly string[] = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
 
-/** What the cloud offering's guards work with. */
+/** The parts of the cloud offering's guards. */
 export interface CloudGuardParts extends Instruments {
   readonly outbound: Pick<OutboundClient, "post">;
   readonly state: ExpiringState;
@@ -104,7 +104,7 @@ export class CloudRegistrationGuards implements RegistrationGuards {
     refuse("rejected", "cfTurnstileToken: could not be verified; try again later");
   }
 
-  /** Nothing of an answer's own words: it may hold the secret or the token. */
+  /** No text of an answer is logged: it may hold the secret or the token. */
   #tell(reason: string): void {
     const { logger, metrics } = this.#parts;
     metrics.anomaly("turnstile");
@@ -116,7 +116,10 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   }
 }
 
-/** Null for none; a caller without one is held back by the other guards and limits. Throws a Refusal (invalid). */
+/**
+ * The device fingerprint, null for none; a caller without one is held back by the other guards and limits. Throws a
+ * Refusal (invalid).
+ */
 function fingerprintOf(given: unknown): string | null {
   if (given === undefined || given === null || given === "") return null;
   if (typeof given !== "string") refuse("invalid", "deviceFingerprint: must be a string");

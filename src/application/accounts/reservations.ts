@@ -22,9 +22,9 @@ export interface Claim {
   /** `email-<hash>` or `tenantName-<hash>`. */
   readonly stream: string;
   readonly holder: Holder;
-  /** What the caller is told when another has it. */
+  /** The message to the caller when another holder has the name. */
   readonly taken: string;
-  /** What the caller is told when the holder itself has it, by another request at the same moment. */
+  /** The message to the caller when the same holder has the name, by another request at the same moment. */
   readonly overtaken?: string;
 }
 
@@ -35,7 +35,7 @@ export interface Reservation {
   readonly holder: Holder;
 }
 
-/** How a name stands, by the newest fact of its stream. */
+/** The state of a name, by the newest fact of its stream. */
 interface StoredReservation {
   readonly state: ReservationState;
   readonly revision: number;
@@ -52,8 +52,8 @@ interface ReservationParts {
 }
 
 /**
- * Names that are unique on the platform. A name is reserved before the append that uses it, so that of any number of
- * rivals one wins; a reservation that is not used is taken over after 30 s, its holder being refused first.
+ * Names that are unique on the platform. A name is reserved before the append that uses it, so that only one of any
+ * number of rivals gets it; a reservation that is not used is taken over after 30 s, its holder being refused first.
  */
 export class Reservations {
   readonly #parts: ReservationParts;
@@ -63,9 +63,10 @@ export class Reservations {
   }
 
   /**
-   * Reserves all names, then runs `use`, which appends what relies on them and is told how a refusal names each. Where
-   * that fails they are given back, unless the log did not answer: then the append may have happened, and time will
-   * tell. Throws a Refusal (conflict) when a name is held.
+   * Reserves all names, then runs `use` with the reservations as a refusal names them; `use` appends the facts that
+   * rely on the names. Where that fails the names are given back, unless the log did not answer: then the append may
+   * have happened, and reservations that are not used are taken over later. Throws a Refusal (conflict) when a name is
+   * held.
    */
   async during<Result>(
     claims: readonly Claim[],
@@ -113,8 +114,8 @@ export class Reservations {
   }
 
   /**
-   * Takes back a name that the holder may have reserved but does not use, so that it no longer can. Throws a Refusal
-   * (conflict) when it uses it, and RevisionConflict when the holder moved.
+   * Takes back a name that the holder may have reserved but does not use, so that the holder no longer can. Throws a
+   * Refusal (conflict) when the name is used, and RevisionConflict when the holder moved.
    */
   async withdraw({ stream, holder, taken }: Claim, origin: Origin): Promise<void> {
     const held = await this.find(stream);
@@ -146,7 +147,7 @@ export class Reservations {
     if (state?.holder && (await this.#holderOf(stream, state.holder)).uses) refuse("conflict", taken);
   }
 
-  /** How a name stands that no command under way may hold. Throws a Refusal (conflict) where one may. */
+  /** The state of a name that no command under way may hold. Throws a Refusal (conflict) where one may. */
   async #requireNotHeld({ stream, holder, taken, overtaken = taken }: Claim): Promise<StoredReservation> {
     const stored = await this.#read(stream);
     const found = availability(stored.state, timestampNow(this.#parts.clock));

@@ -16,7 +16,7 @@ import type { Caller } from "../caller.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 
-/** A signed-in user and the token that says so. */
+/** A signed-in user and the token that proves it. */
 export interface Session extends Caller {
   readonly tokenId: string;
   /** ISO 8601 UTC. */
@@ -86,7 +86,7 @@ export class Sessions {
     const [revoked, least] = await state.get([revocation(tokenId), leastVersion(userId)]);
     if (revoked != null || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
     const good = ({ state: tenant }: Folded<Tenant>) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
-    // What this process remembers may be older than the token: only the log itself can say that it is over.
+    // The cached tenant may be older than the token: only the log itself can tell that the session is over.
     if (!good(await aggregates.read(tenants, tenantId)) && !good(await aggregates.current(tenants, tenantId))) {
       refuse("unauthenticated", "the session is over");
     }
@@ -112,7 +112,7 @@ export class Sessions {
     for (let written: string | undefined; ;) {
       const { state: tenant } = await aggregates.current(tenants, tenantId);
       const least = String(tenant?.users.get(userId)?.sessionVersion ?? allVersions);
-      // The last write may have replaced that of a higher version: only if there is none by now it stands.
+      // This write may have replaced that of a higher version: it stands only if there is no higher one by now.
       if (least === written) return;
       await state.put(leastVersion(userId), least, this.#ttlMs + 60_000);
       written = least;

@@ -56,8 +56,8 @@ export class BulkReplay {
   }
 
   /**
-   * Works through all that match before it answers; records what was ordered and what came of it. What another request
-   * replays, or a purge takes, meanwhile is not counted as replayed. Passed over are events whose destination was
+   * Replays all matching events before it resolves; records the order and its result. Events that another request
+   * replays, or a purge takes, meanwhile are not counted as replayed. Passed over are events whose destination was
    * deleted, and those whose record, or whose destination's, cannot be read now, as when the tenant reads too many long
    * ones at once. Throws a Refusal (invalid, forbidden, unavailable).
    */
@@ -83,7 +83,7 @@ export class BulkReplay {
     return { matched, replayed };
   }
 
-  /** After whatever is there, readable or not: no replay depends on what an earlier one did. */
+  /** Appends behind the newest entry, readable or not: no replay depends on an earlier one. */
   async #record(event: ReplaysEvent, origin: Origin): Promise<void> {
     const { store, ids } = this.#parts;
     const stream = streams.replays(event.data.tenantId);
@@ -93,13 +93,13 @@ export class BulkReplay {
         await store.append(stream, newest?.revision ?? noStream, entriesOf([event], origin, ids));
         return;
       } catch (error) {
-        // Another was first.
+        // Another request was first.
         if (!(error instanceof RevisionConflict)) throw error;
       }
     }
   }
 
-  /** How many it put back to work. */
+  /** Resolves with how many events were put back to work. */
   async #replayAll(filter: EventFilter, origin: Origin): Promise<number> {
     let replayed = 0;
     for await (const page of pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize })) {

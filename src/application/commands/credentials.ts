@@ -4,7 +4,7 @@ import type { OutboundClient } from "../../ports/outbound.ts";
 import { isSettableHeader } from "../delivery/request.ts";
 import { checkOutboundUrl, checkPlainText } from "../input-rules.ts";
 
-/** Fields of credentials as a body has them, of whatever type of authentication; others may be among them. */
+/** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
 export type GivenCredentials = Readonly<Record<string, string>>;
 
 /** How requests to a destination are to be authenticated, as a caller gives it. */

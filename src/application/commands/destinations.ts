@@ -30,7 +30,7 @@ export interface NewDestination {
   readonly credentials?: GivenCredentials;
 }
 
-/** What is to change; what is left out stays. `authType` comes with `credentials`, and not with `removeAuth`. */
+/** The fields to change; fields left out stay. `authType` comes with `credentials`, and not with `removeAuth`. */
 export interface DestinationChange {
   readonly url?: string;
   readonly serverRateLimit?: number;
@@ -108,7 +108,7 @@ export class DestinationCommands {
     return queries.get(caller, id);
   }
 
-  /** Replaces the ingest token; answers the new one. Throws a Refusal (not-found, forbidden). */
+  /** Replaces the ingest token; resolves with the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
     await this.#own(caller, id, "regenerate ingest tokens");
     const ingestToken = this.#newToken();

@@ -36,7 +36,7 @@ import { refuseUnreadable } from "../unreadable.ts";
 import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
 import { emailTaken } from "./users.ts";
 
-/** Somebody to invite, who is not a user of any tenant. The invite is good for seven days. */
+/** A person to invite, not a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {
   readonly email: string;
   readonly role: RoleCode;
@@ -115,7 +115,7 @@ export class InviteCommands {
     requireOwn(invite, caller, "invite");
     const isAbandoned = await this.#isAbandoned(invite);
     const revoke = (state: InviteState) => {
-      // Where it was used once more since, that registration may be under way.
+      // If the invite was used once more since, that registration may be under way.
       const abandoned = isAbandoned && state?.acceptedAt === invite.acceptedAt;
       return decide(state, { type: "RevokeInvite", by: caller, abandoned, at: timestampNow(clock) });
     };
@@ -124,7 +124,7 @@ export class InviteCommands {
     await aggregates.change(invites, id, origin, revoke);
   }
 
-  /** Counts a request to register, whatever becomes of it. Throws a Refusal (too-many). */
+  /** Counts a request to register, also one that fails. Throws a Refusal (too-many). */
   async admitRegistration(address: string): Promise<void> {
     if (!this.#limit) return;
     const ticket = await this.#parts.state.admit([`invite-registration:${clientNetwork(address)}`], this.#limit);
@@ -132,9 +132,9 @@ export class InviteCommands {
   }
 
   /**
-   * Creates the user an invite is for. All who try at once want the same email, so only one of them gets on; it uses
-   * the invite up first, so that registering and revoking exclude each other. Throws a Refusal (invalid, not-found,
-   * conflict, rejected).
+   * Creates the user an invite is for. Requests at the same time want the same email, so only one of them goes on; it
+   * uses the invite up first, so that registering and revoking exclude each other. Throws a Refusal (invalid,
+   * not-found, conflict, rejected).
    */
   async register(token: string, password: string, origin: Origin, address: string): Promise<UserView> {
     checkPassword("password", password);
@@ -163,7 +163,7 @@ export class InviteCommands {
     return userView(tenantId, user ?? refuse("not-found", "user not found"), email);
   }
 
-  /** Makes a process that used the invite up lose, should it be alive after all. */
+  /** Lets a process that used the invite up fail, should it be alive after all. */
   async #withdrawName({ id, tenantId, email: sealed }: Invite, caller: Caller, origin: Origin): Promise<void> {
     const { aggregates, reservations, people, keys } = this.#parts;
     const email = await people.open(await ownTenant(aggregates, caller), id, sealed);
@@ -183,9 +183,9 @@ export class InviteCommands {
   }
 
   /**
-   * Whether a process died between using the invite up and creating its user: long enough ago for what is left of its
-   * reservation to be taken over or withdrawn, which makes it lose should it be alive after all. Throws a Refusal
-   * (unavailable) where that cannot be told.
+   * Whether a process died between using the invite up and creating its user, so long ago that its reservation can be
+   * taken over or withdrawn: the process then fails, should it be alive after all. Throws a Refusal (unavailable) where
+   * that cannot be told.
    */
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;

@@ -20,7 +20,7 @@ export interface PurgeInput {
   readonly destinationUrlId?: string;
 }
 
-/** Another purge of the tenant got ahead in between: what it took must not be counted twice. */
+/** Another purge of the tenant was ordered in between: the events it took must not be counted twice. */
 class CountedTooEarly extends Error {}
 
 interface PurgeParts {
@@ -49,7 +49,10 @@ export class PurgeCommands {
     await this.#order(caller.tenantId, filter, origin, 0);
   }
 
-  /** Purges what a tenant no longer keeps, if there is any. Throws a Refusal (not-found, unavailable). */
+  /**
+   * Purges the tenant's finished events from before `before`, if there are any. Throws a Refusal (not-found,
+   * unavailable).
+   */
   async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
     await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }

@@ -24,7 +24,7 @@ export interface NewSender {
   readonly mapping: Mapping | null;
 }
 
-/** What is to change; what is left out stays. `mapping` null removes the one there is. */
+/** The fields to change; fields left out stay. `mapping` null removes the one there is. */
 export interface SenderChange {
   readonly name?: string;
   readonly destinationUrlId?: string;
@@ -90,7 +90,7 @@ export class SenderCommands {
     return queries.get(caller, id);
   }
 
-  /** Replaces the ingest token; answers the new one. Throws a Refusal (not-found, forbidden). */
+  /** Replaces the ingest token; resolves with the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
     await this.#own(caller, id, "regenerate ingest tokens");
     const ingestToken = this.#newToken();

@@ -34,16 +34,16 @@ export interface NewTenant {
   readonly maxTrys: number;
   /** Seconds. */
   readonly circuitBreakerTimer: number;
-  /** For the registration guards, whatever it is. */
+  /** For the registration guards, unchecked. */
   readonly deviceFingerprint?: unknown;
-  /** For the registration guards, whatever it is. */
+  /** For the registration guards, unchecked. */
   readonly cfTurnstileToken?: unknown;
 }
 
-/** What the creator of a tenant is shown, including the webhook secret in clear. */
+/** A tenant as its creator is shown it, including the webhook secret in clear. */
 export type CreatedTenant = Readonly<components["schemas"]["CreatedTenant"]>;
 
-/** What is to change; what is left out stays. `retentionDays` null: events are kept from now on. */
+/** The fields to change; fields left out stay. `retentionDays` null: events are kept from now on. */
 export interface TenantChange {
   readonly name?: string;
   readonly maxTrys?: number;
@@ -80,7 +80,7 @@ export class TenantCommands {
     this.#limit = options.creationLimit;
   }
 
-  /** Counts a request to create a tenant, whatever becomes of it. Throws a Refusal (too-many). */
+  /** Counts a request to create a tenant, also one that fails. Throws a Refusal (too-many). */
   async admitCreation(address: string): Promise<void> {
     if (!this.#limit) return;
     const ticket = await this.#parts.state.admit([`tenant-creation:${clientNetwork(address)}`], this.#limit);
@@ -88,8 +88,8 @@ export class TenantCommands {
   }
 
   /**
-   * Creates a tenant and its Owner in one append, once the guards let somebody from the address register. Throws
-   * a Refusal (invalid, conflict, and the guards').
+   * Creates a tenant and its Owner in one append, once the guards admit the registration from the address. Throws a
+   * Refusal (invalid, conflict, and the guards').
    */
   async create(input: NewTenant, origin: Origin, address: string): Promise<CreatedTenant> {
     const name = cleanName("name", input.name);
@@ -133,7 +133,7 @@ export class TenantCommands {
     return tenantView((await aggregates.read(tenants, id)).state ?? refuse("not-found", "tenant not found"));
   }
 
-  /** Replaces the webhook secret; answers the new one. Throws a Refusal (not-found, forbidden). */
+  /** Replaces the webhook secret; resolves with the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
     const { aggregates, vault, ids, clock } = this.#parts;
     const tenant = await ownTenant(aggregates, caller, id);
@@ -180,7 +180,7 @@ export class TenantCommands {
         await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, ids));
         return at;
       } catch (error) {
-        // The only other writer to a stream nobody knows yet is one who took over a reservation of ours.
+        // The only other writer to a stream nobody knows yet is a request that took over a reservation of this one.
         if (error instanceof RevisionConflict) refuse("conflict", nameTaken);
         throw error;
       }

@@ -32,7 +32,7 @@ export interface NewUser {
   readonly role: RoleCode;
 }
 
-/** What is to change; what is left out stays. Another password, role or status ends the user's sessions. */
+/** The fields to change; fields left out stay. Another password, role or status ends the user's sessions. */
 export interface UserChange {
   readonly email?: string;
   readonly password?: string;
@@ -42,7 +42,7 @@ export interface UserChange {
 
 type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
 
-/** What callers are told of an email that is somebody's. */
+/** The message to callers for an email that a user has. */
 export const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
 
@@ -136,7 +136,7 @@ export class UserCommands {
     const { tenant, user } = await this.#target(caller, userId);
     const command = (): TenantCommand => ({ type: "DeleteUser", by: caller, userId, at: timestampNow(clock) });
     decide(tenant, command());
-    // Forgetting needs the read models and the invites: as long as it has them not, nothing is to be done.
+    // Forgetting needs the read models and the invites: while it cannot read them, nothing is deleted.
     await freshness.wait();
     await forgetting.requireInvites();
     const reservation = await reservations.find(streams.email(user.emailHash));
@@ -144,7 +144,7 @@ export class UserCommands {
       const current = state?.users.get(userId);
       return current && current.emailHash !== user.emailHash ? [] : decide(state, command());
     });
-    // It has another email by now: that one's reservation is to be released.
+    // The user has another email by now: the reservation of that email is to be released.
     if (events.length === 0) return this.remove(caller, userId, origin);
     await sessions.endOlder(caller.tenantId, userId);
     if (reservation?.holder.userId === userId) await reservations.release(reservation, origin);

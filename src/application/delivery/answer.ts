@@ -4,8 +4,8 @@ import type { OutboundAnswer } from "../../ports/outbound.ts";
 /** How much of a receiver's answer is kept in the log. */
 export const keptBodyBytes = 16_384;
 /**
- * How many bytes of JSON that may be: enough for any text whose escapes are of two characters, as in JSON. Control
- * characters take six each, which would make the log grow by six times what is kept.
+ * The most bytes of JSON that the kept body may take: enough for any text whose escapes are of two characters, as in
+ * JSON. Control characters take six each, and would let the log grow by six times the kept bytes.
  */
 const keptJsonBytes = 2 * keptBodyBytes;
 const longestEscape = 6;
@@ -34,7 +34,7 @@ function boundedHeaders(headers: Readonly<Record<string, string>>): Readonly<Rec
 const newDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
 const wholes = newDecoder();
 
-/** UTF-8, with the replacement character for what is none; a cut-off last character is left out. */
+/** Decodes UTF-8, with the replacement character for invalid bytes; a cut-off last character is left out. */
 function textOf(body: Uint8Array, truncated: boolean): string {
   return truncated ? newDecoder().decode(body, { stream: true }) : wholes.decode(body);
 }
@@ -45,7 +45,7 @@ function boundedText(text: string): string {
   let room = keptJsonBytes;
   for (let at = 0; at < text.length; at += 1) {
     room -= jsonBytesOf(text.charCodeAt(at));
-    // Half a character would be none.
+    // The first half of a surrogate pair is left out.
     if (room < 0) return text.slice(0, at).replace(/[\ud800-\udbff]$/, "");
   }
   return text;

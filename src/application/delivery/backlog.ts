@@ -27,7 +27,7 @@ export interface DestinationBacklog {
 const statuses = eventStatuses.filter((status) => isWaiting({ status }));
 
 /**
- * Every destination that events wait for, as far as the log was projected; the largest backlog first. They are not
+ * Every destination with waiting events, as far as the log was projected; the largest backlog first. The events are not
  * looked at one by one: there may be millions.
  */
 export async function backlogByDestination(readModels: Asked): Promise<readonly DestinationBacklog[]> {
@@ -45,8 +45,8 @@ export async function backlogByDestination(readModels: Asked): Promise<readonly 
 }
 
 /**
- * `found`: a status in which the destination had an event; by such an event the tenant of a deleted one is known. Null
- * where there is none any more.
+ * `found`: a status in which the destination had an event, which tells the tenant of a deleted destination. Null where
+ * there is no such event any more.
  */
 async function backlogOf(
   readModels: Asked, destinationId: string, found: EventStatus,

@@ -13,9 +13,9 @@ const told: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides on a destination's circuit and appends what follows; answers whether anything did, at once where what is
- * cached calls for nothing. A log line tells an operator that it opens, half-opens or closes, and so why deliveries to
- * a destination stop and go on. Throws as {@link Aggregates.change} does.
+ * Decides on a destination's circuit and appends the facts; returns whether there were any, at once where the cached
+ * circuit calls for no change. A log line tells an operator that it opens, half-opens or closes, and so why deliveries
+ * to a destination stop and go on. Throws as {@link Aggregates.change} does.
  */
 export function changeCircuit(
   { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },

@@ -82,7 +82,9 @@ function characterOf(code: number): string {
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : "";
 }
 
-/** What HTML calls characters of ASCII and Latin-1, by the first one's code; `-` has no name there. */
+/**
+ * HTML's names of characters of ASCII and Latin-1, by the first one's code; `-` stands for a character without a name.
+ */
 const names: readonly (readonly [first: number, names: string])[] = [
   [0x21, "excl quot num dollar percnt amp apos lpar rpar ast plus comma - period sol"],
   [0x3a, "colon semi lt equals gt quest commat"],

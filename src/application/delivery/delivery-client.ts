@@ -33,7 +33,9 @@ export interface Delivery {
   readonly tenant: Tenant;
 }
 
-/** Proof of who calls: a header, and for a fetched token how to forget it should the receiver turn it down. */
+/**
+ * Proof of the caller's identity: a header, and for a fetched token how to forget it should the receiver turn it down.
+ */
 interface Proof {
   readonly header: AuthHeader | null;
   /** The secrets in the header, to keep out of answers. */
@@ -81,7 +83,7 @@ export class DeliveryClient {
       return failed("token", why, elapsed(), {});
     }
     const timeoutMs = deliveryTimeoutMs - elapsed();
-    // A process that was held up may hear of its token when the attempt has been given up and made again.
+    // A process that was held up may get its token after the attempt has been given up and made again.
     if (timeoutMs <= 0) return failed("token", "the token came after the deadline: nothing was sent", elapsed(), {});
     const { url } = delivery.destination;
     const answer = await outbound.post({ url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs });

@@ -16,23 +16,23 @@ export interface WaitingWork {
   readonly dueAt: string;
 }
 
-/** Whose work is meant: a destination is of one tenant. */
+/** A destination, and the tenant it is of. */
 export interface WorkOf {
   readonly destinationId: string;
   readonly tenantId: string;
 }
 
 const catchUpMs = 5_000;
-/** Destinations asked about at once: others have questions, too. */
+/** Destinations queried at once, so that other queries have their turn. */
 const askedAtOnce = 8;
 /** An event accepted this long after now was accepted by a clock that has been set back since. */
 const aheadMs = 10_000;
 const pending = { collection: events.name, where: { status: "Pending" } } as const;
 
 /**
- * What is due when, and which attempts are under way: the truth the queue only hints at. Answers lag the log by
+ * Which work is due when, and which attempts are under way: the truth the queue only hints at. Answers lag the log by
  * moments, so work found here is claimed by an append at an expected revision. A Pending event is due from its
- * acceptance on, one that waits for a retry from the planned time on. All questions throw ReadModelsUnavailable.
+ * acceptance on, one that waits for a retry from the planned time on. All queries throw ReadModelsUnavailable.
  */
 export class DueIndex {
   readonly #readModels: ReadModels;
@@ -46,7 +46,7 @@ export class DueIndex {
     if (!(await this.#readModels.caughtUp(position, catchUpMs))) throw new Error("the due index is behind");
   }
 
-  /** Work of a destination: what is due by `until`, and not before `from` (ISO 8601 UTC), longest due first. */
+  /** Work of a destination that is due by `until`, and not before `from` (ISO 8601 UTC), longest due first. */
   async due(of: WorkOf, until: string, limit: number, from?: string): Promise<readonly WaitingWork[]> {
     const [fresh, retries] = await Promise.all([
       this.#pending(of, limit, from),
@@ -140,7 +140,7 @@ export class DueIndex {
     return (await this.#readModels.distinct(selection, waiting.key, { after, limit })) as readonly string[];
   }
 
-  /** What waits for a retry that is due in a time, first in the order of the field. */
+  /** The retries that are due in a time, first in the order of the field. */
   async #retries(
     { destinationId }: WorkOf, due: { readonly from?: string; readonly to: string }, field: string, limit: number,
   ): Promise<readonly WaitingWork[]> {
@@ -164,7 +164,7 @@ export class DueIndex {
     return [pendingSince, retry?.dueAt].filter((at) => at != null).sort()[0] ?? null;
   }
 
-  /** Since when the first of a destination's Pending events is due whose stream is not quarantined. */
+  /** The due time of a destination's first Pending event whose stream is not quarantined. */
   async #firstPendingSince(of: WorkOf): Promise<string | null> {
     for await (const documents of pagesOf(this.#readModels, events, { where: pendingOf(of).where, size: 1 })) {
       for (const { id, nextAttemptAt } of documents) {
@@ -179,7 +179,7 @@ export class DueIndex {
   }
 }
 
-/** What is known of each place, in their order. Asks nothing more once an answer failed to come. */
+/** The answers about each place, in their order. Asks nothing more once an answer failed to come. */
 async function ofEach<Known>(
   places: Iterable<string>, ask: (place: string) => Promise<Known>,
 ): Promise<readonly Known[]> {

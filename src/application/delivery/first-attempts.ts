@@ -9,7 +9,7 @@ export interface FirstClaim {
   settle(outcome: ClaimOutcome): void;
 }
 
-/** The outcome of an append: it is in the log, it is not, or nobody knows, since the log did not answer. */
+/** The outcome of an append: it is in the log, it is not, or that is unknown, since the log did not answer. */
 export type ClaimOutcome = Appended | "refused" | "unknown";
 
 /** Claims first attempts for a delivery worker of this process. */

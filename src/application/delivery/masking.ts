@@ -45,10 +45,10 @@ function base64Forms(bytes: Uint8Array): SecretForm[] {
 }
 
 /**
- * An answer with the secrets masked that its receiver knows, in headers, their names and the body. Some receivers send
- * back the request, and answers are kept in the log and shown to every role. Secrets are found as they are, in base64,
- * and escaped as {@link decoded} reads it; at the end of a body that was cut off, the beginning of a secret too. Takes
- * time in proportion to the answer.
+ * An answer in which the secrets that its receiver knows are masked, in headers, their names and the body. Some
+ * receivers send back the request, and answers are kept in the log and shown to every role. Secrets are found as they
+ * are, in base64, and escaped as {@link decoded} reads it; at the end of a body that was cut off, the beginning of a
+ * secret too. Takes time in proportion to the answer.
  */
 export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
   const texts = [...Object.entries(answer.headers).flat(), answer.body];
@@ -142,7 +142,7 @@ function folded(text: string): string {
   return units.toString("utf16le");
 }
 
-/** The text with each stretch of what is hidden masked. */
+/** The text with each hidden stretch masked. */
 function without(text: string, hidden: Uint8Array): string {
   let kept = "";
   let end = 0;

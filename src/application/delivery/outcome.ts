@@ -26,7 +26,7 @@ export function failed(
   return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
 }
 
-/** How an attempt ended whose worker was lost: nobody saw how long it took, what was sent, or what came back. */
+/** The outcome of an attempt whose worker was lost: its duration, request and answer are unknown. */
 export const outcomeUnknown = {
   ok: false,
   reason: "outcome unknown",

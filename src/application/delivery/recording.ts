@@ -25,15 +25,15 @@ import { countsForCircuit, type Outcome, type outcomeUnknown } from "./outcome.t
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */
 const looked = 100;
 
-/** What came of recording an outcome. */
+/** The result of recording an outcome. */
 export interface Recorded {
   /** The event's status afterwards. */
   readonly status: Webhook["status"];
-  /** False where another has ended the attempt: that one counts it, and tells of it. */
+  /** False where another process has ended the attempt: that one counts and reports it. */
   readonly isOwn: boolean;
 }
 
-/** What the tenant wants of retries and circuits. */
+/** The tenant's settings for retries and circuits. */
 type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
 
 /** An attempt that is over. `mayWait`: its record may be written some milliseconds later. */
@@ -43,25 +43,25 @@ export interface Ended extends AppendOptions {
   readonly attempt: number;
   readonly outcome: Outcome | typeof outcomeUnknown;
   /**
-   * The tenant as it was when the attempt was claimed, which then had a destination. That holds where only a newer
-   * release can read their records by now; absent if it is not known.
+   * The tenant as it was when the attempt was claimed; the destination then existed. Used where only a newer release
+   * can read their records by now; absent if it is not known.
    */
   readonly claimedFor?: TenantPolicy;
   /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
   readonly pausedUntil?: () => Timestamp | null;
-  /** The attempt's alone. */
+  /** An origin that no other attempt has. */
   readonly origin: Origin;
 }
 
-/** What came of writing an outcome into its event's stream. */
+/** The result of writing an outcome into its event's stream. */
 interface Written extends Recorded {
   /** Whether the attempt had been given up. */
   readonly late: boolean;
-  /** What this origin wrote of it, as far as anybody knows. */
+  /** The facts of the outcome that this origin wrote, as far as is known. */
   readonly facts: readonly WebhookEvent[];
 }
 
-/** What the ends of attempts are written with. */
+/** The parts needed to record the ends of attempts. */
 interface OutcomeParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
@@ -87,8 +87,9 @@ export class Outcomes {
 }
 
 /**
- * The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. Only the count
- * of failures that a success ends comes before it. A circuit that only a newer release can read by now is left alone.
+ * The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. Only the end of
+ * a count of failures by a success is recorded before. A circuit that only a newer release can read by now is left
+ * alone.
  */
 export class Recording {
   readonly #parts: OutcomeParts;
@@ -101,9 +102,9 @@ export class Recording {
   }
 
   /**
-   * Records it, however late. Who finds it settled by another leaves the counting to that one. Throws LogUnavailable,
-   * or an UnreadableRecord where it cannot be recorded without a record that cannot be read, such as the event's own;
-   * called again until it does not, it is counted for certain: whatever of it is in the log is not done twice.
+   * Records the outcome, however late. Where another process has settled the attempt, that one counts it. Throws
+   * LogUnavailable, or an UnreadableRecord where a record that it needs, such as the event's own, cannot be read.
+   * Called again until it resolves, it counts the outcome for certain: facts already in the log are not written twice.
    */
   async finish(): Promise<Recorded> {
     const again = this.#begun;
@@ -116,7 +117,7 @@ export class Recording {
     const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
       await this.#count(late, policy, again);
-      // Last: what is called again after any failure above comes here once.
+      // Last: a call that is repeated after any failure above gets here once.
       countFinished(this.#parts.metrics, facts);
     }
     return { status, isOwn };
@@ -139,7 +140,10 @@ export class Recording {
     return unlessNewer(tell, () => false);
   }
 
-  /** Writes it into the event's stream. What is there already is its own only if there was a try before. */
+  /**
+   * Writes the outcome into the event's stream. An outcome already there is this recording's own only if there was a
+   * try before.
+   */
   async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;
     const { known, attempt, outcome, origin, mayWait = false } = this.#ended;
@@ -157,7 +161,7 @@ export class Recording {
           at,
         });
       const last = facts.at(-1);
-      // Nothing left to record: another was first, or only the answer to this very outcome's append was lost.
+      // Nothing left to record: another process was first, or only the answer to this very outcome's append was lost.
       if (!last) return { status: state.status, ...before };
       const late = isLate(state, attempt);
       try {
@@ -166,7 +170,7 @@ export class Recording {
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
-        // A stream that begins after what was known is another event's, accepted after this one was purged.
+        // A stream that begins after the known revision is another event's, accepted after this one was purged.
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) {
           // The event is purged, with any outcome in it. A failure may not have been written; a success stands anyway.
@@ -178,7 +182,7 @@ export class Recording {
     }
   }
 
-  /** Whether the circuit's stream tells of this outcome: its origin is its attempt's alone. */
+  /** Whether the circuit's stream holds this outcome: no other attempt has its origin. */
   async #isCounted(destinationId: string, { causationId }: Origin): Promise<boolean> {
     const { store } = this.#parts;
     const newest = await store.readStream(streams.circuit(destinationId), { backwards: true, limit: looked });
@@ -209,7 +213,10 @@ function isLate(state: WebhookState, attempt: number): boolean {
   return !state?.open.includes(attempt);
 }
 
-/** Whether an attempt's newest outcome is an earlier try's, whether it was late, and what of it is of its origin. */
+/**
+ * Whether an earlier try wrote an attempt's newest outcome, whether it was late, and which of its facts are of its
+ * origin.
+ */
 function writtenBefore(
   facts: LoadedWebhook["facts"], { attempt, origin: { actor, causationId } }: Ended, again: boolean,
 ): Omit<Written, "status"> {

@@ -1,13 +1,13 @@
 import { sign, type Signer } from "./signature.ts";
 
-/** What a destination is called with, by its authentication type. Write-only for the API, sealed at rest. */
+/** The credentials for a destination, by its authentication type. Write-only for the API, sealed at rest. */
 export type Credentials =
   | { readonly type: "ApiKey"; readonly headerName: string; readonly value: string }
   | { readonly type: "BearerToken"; readonly token: string }
   | ({ readonly type: "JwtBearer" } & ClientGrant)
   | { readonly type: "BasicAuth"; readonly username: string; readonly password: string };
 
-/** What a token endpoint asks of a client (RFC 6749, 4.4). */
+/** The data of a client that a token endpoint asks for (RFC 6749, 4.4). */
 export interface ClientGrant {
   /** https. */
   readonly tokenEndpoint: string;
@@ -21,14 +21,14 @@ export interface AuthHeader {
   readonly name: string;
   readonly value: string;
   readonly masked: string;
-  /** What in it is secret: to be kept out of the log should the receiver send it back. */
+  /** The secrets in the header: to be kept out of the log should the receiver send them back. */
   readonly secrets: readonly string[];
 }
 
 /** The headers of an attempt, as sent and as the log may have them. */
 export interface AttemptRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** The same with credentials masked. Signatures stay: they prove what was sent and open nothing. */
+  /** The same with credentials masked. Signatures stay: they prove the content and open nothing. */
   readonly loggedHeaders: Readonly<Record<string, string>>;
 }
 
@@ -86,7 +86,7 @@ function authorization(scheme: string, value: string, secrets: readonly string[]
   return { name: "Authorization", value: `${scheme} ${value}`, masked: `${scheme} ***`, secrets };
 }
 
-/** What credentials may not set (lower case): HTTP's own framing, and what this service sends. */
+/** Headers that credentials may not set (lower case): HTTP's own framing, and the headers that this service sends. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
   "trailer", "transfer-encoding", "upgrade",

@@ -9,7 +9,10 @@ export interface Signer {
   readonly standardKey: KeyObject;
 }
 
-/** What a receiver verifies by (docs/verify-signatures.md); `webhook-timestamp` is in whole seconds since 1970. */
+/**
+ * The headers by which a receiver verifies (docs/verify-signatures.md); `webhook-timestamp` is in whole seconds since
+ * 1970.
+ */
 export interface SignatureHeaders {
   readonly "X-Service-Signature": string;
   readonly "webhook-id": string;
@@ -32,7 +35,7 @@ export function signerOf(secret: string): Signer {
   };
 }
 
-/** The part of a secret that is base64: what stands behind the prefix. */
+/** The part of a secret that is base64, behind the prefix. */
 export function standardKeyOf(secret: string): string {
   return secret.slice(prefix.length);
 }

@@ -5,7 +5,7 @@ import { sha256 } from "../hashing.ts";
 import type { ClientGrant } from "./request.ts";
 import { requestToken, type ClientProof, type NoToken, type Token } from "./token-request.ts";
 
-/** A grant, and whose: tenants share no token, though their clients be the same. */
+/** A grant and its tenant: tenants share no token, even where their clients are the same. */
 export type TenantGrant = ClientGrant & { readonly tenantId: string };
 
 /** How tokens are fetched, and how many are kept. */
@@ -19,7 +19,7 @@ interface TokenCacheSettings {
   readonly capacity: number;
 }
 
-/** No token is kept for longer, whatever its endpoint says. */
+/** No token is kept for longer, even where its endpoint allows more. */
 const keptAtMostMs = 3_600_000;
 /** How long before its end a token is renewed, so that none expires on its way. */
 const marginMs = 60_000;
@@ -45,8 +45,8 @@ export class TokenCache {
   }
 
   /**
-   * The cached token, or a fresh one: fetched once for all who ask meanwhile, within the outbound deadline. After a
-   * failure the next caller tries again, unless the endpoint asked to be left alone: then not before that is over.
+   * The cached token, or a fresh one: fetched once for all callers meanwhile, within the outbound deadline. After a
+   * failure the next caller tries again, unless the endpoint asked for a pause: then not before its end.
    */
   async token(grant: TenantGrant): Promise<{ readonly token: string } | NoToken> {
     const { clock } = this.#settings;

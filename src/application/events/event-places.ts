@@ -10,7 +10,7 @@ export interface Place {
   readonly offset: number;
 }
 
-/** What tells how many events there are. */
+/** The queries that count events. */
 type Counts = Pick<ReadModels, "buckets" | "sum" | "count">;
 
 /** Some of the events that match a filter: those accepted in a part of its period, and how many these are. */
@@ -44,7 +44,7 @@ export async function nearest(counts: Counts, { filter, offset }: Place, descend
   return { filter: { ...filter, ...(descending ? { to } : { from }) }, offset: left };
 }
 
-/** A period in parts, in the list's direction: whole hours or minutes, and what does not fill one at either end. */
+/** A period in parts, in the list's direction: whole hours or minutes, and the rest at either end. */
 async function* partsOf(
   counts: Counts, filter: EventFilter, period: Period, level: Level, descending: boolean,
 ): AsyncGenerator<Part, void> {

@@ -24,8 +24,8 @@ interface ShownEventParts {
 }
 
 /**
- * Events as the read models show them, at least as new as the moment of the question. What a purge took is hidden bit
- * by bit: nobody sees that half done.
+ * Events as the read models show them, at least as new as the moment of the query. A purge hides its events bit by bit:
+ * no query sees it half done.
  */
 export class ShownEvents {
   readonly #parts: ShownEventParts;
@@ -44,8 +44,8 @@ export class ShownEvents {
 
   /**
    * How many of a tenant's events match the filters, and the place in the log up to which that is so. Where the read
-   * models do not stand still for a count within 2 s, what moved since that place may be counted as it was a moment
-   * later. Throws as {@link ask} does.
+   * models do not stand still for a count within 2 s, events that changed since that place may be counted in their
+   * later state. Throws as {@link ask} does.
    */
   async countUpTo(
     tenantId: string, filters: readonly EventFilter[],
@@ -81,12 +81,12 @@ export class ShownEvents {
   async #betweenPurges<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
     const { clock } = this.#parts;
     const end = clock.monotonic() + patienceMs;
-    // Only now, when the read models are new enough: built anew, they go through old purges once more.
+    // Only now, when the read models are new enough: while rebuilt, they go through old purges once more.
     let before = await this.#purgesOf(tenantId);
     for (;;) {
       const answer = await question();
       const after = await this.#purgesOf(tenantId);
-      // One that began meanwhile may be through already: only if nothing changed was none seen half done.
+      // A purge that began meanwhile may be through already: only if nothing changed was none seen half done.
       if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
       before = after;
       if (clock.monotonic() >= end) refuse("unavailable", "a purge is not through yet; try again");

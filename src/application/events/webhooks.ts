@@ -19,8 +19,8 @@ import { refuseUnreadable } from "../unreadable.ts";
 const pageEntries = 16;
 
 /**
- * A webhook event with the revision of its stream and its facts in order. Those beyond the first page do not say what
- * was sent and answered, which could fill the memory: {@link wholeFact} does.
+ * A webhook event with the revision of its stream and its facts in order. Facts beyond the first page lack requests and
+ * answers, which could fill the memory: {@link wholeFact} reads them.
  */
 export interface LoadedWebhook {
   readonly state: WebhookState;
@@ -28,7 +28,7 @@ export interface LoadedWebhook {
   readonly facts: readonly RecordedEvent<WebhookEvent>[];
 }
 
-/** The log, and what it says of tenants. */
+/** The log, and the aggregates, which tell the purges of tenants. */
 interface Sources {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
@@ -48,7 +48,7 @@ function ofEvent(eventId: string, loaded: LoadedWebhook): LoadedWebhook {
   return !loaded.state || loaded.state.id === eventId ? loaded : nothing;
 }
 
-/** What the next fact about an event refers to: the request it came with, and its newest fact. */
+/** The ids that the next fact about an event refers to: of the request it came with, and of its newest fact. */
 export function referencesOf(
   event: Webhook, facts: LoadedWebhook["facts"],
 ): Pick<Origin, "correlationId" | "causationId"> {
@@ -93,7 +93,7 @@ function readable(entry: LogEntry): RecordedEvent<WebhookEvent> {
   return entry as RecordedEvent<WebhookEvent>;
 }
 
-/** The fact without what was sent and answered. */
+/** The fact without its request and answer. */
 function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent> {
   if (fact.type === "DeliveryFailed") return { ...fact, data: { ...fact.data, requestHeaders: null, answer: null } };
   if (fact.type !== "DeliverySucceeded") return fact;
@@ -102,8 +102,8 @@ function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent
 }
 
 /**
- * A fact of a loaded event with what was sent and answered, read for the tenant that asks; undefined where a purge took
- * it meanwhile. Throws as {@link loadWebhook} does.
+ * A fact of a loaded event with its request and answer, read for the tenant that asks; undefined where a purge took it
+ * meanwhile. Throws as {@link loadWebhook} does.
  */
 export async function wholeFact(
   store: EventStore, asker: string, { facts }: LoadedWebhook, fact: RecordedEvent<WebhookEvent>,
@@ -127,7 +127,7 @@ export async function loadShown(sources: Sources, asker: string, eventId: string
   return asShown(sources, ofEvent(eventId, loaded));
 }
 
-/** The event that has the stream, as {@link loadShown} does, whatever its id is. */
+/** The event of any id that has the stream, as {@link loadShown} shows it. */
 export async function loadShownOf(sources: Sources, asker: string, stream: string): Promise<LoadedWebhook> {
   return asShown(sources, await loadStream(sources.store, stream, asker));
 }
@@ -155,9 +155,9 @@ export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotency
 }
 
 /**
- * The event that has this idempotency key of the tenant's as it was accepted: all that can be told of it where a newer
- * release wrote of it since. Undefined where there is none, or a purge that is under way may have taken it. Throws
- * LogUnavailable, or an UnreadableRecord where its acceptance, or the tenant's purges, cannot be read either.
+ * The event that has this idempotency key of the tenant's as it was accepted: all that is known of it where a newer
+ * release has written to its stream. Undefined where there is none, or a purge that is under way may have taken it.
+ * Throws LogUnavailable, or an UnreadableRecord where its acceptance, or the tenant's purges, cannot be read either.
  */
 export async function loadAcceptedByKey(
   sources: NamedSources, tenantId: string, idempotencyKey: string,
@@ -187,12 +187,12 @@ export function hasKey(event: Webhook, tenantId: string, idempotencyKey: string)
   return event.tenantId === tenantId && event.idempotencyKey === idempotencyKey;
 }
 
-/** What is to become of an event as it stands; throws where nothing may. */
+/** Decides the next facts of an event; throws where none is allowed. */
 export type Decision = (event: Webhook) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
 
 /**
- * Decides on an event as {@link loadShown} has it and appends what follows, again from its newer state when another
- * writer was first. Answers the event after the facts, and these; null where it is not there, or a purge took it in
+ * Decides on an event as {@link loadShown} has it and appends the facts, again from its newer state when another writer
+ * was first. Resolves with the event after the facts, and the facts; null where it is not there, or a purge took it in
  * between. Throws as {@link loadShown} and `decide` do.
  */
 export async function changeShown(
@@ -208,7 +208,7 @@ export async function changeShown(
       if (isFinished(state.status) && !(await loadShown(parts, asker, eventId)).state) return null;
       return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };
     } catch (error) {
-      // Another was first: what may be done now depends on what it did.
+      // Another writer was first: the decision depends on its facts.
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }

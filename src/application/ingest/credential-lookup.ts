@@ -21,11 +21,11 @@ import { hasNewerStream, type StreamSources } from "../newer-streams.ts";
 import { onceKnown } from "../once-known.ts";
 import { refuseUnreadable, unlessNewer } from "../unreadable.ts";
 
-/** How far a process has seen what others changed. */
+/** How far a process has seen the changes of other processes. */
 export interface Following {
-  /** Whether everything is known here that was changed a second ago. */
+  /** Whether all changes until a second ago are known here. */
   readonly fresh: boolean;
-  /** Resolves true once everything is known that was changed before the call, false when that takes too long. */
+  /** Resolves true once all changes before the call are known, false when that takes too long. */
   renewed(): Promise<boolean>;
 }
 
@@ -40,11 +40,11 @@ interface DirectoryParts extends StreamSources {
 /** A sender, and the revision of its stream that it is folded from. */
 export type SenderAt = Sender & { readonly revision: number };
 
-/** One kind of secret, and whose its hashes are known to be. */
+/** One kind of secret, and the known owners of its hashes. */
 interface Secrets<State, Owner = State> {
   readonly owners: LRUCache<string, string>;
   readonly type: AggregateType<State, never>;
-  /** What an owner is called. */
+  /** The kind of owner, in a message. */
   readonly name: string;
   /** Holds all hashes, with the owner's id in `field`. */
   readonly collection: CollectionDefinition;
@@ -54,9 +54,9 @@ interface Secrets<State, Owner = State> {
 }
 
 /**
- * Whose an API key or an ingest token is, and whether it may be used. The owner of a hash never changes, so found
+ * The owner of an API key or an ingest token, and whether it may be used. The owner of a hash never changes, so found
  * hashes are remembered; an unknown one is refused only after the read models have caught up with the log. It is not
- * called unknown while only a newer release can read an owner of its kind: questions then reject with an
+ * called unknown while only a newer release can read an owner of its kind: look-ups then reject with an
  * UnreadableRecord.
  */
 export class CredentialLookup {
@@ -102,14 +102,14 @@ export class CredentialLookup {
   }
 
   /**
-   * Await this before asking anything: nothing in memory is then out of date by more than a second. Undefined where
-   * that is so already. Rejects with a Refusal (unavailable) when it takes over two seconds.
+   * Await this before any look-up: nothing in memory is then out of date by more than a second. Undefined where that is
+   * so already. Rejects with a Refusal (unavailable) when it takes over two seconds.
    */
   refreshed(): Promise<void> | undefined {
     return this.#parts.following.fresh ? undefined : this.#renewed();
   }
 
-  /** The usable API key of a hash, or undefined. Answers at once where everything is in memory. */
+  /** The usable API key of a hash, or undefined. Returns at once where everything is in memory. */
   apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
     return this.#find(this.#keys, hash);
   }
@@ -152,7 +152,7 @@ export class CredentialLookup {
     if (known !== undefined) return valid(await this.#parts.aggregates.read(type, known), hash);
     const id = await this.#ownerOf(secrets, hash);
     if (id === undefined) {
-      // Whose record that is, the caller must not learn.
+      // The caller must not learn whose record that is.
       if (await hasNewerStream(this.#parts, type.category)) refuseUnreadable(`the record of ${name}`, { newer: true });
       return undefined;
     }
@@ -178,7 +178,7 @@ export class CredentialLookup {
   }
 }
 
-/** A destination or sender answers to its newest token only, and to none once it is deleted. */
+/** A destination or sender is reached by its newest token only, and by none once it is deleted. */
 function reachable<Target extends Destination | Sender>(target: Target | undefined, hash: string): Target | undefined {
   return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;
 }

@@ -26,7 +26,7 @@ import type { CredentialLookup } from "./credential-lookup.ts";
 import { recordUse } from "./key-use.ts";
 import type { Admission } from "./producer-authentication.ts";
 
-/** What a producer is told of an event; for one accepted just now, `status` is Pending. */
+/** The answer to a producer about an event; for one accepted just now, `status` is Pending. */
 export interface Acceptance {
   readonly eventId: string;
   readonly status: string;
@@ -36,7 +36,7 @@ export interface Acceptance {
 /** An event that exists already under the idempotency key. */
 export type Duplicate = EventView & Acceptance;
 
-/** What a producer posted. */
+/** A producer's request. */
 export interface Posted {
   /** The JSON text of the body. */
   readonly received: string;
@@ -95,7 +95,7 @@ export class Ingest {
     const { tenantId } = destination;
     const payload = mapped instanceof Refusal ? mapped : (await this.#obstacle(admission)) ?? mapped;
     if (payload instanceof Refusal) {
-      // A repeated request is answered whatever became of its sender and destination since.
+      // A repeated request is answered even if its sender or destination would refuse it now.
       const duplicate = await this.#find(tenantId, idempotencyKey);
       if (duplicate) return { duplicate };
       throw payload;
@@ -133,7 +133,7 @@ export class Ingest {
     }
   }
 
-  /** Appends what accepts an event with the claim of its first attempt, where the log takes both. */
+  /** Appends an event's acceptance with the claim of its first attempt, where the log takes both. */
   async #appendClaiming(stream: string, accepting: readonly NewEntry[], claim: FirstClaim): Promise<void> {
     const { store } = this.#parts;
     let outcome: ClaimOutcome = "refused";
@@ -154,7 +154,7 @@ export class Ingest {
     return event && accepted ? this.#parts.firstAttempts.claim(event, accepted) : null;
   }
 
-  /** What the sender makes of it, or why it cannot, and the admission it was made under. */
+  /** The body as the sender maps it, or why it cannot, and the admission it was mapped under. */
   async #mapped(
     admitted: Admission, received: string, admit: () => Admission | Promise<Admission>,
   ): Promise<{ readonly admission: Admission; readonly mapped: string | Refusal }> {
@@ -187,7 +187,7 @@ export class Ingest {
     return found && duplicateOf(found);
   }
 
-  /** The event that is looked for; as it was accepted where only a newer release can read what became of it since. */
+  /** The event found; as it was accepted where only a newer release can read its later facts. */
   async #orAccepted(
     tenantId: string, idempotencyKey: string, find: () => Promise<WebhookState>,
   ): Promise<WebhookState> {
@@ -215,7 +215,7 @@ export class Ingest {
     try {
       await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {
-      // Somebody else was first, to delete it or to begin again.
+      // Another process was first, to delete it or to begin again.
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }

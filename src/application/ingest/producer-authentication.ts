@@ -27,7 +27,7 @@ interface AdmissionParts {
 /** Producers remembered as admitted. */
 const mostAdmitted = 10_000;
 
-/** Authenticates producers: who may hand events over, and to which destination. */
+/** Authenticates producers: whether they may hand events over, and to which destination. */
 export class ProducerAuthentication {
   readonly #parts: AdmissionParts;
   /**
@@ -80,7 +80,7 @@ export class ProducerAuthentication {
     return { key, ...target };
   }
 
-  /** What a token leads to; a sender and its destination are of one tenant. */
+  /** The target of a token; a sender and its destination are of one tenant. */
   async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
     const { credentials } = this.#parts;
     const hash = sha256(token);

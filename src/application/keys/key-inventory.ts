@@ -12,7 +12,7 @@ export interface MasterKeyUse {
   readonly needed: boolean;
 }
 
-/** Master keys that are asked for: more than anybody has. */
+/** The most master keys queried: more than any installation has. */
 const most = 1_000;
 const collection = wrappedKeys.name;
 

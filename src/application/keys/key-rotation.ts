@@ -85,10 +85,10 @@ export class KeyRotation {
   }
 
   /**
-   * Re-wraps whatever is under another master key than the newest, then records that in the log where it is news: a
-   * process that was still given an old key alone may have used it since. Ends early, without recording anything, once
-   * `stopped`, or where another master key is the newest by then: whoever brought that re-wraps. Throws when an engine
-   * does not answer.
+   * Re-wraps the keys under other master keys than the newest, then records that in the log where it is news: a process
+   * that was still given an old key alone may have used it since. Ends early, without recording anything, once
+   * `stopped`, or where another master key is the newest by then: the process that brought it re-wraps. Throws when an
+   * engine does not answer.
    */
   async finish(stopped: () => boolean): Promise<Rotated> {
     const { store } = this.#parts;
@@ -162,7 +162,7 @@ export class KeyRotation {
     return true;
   }
 
-  /** By then the read models surely hold what was created under another master key before this process started. */
+  /** Waits until the read models surely hold the keys created under another master key before this process started. */
   async #caughtUp(stopped: () => boolean): Promise<void> {
     const { store, readModels } = this.#parts;
     const head = await store.head();

@@ -22,7 +22,7 @@ export interface OpenedPlatformKeys {
   readonly keyedEventIds: boolean;
 }
 
-/** The same with what is made of them. */
+/** The keys of the installation, with the event keys derived from them. */
 export interface LoadedPlatformKeys extends OpenedPlatformKeys {
   readonly events: EventKeys;
 }
@@ -40,7 +40,7 @@ interface PlatformKeyParts {
   readonly ids: Ids;
 }
 
-/** The installation's own keys: made by whichever process needs them first, the same for all from then on. */
+/** The installation's own keys: made by the first process that needs them, the same for all from then on. */
 export class PlatformKeys {
   readonly #parts: PlatformKeyParts;
   #keys: Promise<LoadedPlatformKeys> | undefined;
@@ -89,7 +89,7 @@ export class PlatformKeys {
       await store.append(streams.platform, noStream, entriesOf([event], origin, ids));
       return keys;
     } catch (error) {
-      // Another process made them first: those are the platform's.
+      // Another process made the keys first: those are the platform's.
       const theirs = error instanceof RevisionConflict ? await this.#read() : undefined;
       if (theirs) return theirs;
       throw error;
@@ -97,7 +97,7 @@ export class PlatformKeys {
   }
 }
 
-/** What the log says of the platform's keys, undefined before there are any. Throws an UnreadableRecord. */
+/** The platform's keys in the log, undefined before there are any. Throws an UnreadableRecord. */
 export async function readPlatformKeys(store: Pick<EventStore, "readStream">): Promise<StoredPlatformKeys | undefined> {
   const [entry] = await store.readStream(streams.platform, { backwards: true, limit: 1 });
   if (!entry) return undefined;

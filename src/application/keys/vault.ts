@@ -13,7 +13,7 @@ export const places = {
   platform: (name: string) => `platform/${name}`,
 } as const;
 
-/** Opens what a tenant's facts hold sealed. It stays open, in memory only, for as long as the folded facts do. */
+/** Opens the sealed values in a tenant's facts. They stay open, in memory only, for as long as the folded facts do. */
 export class Vault {
   readonly #sealing: Sealing;
   readonly #keys = new WeakMap<Pick<Tenant, "dataKey">, SealingKey>();

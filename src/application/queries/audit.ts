@@ -8,7 +8,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 
-/** A fact of the audit: as its subject's history has it, and what that is. */
+/** A fact of the audit: as its subject's history has it, and the subject. */
 export interface AuditItem extends HistoryItem {
   readonly subject: { readonly type: SubjectType; readonly id: string };
 }
@@ -18,7 +18,7 @@ interface AuditQueryParts {
   readonly freshness: Freshness;
 }
 
-/** Who changed what of a tenant. */
+/** Queries about the changes of a tenant, and their authors. */
 export class AuditQueries {
   readonly #parts: AuditQueryParts;
 

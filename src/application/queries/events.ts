@@ -17,7 +17,7 @@ import { pageFrom, pageOf, sliceOf, type PageInParts, type PageRequest } from ".
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 
-/** Attempts or facts that are read at once where what was sent and answered is not known yet. */
+/** Attempts or facts whose requests and answers, of unknown size, are read at once. */
 const partSize = 4;
 /** Events whose payloads are read first, before it is known how large they are. */
 const firstEvents = 1;
@@ -173,7 +173,7 @@ function charactersOf(events: readonly EventView[]): number {
   return events.reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
-/** What `wholeOf` makes of the items, without those that are gone meanwhile. */
+/** The results of `wholeOf` for the items, without those that are gone meanwhile. */
 function inParts<Outline, Item>(
   items: readonly Outline[], wholeOf: (item: Outline) => Promise<Item | undefined>,
 ): AsyncIterable<readonly Item[]> {

@@ -20,7 +20,7 @@ export async function historyPage(store: EventStore, stream: string, request: Pa
   const last = newest?.revision ?? noStream;
   const total = last + 1;
   if (offset >= total) return { total, items: [] };
-  // What is appended meanwhile is beyond the total, so it is not asked for.
+  // Facts appended meanwhile are beyond the total, so they are not asked for.
   const slice = { from: backwards ? last - offset : offset, limit: Math.min(limit, total - offset), backwards };
   const facts = await store.readStream(stream, slice);
   const items = facts.map((fact) => {

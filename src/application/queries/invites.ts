@@ -34,7 +34,9 @@ export class InviteQueries {
     return ownHistory(this.#parts, { type: invites, id, name: "invite" }, caller, page);
   }
 
-  /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */
+  /**
+   * The invites of the caller's tenant, of any status. Throws a Refusal (unavailable) when the read models are behind.
+   */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
     const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, (invite) =>

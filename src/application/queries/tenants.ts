@@ -43,7 +43,7 @@ export class TenantQueries {
     return this.#history(caller, id, streams.purges(id), page);
   }
 
-  /** Every replay of many of the tenant's events, and what came of it. Throws a Refusal (not-found, forbidden). */
+  /** Every bulk replay of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
   replayHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.replays(id), page);
   }

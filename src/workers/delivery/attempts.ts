@@ -35,8 +35,8 @@ export class Attempts {
   }
 
   /**
-   * Sends a claimed attempt; resolves when its outcome is recorded, with whether it succeeded. `pause` is told what the
-   * receiver asks for. `mayLinger` is asked when the answer is there: whether nobody waits for the attempt's place.
+   * Sends a claimed attempt and records its outcome; resolves with whether it succeeded. A pause that the receiver asks
+   * for begins in `pause`. `mayLinger` is called after the answer: whether no event waits for the attempt's place.
    */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
@@ -47,18 +47,19 @@ export class Attempts {
     const claimMs = clock.monotonic() - claimedFrom;
     if (state.attempts === 1) metrics.firstAttemptDelay(Math.max(0, clock.now() - millis(state.acceptedAt)) / 1000);
     const delivery = { webhook: state, destination, tenant };
-    // Another worker may take a late one for lost before it could be over.
+    // After a late claim another worker may give the attempt up as lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
     pause.ask(pauseAskedBy(outcome) ?? 0);
-    // A failure may open a circuit, or plan a retry: both are to be known at once.
+    // A failure may open a circuit, or plan a retry: it is recorded without delay.
     await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayLinger() });
     return outcome.ok;
   }
 
   /**
-   * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where the event's
-   * record cannot be read any more is it given up: it would wait for ever, and keep its place from others. The attempt
-   * is then left to a process that can read the record, which finds it lost.
+   * Tries until the outcome is recorded, however long the log is unavailable: the receiver has seen the request. Only
+   * where the event's record cannot be read any more is the outcome given up: it would be tried for ever, and the
+   * attempt would keep its place from others. The attempt is then left to a process that can read the record, which
+   * finds it lost.
    */
   async #record(
     known: Known, outcome: Outcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
@@ -108,7 +109,9 @@ export class Attempts {
     logger.error({ reason: error.message, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
-  /** A log that is away keeps all attempts under way from being recorded, again and again. */
+  /**
+   * While the log is unavailable, recording fails again and again for every attempt under way: hence the log throttle.
+   */
   #tell(error: unknown, eventId: string, attempt: number): void {
     const { logger } = this.#parts;
     this.#logThrottle.tell(

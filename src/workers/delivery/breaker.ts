@@ -15,7 +15,7 @@ class NotDelivered extends Error {
   }
 }
 
-/** Where all breakers of the process count. Nobody reads it; counts of its own would cost each breaker a timer. */
+/** The statistics of all breakers of the process. Nobody reads them; separate ones would cost each breaker a timer. */
 let counts: CircuitBreaker.Status | undefined;
 
 const halfOpen = {
@@ -30,12 +30,12 @@ const halfOpen = {
 export class Breaker {
   #breaker = madeBreaker();
 
-  /** Obeys the circuit as the log has it. A probe under way goes on. */
+  /** Takes over the circuit's position from the log. A probe under way goes on. */
   follow(circuit: Circuit, now: Timestamp): void {
     if (circuit.position === "Closed") this.#breaker.close();
     else if (!mayProbe(circuit, now)) this.#breaker.open();
     else if (!this.#breaker.halfOpen) {
-      // A new one: attempts that were let through before it opened must not close it.
+      // A new breaker: attempts admitted before the circuit opened must not close it.
       this.drop();
       this.#breaker = madeBreaker(halfOpen);
     }

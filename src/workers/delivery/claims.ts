@@ -21,7 +21,7 @@ import type { FirstAttempt } from "../../ports/work-queue.ts";
 import { originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work }
   from "./work.ts";
 
-/** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
+/** A lease outlasts the delivery timeout by this margin; an attempt whose claim took longer than it is not sent. */
 export const leaseMarginMs = 5_000;
 const lookAgainAfterMs = 250;
 
@@ -36,7 +36,10 @@ interface ClaimParts {
   readonly deliveryTimeoutMs: number;
 }
 
-/** Claims attempts, by an append at the expected revision: of all rivals, one wins. */
+/**
+ * Claims attempts: a worker claims one by appending to the event's stream at the revision it read. Only one such append
+ * succeeds, so only one worker sends.
+ */
 export class Claims {
   readonly #parts: ClaimParts;
   readonly #logThrottle: LogThrottle;
@@ -50,9 +53,9 @@ export class Claims {
   }
 
   /**
-   * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is asked right before:
-   * what is read first may take so long that the destination is another's. Throws LogUnavailable, or an
-   * UnreadableRecord where it is the destination's or the tenant's.
+   * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is called right before
+   * the append: the reads before it may take so long that the destination is another worker's. Throws LogUnavailable,
+   * or an UnreadableRecord where the record of the destination or the tenant cannot be read.
    */
   claim(work: Work, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
     return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs);
@@ -69,7 +72,7 @@ export class Claims {
     return this.#start(known, { ...destination, state: destination.state }, tenant, false, millis(event.acceptedAt));
   }
 
-  /** Why an event cannot be tried, before anything is claimed for it; undefined where it can. Throws LogUnavailable. */
+  /** Why an event cannot be tried, before an attempt is claimed; undefined where it can. Throws LogUnavailable. */
   async missOf(work: Unclaimed): Promise<Miss | undefined> {
     const known = await this.#know(work);
     return typeof known === "string" ? known : undefined;
@@ -134,7 +137,7 @@ export class Claims {
     return { state, revision, ...referencesOf(state, facts) };
   }
 
-  /** Damage is told event by event; a newer release may have left thousands. */
+  /** Logs each damaged event, but not each event of a newer release: there may be thousands. */
   #passOver(eventId: string, { newer }: UnreadableRecord): void {
     const { logger, metrics } = this.#parts;
     metrics.anomaly("event not readable");
@@ -146,7 +149,7 @@ export class Claims {
     );
   }
 
-  /** What claims an attempt at `at` (ms since 1970), or undefined where the event waits for none. */
+  /** The claim of an attempt at `at` (ms since 1970), or undefined where the event waits for no attempt. */
   #start(
     known: Omit<Known, "revision">,
     destination: { readonly state: Destination; readonly revision: number },
@@ -177,7 +180,7 @@ export class Claims {
     };
   }
 
-  /** Null when another was first, or there was nothing to append. */
+  /** Null when another worker was first, or there was nothing to append. */
   async #append({ state, revision }: Known, entries: readonly NewEntry[]): Promise<Appended | null> {
     if (entries.length === 0) return null;
     try {
@@ -189,7 +192,7 @@ export class Claims {
   }
 }
 
-/** The event of a first work item, as its stream is when nothing has happened since its acceptance. */
+/** The event of a first work item, in the state it has in the log if nothing has happened since its acceptance. */
 function fresh(item: FirstAttempt): Known | undefined {
   const { acceptedAt: at, causationId, correlationId } = item;
   const state = evolve(undefined, {

@@ -10,16 +10,18 @@ import { Dispatcher, type DispatcherParts } from "./dispatcher.ts";
 import type { SessionStart } from "./ownership.ts";
 import { PayloadBudget } from "./payload-budget.ts";
 
-/** Questions and claims at once: more would not be over sooner, and would keep others from being answered. */
+/** Reads and claims at once: more would not finish sooner, and would delay the answers to others. */
 const askedAtOnce = 64;
 const idleMs = 30_000;
 const dropEveryMs = 5_000;
-/** Of payloads at hand. */
+/** Characters of the payloads at hand in all dispatchers. */
 const atHandCharacters = 64 * 2 ** 20;
-/** Of payloads under way; they take some four times as much memory: as text, as bytes, and encrypted. */
+/**
+ * Characters of the payloads being sent; they take some four times as much memory: as text, as bytes, and encrypted.
+ */
 const usualSendingCharacters = 128 * 2 ** 20;
 
-/** What the worker makes for its dispatchers. */
+/** The parts that the worker makes for its dispatchers. */
 type OfWorker = "logThrottle" | "payloadBudget" | "sendingBudget" | "startOf" | "woken" | "atHand";
 
 /** Hands work items to dispatchers, one for each destination: made when first needed, dropped when idle. */
@@ -55,7 +57,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#dropIdleDispatchers();
   }
 
-  /** Starts nothing more and resolves when what is under way is recorded, or after `patienceMs`. */
+  /** Starts nothing more; resolves when the work under way is recorded, or after `patienceMs`. */
   async stop(patienceMs: number): Promise<void> {
     this.#idleTimer?.cancel();
     this.#firstAttempts.claimer = null;

@@ -21,25 +21,26 @@ import { RetryPause, type RetryPauseParts } from "./retry-pause.ts";
 import type { Claimed, Ended, Miss, Unclaimed, Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
-/** What all dispatchers of a worker share. */
+/** Shared by all dispatchers of a worker. */
 export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipParts, WindowParts {
   readonly aggregates: Aggregates;
   readonly claims: Claims;
   readonly attempts: Attempts;
   /** For the payloads of attempts under way. */
   readonly sendingBudget: PayloadBudget;
-  /** For questions to the engines, and claims, of dispatchers that were woken: many may be woken at once. */
+  /** Limits reads and claims of dispatchers that were woken: many may be woken at once. */
   readonly woken: LimitFunction;
-  /** For those of dispatchers with work at hand, which wait for none of the others. */
+  /** Limits those of dispatchers with work at hand, so that they do not wait for woken ones. */
   readonly atHand: LimitFunction;
 }
 
-/** Later than any planned attempt: everything that waits, due or not. */
+/** Later than any planned attempt: all waiting events are due by then. */
 const endOfTime = Date.UTC(9999, 0);
 
 /**
- * One destination's deliveries in this worker: never more at once than its limit, one probe at a time when its circuit
- * is not closed, none while it is inactive or its receiver asked for a pause, and for a deleted one cancellations only.
+ * The deliveries of one destination in this worker: never more at once than the destination's limit, one probe at a
+ * time while its circuit is not closed, none while it is inactive or its receiver asked for a pause. The events of a
+ * deleted destination are only cancelled.
  */
 export class Dispatcher {
   readonly #destinationId: string;
@@ -48,21 +49,24 @@ export class Dispatcher {
   readonly #window: WorkWindow;
   readonly #probes: Probes;
   readonly #retryPause: RetryPause;
-  /** For looks into the due index: while it is behind, what is at hand goes on. */
+  /** For refills: while the due index is behind, work at hand goes on. */
   readonly #refillPause: RetryPause;
   #pause: ReceiverPause;
   readonly #breaker = new Breaker();
-  /** The destination's places: of its attempts, and of those that earlier owners may have under way. */
+  /** The places of the destination's limit, for its attempts and for those that earlier owners may have under way. */
   readonly #places = pLimit(1);
   readonly #cancellations = pLimit(windowSize);
   readonly #underWay = new Set<Promise<unknown>>();
   /** Characters of the payloads that are being sent. */
   #sending = 0;
-  /** The end of the pause in which an open circuit's destination was found to have events that are held. */
+  /**
+   * The end of the pause in which a held event was found for an open circuit's probe: it is not looked for again
+   * before.
+   */
   #heldInPause: Timestamp | undefined;
   #loading = false;
   #refilling = false;
-  /** A fact called for work. It may be newer than what is known of the destination: the queue and the feed race. */
+  /** A wake-up arrived; the cached destination and circuit may be stale, since the queue may be ahead of the feed. */
   #told = false;
   #lastActive: number;
 
@@ -81,7 +85,7 @@ export class Dispatcher {
     this.#lastActive = parts.clock.monotonic();
   }
 
-  /** Takes an item over, or leaves it to the due index when there is no room. */
+  /** Takes an item in, or leaves it to the due index when there is no room. */
   offer(item: WorkItem, session: QueueSession): void {
     this.#ownership.join(session);
     this.#window.offer(item);
@@ -90,7 +94,7 @@ export class Dispatcher {
   }
 
   /**
-   * Claims the first attempt of an event that is about to be accepted, where it may begin at once and nothing older
+   * Claims the first attempt of an event that is about to be accepted, if it may begin at once and no older event
    * waits.
    */
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
@@ -102,7 +106,7 @@ export class Dispatcher {
   }
 
   /**
-   * Starts what may be started: nothing unless the destination, its circuit and its tenant can be read. Call after
+   * Starts all work that may start; none before the destination, its circuit and its tenant can be read. Call after
    * offering.
    */
   pump(): void {
@@ -117,7 +121,7 @@ export class Dispatcher {
     }
     this.#pause.follow(circuit.state?.pausedUntil);
     if (destination.state?.deleted) {
-      // Nothing is sent: what is still under way at the receiver holds up no cancellation.
+      // Nothing is sent: an attempt still under way at the receiver holds up no cancellation.
       const room = () => windowSize - this.#cancellations.activeCount;
       this.#flow(destination.state, room, (work) =>
         this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
@@ -137,7 +141,7 @@ export class Dispatcher {
     this.pump();
   }
 
-  /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
+  /** Starts nothing more until the destination comes back to this worker; attempts under way go on. */
   leave(): void {
     this.#ownership.leave();
     // Attempts under way still record the pause in the log, where the destination's next owner reads it.
@@ -146,17 +150,22 @@ export class Dispatcher {
     this.#window.hold();
   }
 
-  /** Whether nothing is sent or at hand here, since `since` (monotonic ms): what else waits, the sweeper finds. */
+  /**
+   * Whether no work is under way or at hand here, since `since` (monotonic ms). The sweeper finds other waiting events.
+   */
   idleSince(since: number): boolean {
     return this.#places.activeCount === 0 && this.#window.idle && this.#lastActive <= since;
   }
 
-  /** Resolves when nothing that was under way at the call still is. */
+  /** Resolves when all work that was under way at the call has ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Gives up what would outlive the dispatcher. Call once it is {@link idleSince idle}. */
+  /**
+   * Leaves the destination, and cancels the timers that would outlive the dispatcher. Call once it is
+   * {@link idleSince idle}.
+   */
   drop(): void {
     this.leave();
     this.#breaker.drop();
@@ -181,12 +190,15 @@ export class Dispatcher {
     });
   }
 
-  /** An attempt of an earlier owner keeps its place until it must be over. */
+  /** An attempt of an earlier owner occupies a place until it must be over. */
   #leavePlace(untilOver: () => Promise<void>): void {
     void this.#places(untilOver).then(() => this.pump());
   }
 
-  /** What was told while this looks is looked for again, and so is what a log that is away does not say. */
+  /**
+   * Reads the destination and its circuit from the log. A wake-up that arrives meanwhile makes it read once more, and
+   * so does an unavailable log.
+   */
   async #lookAnew(): Promise<void> {
     const { aggregates } = this.#parts;
     this.#told = false;
@@ -194,7 +206,7 @@ export class Dispatcher {
       await aggregates.current(destinations, this.#destinationId);
       await aggregates.current(circuits, this.#destinationId);
     } catch (error) {
-      // The feed brings what follows a newer release's entry.
+      // The feed brings the entries that follow an entry of a newer release.
       this.#told = !isNewer(error);
       throw error;
     }
@@ -218,7 +230,7 @@ export class Dispatcher {
     if (this.#breaker.probing) return;
     this.#window.hold();
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
-    // What was under way when the circuit opened may outlast its timer.
+    // Attempts that were under way when the circuit opened may outlast its timer.
     if (!this.#breaker.admits || this.#room() <= 0) return;
     const probing = this.#retryPause.run(() =>
       this.#breaker.fire(() => this.#probe(circuit), (ended) => ended === "delivered"));
@@ -250,20 +262,20 @@ export class Dispatcher {
     });
   }
 
-  /** Whether no attempt except a probe may begin, by the state that is known here. */
+  /** Whether no attempt except a probe may begin, by the cached state. */
   #isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
     const isClosed = circuit === undefined || circuit.position === "Closed";
     return !destination?.active || !isClosed || this.#pause.until !== null;
   }
 
-  /** How many more attempts the limit, and the memory for their payloads, allow now. */
+  /** How many more attempts the limit, and the payload budget for sending, allow now. */
   #room(): number {
     if (!this.#parts.sendingBudget.allows(this.#sending)) return 0;
     const { concurrency, activeCount, pendingCount } = this.#places;
     return concurrency - activeCount - pendingCount;
   }
 
-  /** How many it allows where nothing holds the destination up and nothing older waits; else 0. */
+  /** How many more attempts may begin if nothing holds the destination up and no older event waits; else 0. */
   #roomForFirst(): number {
     if (this.#retryPause.paused || !this.#ownership.mayClaim || !this.#window.clear) return 0;
     const destination = this.#parts.aggregates.peek(destinations, this.#destinationId)?.state;
@@ -299,7 +311,7 @@ export class Dispatcher {
       this.#sending -= payload.length;
       sendingBudget.giveBack(payload);
     }
-    // Deleted meanwhile: the look for what is to be cancelled passed over this event, which may wait again.
+    // Deleted meanwhile: the refill for cancellations passed over this event, which may wait for a retry now.
     if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
     return delivered ? "delivered" : "failed";
   }
@@ -319,8 +331,8 @@ export class Dispatcher {
   }
 
   /**
-   * Tries the destination with one event, the oldest held, but not during a pause; with nothing held it becomes Active,
-   * still half-open. Resolves "nothing to do" when there was nothing to be done now.
+   * Tries the destination with the oldest held event, but not during a pause. With no event held the destination
+   * becomes Active, its circuit half-open. Resolves "nothing to do" when nothing could be done now.
    */
   async #probe(circuit: Circuit): Promise<Ended> {
     if (this.#probes.stands(circuit)) return "nothing to do";
@@ -344,7 +356,7 @@ export class Dispatcher {
     const probe = await this.#probes.claim(circuit, work.eventId);
     if (!probe) return "nothing to do";
     const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
-    // Inactive or deleted since: the event waits, or is cancelled, as any other.
+    // Inactive or deleted since: the event waits, or is cancelled, like any other.
     const mayGo = state?.active && !state.deleted;
     const ended = mayGo ? await this.#track(work, () => this.#places(() => this.#attempt(work, true))) : "not ours";
     if (ended !== "delivered" && ended !== "failed") {

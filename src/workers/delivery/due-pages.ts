@@ -3,10 +3,13 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
-/** How long later looks go on where one ended. Then they start over: the index may have learned of work before that. */
+/** How long looks continue where one ended. Then they start over: the index may have learned of earlier work. */
 const goOnForMs = 1_000;
 
-/** Where a look ended: the caller knows everything due before it, and what was seen of this very time. */
+/**
+ * Where a look ended: the caller knows all events due before `dueAt`, and of those due at that very time the `seen`
+ * ones.
+ */
 interface Place {
   readonly dueAt: string;
   readonly seen: ReadonlySet<string>;
@@ -14,11 +17,11 @@ interface Place {
   readonly until: number;
 }
 
-/** What a look is for. */
+/** One look into the due index. */
 interface Look {
-  /** Whose destination it is. */
+  /** The destination's tenant. */
   readonly tenantId: string;
-  /** From the start, the index must have come this far. */
+  /** The position that the index must cover for a look from the start. */
   readonly position: Position;
   /** Due by then, ms since 1970. */
   readonly dueBy: number;
@@ -33,9 +36,9 @@ interface DuePagesParts {
 }
 
 /**
- * Looks through the due work of one destination. A look from the start needs an index that knows everything done so
- * far, and so makes the projection flush; the looks that go on from there need not. A lagging index may name work that
- * is already done: the claim finds that out.
+ * Looks through the due work of one destination. A look from the start needs an index that covers all work done so far,
+ * and so makes the projection flush; the looks that continue from there do not. A lagging index may name work that is
+ * already done: its claim then fails.
  */
 export class DuePages {
   readonly #destinationId: string;

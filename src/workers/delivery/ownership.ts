@@ -7,7 +7,7 @@ import type { QueueSession } from "../../ports/work-queue.ts";
 import type { Claims } from "./claims.ts";
 import type { Workers } from "./workers.ts";
 
-/** How a worker learns what earlier owners of its destinations left behind. */
+/** The parts needed to find the attempts that earlier owners left under way. */
 export interface OwnershipParts {
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
@@ -25,7 +25,9 @@ export interface SessionStart {
   readonly at: number;
 }
 
-/** While a destination is this worker's: under which membership, and what earlier owners may have under way there. */
+/**
+ * The membership under which a destination is this worker's, and the attempts that earlier owners may have under way.
+ */
 export class Ownership {
   readonly #destinationId: string;
   readonly #parts: OwnershipParts;
@@ -38,17 +40,17 @@ export class Ownership {
     this.#parts = parts;
   }
 
-  /** The membership by which the destination is this worker's; none while it is another's. */
+  /** The membership by which the destination is this worker's; undefined while it is another worker's. */
   get session(): QueueSession | undefined {
     return this.#session;
   }
 
-  /** Whether something may be started, as far as the membership goes. */
+  /** Whether the membership allows work to start. */
   get alive(): boolean {
     return this.#session?.alive ?? false;
   }
 
-  /** Whether it is known what earlier owners left. */
+  /** Whether the attempts that earlier owners left are known. */
   get known(): boolean {
     return this.#known;
   }
@@ -72,10 +74,10 @@ export class Ownership {
   }
 
   /**
-   * Learns what earlier owners left under way, unless the membership changes meanwhile. Calls `found` for each attempt
-   * with a function that resolves once it is over, or the destination is another worker's. Once a lease has passed
-   * since the membership began all are over, whatever the due index knows; until then throws when that is behind or
-   * away.
+   * Learns which attempts earlier owners left under way, unless the membership changes meanwhile. Calls `found` for
+   * each attempt with a function that resolves once it is over, or the destination is another worker's. Once a lease
+   * has passed since the membership began all are over, and the due index is not asked; until then throws when the due
+   * index is behind or unavailable.
    */
   async learn(found: (untilOver: () => Promise<void>) => void): Promise<void> {
     const { claims, clock, startOf } = this.#parts;
@@ -92,7 +94,7 @@ export class Ownership {
     }
   }
 
-  /** The monotonic moment at which each is over. */
+  /** When each lease of another worker is over, monotonic ms. */
   async #leasesOfOthers(position: Position): Promise<number[]> {
     const { dueIndex, clock, workerId, workers } = this.#parts;
     await dueIndex.cover(position);

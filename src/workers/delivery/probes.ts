@@ -8,7 +8,7 @@ import type { Logger } from "../../ports/telemetry.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
 
-/** What probes are claimed and released with. */
+/** The parts needed to claim and release probes. */
 export interface ProbeParts {
   readonly aggregates: Aggregates;
   readonly claims: Pick<Claims, "leaseMs">;
@@ -18,8 +18,8 @@ export interface ProbeParts {
 }
 
 /**
- * Claims, releases and gives up probes of one destination. The log allows one at a time, whoever claims it. Replace a
- * probe only when it no longer {@link stands}. Each change comes to nothing if another worker got there first.
+ * Claims, releases and gives up probes of one destination. The log allows one probe at a time, of all workers. Replace
+ * a probe only when it no longer {@link stands}. A change has no effect if another worker was first.
  */
 export class Probes {
   readonly #parts: ProbeParts;
@@ -30,7 +30,9 @@ export class Probes {
     this.#parts = parts;
   }
 
-  /** Whether one may be under way. Its lease is timed from when it was first seen: two machines' clocks may differ. */
+  /**
+   * Whether a probe may be under way. Its lease is timed from when it was first seen: two machines' clocks may differ.
+   */
   stands({ probe }: Circuit): boolean {
     if (!probe) return false;
     const { clock, claims } = this.#parts;
@@ -42,7 +44,7 @@ export class Probes {
     return clock.monotonic() - seen.since < claims.leaseMs;
   }
 
-  /** Claims a probe for an event, replacing one that is lost; null where another was first. */
+  /** Claims a probe for an event, replacing one that is lost; null where another worker was first. */
   async claim(circuit: Circuit, eventId: string): Promise<Probe | null> {
     const { clock, claims } = this.#parts;
     const at = timestampNow(clock);
@@ -58,7 +60,7 @@ export class Probes {
     return this.#change(circuit, probe.eventId, { type: "ReleaseProbe", probe, at });
   }
 
-  /** For when no event is held: an open circuit becomes half-open. Also releases a lost probe: nothing else would. */
+  /** Call when no event is held: an open circuit becomes half-open. Also releases a lost probe: nothing else would. */
   async idle(circuit: Circuit): Promise<boolean> {
     if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe);
     const at = timestampNow(this.#parts.clock);

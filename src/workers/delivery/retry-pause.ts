@@ -5,14 +5,14 @@ import type { Logger } from "../../ports/telemetry.ts";
 
 const pauseMs = 1_000;
 
-/** What dispatchers report trouble with. */
+/** The parts with which dispatchers pause and log. */
 export interface RetryPauseParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly logThrottle: LogThrottle;
 }
 
-/** Anomaly with an engine costs a dispatcher a pause, never more. */
+/** A pause of a dispatcher after an engine has failed; then the dispatcher goes on. */
 export class RetryPause {
   readonly #destinationId: string;
   readonly #parts: RetryPauseParts;
@@ -45,7 +45,7 @@ export class RetryPause {
     }
   }
 
-  /** An unavailable engine pauses every dispatcher, and a newer release may have written of all destinations. */
+  /** An unavailable engine pauses every dispatcher, and so may entries of a newer release: hence the log throttle. */
   #tell(error: unknown): void {
     const { logThrottle, logger } = this.#parts;
     logThrottle.tell(

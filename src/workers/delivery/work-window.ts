@@ -7,13 +7,13 @@ import { DuePages } from "./due-pages.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import type { Ended, Unclaimed } from "./work.ts";
 
-/** Events at hand, at most, however many wait. */
+/** The most events at hand, however many wait. */
 export const windowSize = 64;
 const lowWater = 32;
-/** Events known to be unreadable, at most: with more, a look into the due index would cost too much. */
+/** The most events known to be unreadable: with more, a look into the due index would cost too much. */
 export const mostUnreadable = 10_000;
 
-/** Where a window's work is found. */
+/** The parts from which a window is filled. */
 export interface WindowParts {
   readonly log: EventLog;
   readonly dueIndex: DueIndex;
@@ -22,8 +22,8 @@ export interface WindowParts {
 }
 
 /**
- * The work of one destination that is at hand. What does not fit, and what is let go, is in the due index, from which
- * it is refilled.
+ * The work at hand of one destination. Events that do not fit, or are dropped, are in the due index, from which the
+ * window is refilled.
  */
 export class WorkWindow {
   readonly #parts: WindowParts;
@@ -31,22 +31,27 @@ export class WorkWindow {
   #work: Unclaimed[] = [];
   /** Ids of events at hand, or taken and not ended: the due index may still name them. */
   readonly #present = new Set<string>();
-  /** Events that the due index may name and this process cannot read: those behind them must not wait. */
+  /** Events that the due index may name and this process cannot read: the events behind them must not wait. */
   readonly #unreadable = new Set<string>();
-  /** Events that the due index named and the log does not hold: no probe, unless they are accepted once more. */
+  /**
+   * Events that the due index named and the log does not hold: they are not probed, unless they are accepted once more.
+   */
   readonly #gone = new Set<string>();
-  /** The due index may hold more; it must have come this far before it is asked. */
+  /** The due index may hold more events; it must cover this position before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
-  /** How far the due index had to come for the last refill, where that failed. */
+  /** The position that the due index had to cover for the last refill, where that failed. */
   #behind: Position | undefined;
-  /** While no probe was found: where the log ended when it was first looked for, and for which opening that was. */
+  /**
+   * While searches for a probe fail: the log's end at the first of them, and the opening of the circuit that it was
+   * for.
+   */
   #searched: { readonly openUntil: string | null; readonly upTo: Position } | undefined;
   /** The newest claim or cancellation of an event of this destination by this worker. */
   #written = logStart;
-  /** Work was let go or lost: the due index is asked before anything newer goes. */
+  /** Work was dropped or lost: the due index is asked before newer work starts. */
   #held = false;
-  /** The due index held more than there was room for when it was last asked: that goes before anything newer. */
+  /** The last refill was cut short. Until the rest is fetched, new items wait behind it. */
   #moreWaits = false;
 
   constructor(destinationId: string, parts: WindowParts) {
@@ -64,7 +69,7 @@ export class WorkWindow {
     return this.#work.length > 0 || this.#refillFrom !== undefined;
   }
 
-  /** Whether nothing older waits, as far as is known. */
+  /** Whether no older event waits, as far as is known. */
   get clear(): boolean {
     return this.idle && !this.#looks;
   }
@@ -85,19 +90,19 @@ export class WorkWindow {
     else this.#wantRefill(item.position);
   }
 
-  /** The next to be started. */
+  /** Takes the next event to start. */
   take(): Unclaimed | undefined {
     const work = this.#work.shift();
     if (work) this.#letGo(work);
     return work;
   }
 
-  /** A claim or cancellation is in the log, at this position: until the due index has reached that, it is behind. */
+  /** A claim or cancellation is in the log at this position: until the due index covers it, the due index is behind. */
   written(position: Position): void {
     if (position > this.#written) this.#written = position;
   }
 
-  /** An event's attempt or cancellation has ended, or came to nothing. */
+  /** An event's attempt or cancellation has ended, or had no effect. */
   end(eventId: string, ended: Ended | undefined): void {
     this.#present.delete(eventId);
     if (ended === "unreadable") this.#unreadable.add(eventId);
@@ -116,7 +121,7 @@ export class WorkWindow {
     for (const position of positions) this.#wantRefill(position);
   }
 
-  /** Lets go of what is at hand: the due index has it all. */
+  /** Drops the work at hand: the due index has all of it. */
   hold(): void {
     for (const work of this.#work) {
       this.#present.delete(work.eventId);
@@ -129,14 +134,15 @@ export class WorkWindow {
     this.#pages.startOver();
   }
 
-  /** Something came to nothing that is still to be done. */
+  /** Some work had no effect and is still to be done. */
   lookAgain(): void {
     this.#held = true;
   }
 
   /**
-   * Takes in what the due index names by `dueBy` (ms since 1970). Throws when it is behind or away; called again it
-   * need come no further than it had to, whatever was claimed meanwhile: what it names in vain, the claims find out.
+   * Takes in the events that the due index names by `dueBy` (ms since 1970). Throws when the due index is behind or
+   * unavailable. A repeated call waits for no later position than the failed one, even if more was claimed meanwhile:
+   * an event that the due index names in vain cannot be claimed.
    */
   async refill(tenantId: string, dueBy: number): Promise<void> {
     const told = this.#refillFrom ?? logStart;
@@ -150,7 +156,8 @@ export class WorkWindow {
       if (told > upTo) this.#wantRefill(told);
     } catch (error) {
       this.#moreWaits = false;
-      // The log may have been restored from a backup since the queue was told: no index comes further than it.
+      // The log may have been restored from a backup since the queue delivered the item: no index goes beyond the log's
+      // end.
       const head = await this.#parts.log.head().catch(() => undefined);
       this.#wantRefill(earlier(told, head ?? told));
       this.#behind = head && earlier(upTo, head);
@@ -173,7 +180,7 @@ export class WorkWindow {
     const upTo = before ?? (await log.head());
     this.#searched = { openUntil, upTo };
     await dueIndex.cover(later(this.#written, upTo));
-    // A probe that is still claimed here is lost, so it is the last one.
+    // A probe that is still claimed here is lost, so it is the outage's last probe.
     const last = probe?.eventId ?? circuit.lastProbe;
     const next = last === undefined ? undefined : await this.#oldestDue(circuit, last);
     const eventId = next ?? (await this.#oldestDue(circuit));
@@ -196,12 +203,12 @@ export class WorkWindow {
       room: windowSize - this.#work.length,
       known: { count: this.#present.size + this.#unreadable.size, has: (eventId) => this.#knows(eventId) },
     });
-    // Let go meanwhile: so is what was found.
+    // The work was dropped meanwhile: the events found are dropped, too.
     if (this.#held) return this.#pages.startOver();
     const fresh = found.filter((eventId) => !this.#knows(eventId));
     const room = windowSize - this.#work.length;
     for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });
-    // Items came in meanwhile: what no longer fits must be found once more.
+    // Items came in meanwhile: the events that no longer fit must be found once more.
     if (fresh.length > room) this.#pages.startOver();
     this.#moreWaits = more || fresh.length > room;
     if (this.#moreWaits) this.#wantRefill(position);
@@ -212,7 +219,10 @@ export class WorkWindow {
     return this.#refilling || this.#held || this.#refillFrom !== undefined;
   }
 
-  /** For what comes to hand: it must neither fill the window while the due index is to be asked, nor overtake. */
+  /**
+   * The places for new items: they must neither fill the window while the due index is to be asked, nor overtake its
+   * events.
+   */
   get #places(): number {
     if (this.#moreWaits) return 0;
     return this.#looks ? lowWater : windowSize;

@@ -6,7 +6,7 @@ import type { Tenant } from "../../domain/tenant/state.ts";
 import type { NewEntry, Position } from "../../ports/event-store.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
 
-/** An event as it stands in the log, with what its next fact refers to. */
+/** An event in its current state in the log, with the ids that its next fact refers to. */
 export interface Known {
   readonly state: Webhook;
   readonly revision: number;
@@ -14,9 +14,9 @@ export interface Known {
   readonly correlationId: string;
 }
 
-/** An attempt ready to be claimed: the event as it stands once it is, and what sending needs. */
+/** An attempt ready to be claimed: the event's state after the claim, and all that sending needs. */
 export interface Start extends Omit<Known, "revision"> {
-  /** What claims it. */
+  /** The entries that claim the attempt. */
   readonly entries: readonly NewEntry[];
   readonly destination: Destination;
   readonly tenant: Tenant;
@@ -24,17 +24,17 @@ export interface Start extends Omit<Known, "revision"> {
   readonly claimedFrom: number;
 }
 
-/** An attempt that is claimed, and where in the log. */
+/** A claimed attempt, and the position of its claim in the log. */
 export interface Claimed extends Start, Known {
   readonly position: Position;
 }
 
-/** One event to try: freshly accepted with all it needs, or found in the due index and still to be read. */
+/** One event to try: freshly accepted with all its data, or found in the due index and still to be read. */
 export type Unclaimed =
   | { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt }
   | { readonly kind: "due"; readonly eventId: string };
 
-/** One that is claimed by the append that accepts it, which may come to nothing. */
+/** A first attempt that is claimed by the append that accepts its event; the append may fail. */
 export interface Reserved {
   readonly kind: "reserved";
   readonly eventId: string;
@@ -46,15 +46,15 @@ export interface Reserved {
 export type Work = Unclaimed | Reserved;
 
 /**
- * Why some work came to nothing: another was first, the destination is no longer this worker's, or the event's record
- * in the log is damaged or missing.
+ * Why some work had no effect: another worker was first, the destination is no longer this worker's, or the event's
+ * record in the log is damaged or missing.
  */
 export type Miss = "nothing to do" | "not ours" | "unreadable" | "gone";
 
-/** What became of work: the receiver took it, or did not, or it came to nothing. */
+/** How work ended: the receiver took the event, or did not, or the work had no effect. */
 export type Ended = "delivered" | "failed" | Miss;
 
-/** The origin of what a worker claims, sends and records. */
+/** The origin of a worker's entries in the log. */
 export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {
   const { correlationId, causationId } = known;
   return { actor: { type: "service", part: `delivery/${workerId}` }, correlationId, causationId };

@@ -10,26 +10,26 @@ import type { QuarantinedStreams } from "./quarantined-streams.ts";
 /** A part of the log, and the position it reaches. */
 export type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
 
-/** What the log up to a position changes. */
+/** The changes of the log up to a position. */
 export interface Batch {
   readonly changes: readonly PositionedChanges[];
   readonly upTo: Position;
 }
 
-/** What batches are made with. */
+/** The parts needed to make batches. */
 export interface BatchesParts {
   readonly log: Pick<EventStore, "head" | "readStream">;
-  /** Turns entries into what projections are to see, as many, in the same order. Retried when it fails. */
+  /** Turns entries into the entries for projections, as many, in the same order. Retried when it fails. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
   readonly aside: QuarantinedStreams;
-  /** Does it until it succeeds. */
+  /** Repeats the action until it succeeds. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Makes batches of what the log changes in the read models, without what is left in it of erased tenants. A stream with
- * an unreadable entry is quarantined from there on.
+ * Makes batches of the changes that the log calls for in the read models, without the entries of erased tenants that
+ * are still in it. A stream with an unreadable entry is quarantined from that entry on.
  */
 export class Batches {
   readonly #parts: BatchesParts;
@@ -41,8 +41,8 @@ export class Batches {
   }
 
   /**
-   * The batches of consecutive stretches: one, or more where what follows depends on what was applied. Each must have
-   * been applied before the next is asked for.
+   * The batches of consecutive stretches: one, or more where later changes depend on applied earlier ones. Each must
+   * have been applied before the next is asked for.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
     const { aside, purges, prepare, persist } = this.#parts;
@@ -72,7 +72,7 @@ export class Batches {
     return eventId === undefined ? [] : this.#parts.purges.changesBefore(entry, eventId);
   }
 
-  /** The event that an entry is about, if any; of an unreadable one the beginning of its stream may tell. */
+  /** The event that an entry is about, if any; for an unreadable entry the first entry of its stream may tell. */
   async #eventIdOf(entry: LogEntry): Promise<string | undefined> {
     if (entry.unreadable === undefined) return eventIdIn(entry);
     if (categoryOf(entry.stream) !== "event") return undefined;

@@ -2,7 +2,7 @@ import { project } from "../../../projections/index.ts";
 import type { LogEntry, UnreadableEntry } from "../../ports/event-store.ts";
 import type { Change } from "../../ports/read-models.ts";
 
-/** What an entry changes. One that the projections cannot take is as unreadable as one that the codec cannot. */
+/** The changes of an entry. An entry that the projections cannot take is as unreadable as one that the codec cannot. */
 export function changesOf(entry: LogEntry): readonly Change[] | UnreadableEntry {
   if (entry.unreadable !== undefined) return entry;
   try {

@@ -6,8 +6,8 @@ import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts"
 const keptInMemory = 50_000;
 
 /**
- * Leaves out of the log what an erasure deleted: some engines still give deleted entries until they clear up. No tenant
- * is erased while a projector runs, so only what the log holds at the first call has to be looked at.
+ * Leaves out the entries that an erasure deleted: some engines still give deleted entries until they clear up. No
+ * tenant is erased while a projector runs, so only entries that the log holds at the first call are looked at.
  */
 export class ErasedTenants {
   readonly #log: Pick<EventStore, "head" | "readStream">;
@@ -40,7 +40,7 @@ export class ErasedTenants {
     return erased;
   }
 
-  /** Nobody can say whose an unreadable entry was, but its stream tells whether it is still there. */
+  /** An unreadable entry does not tell its tenant, but its stream tells whether the entry is still there. */
   async #isDeleted({ stream, revision }: LogEntry): Promise<boolean> {
     const [there] = await this.#log.readStream(stream, { from: revision, limit: 1 });
     return there?.revision !== revision;
@@ -52,7 +52,7 @@ function tenantOf(entry: LogEntry): string | undefined {
   return (data as { readonly tenantId?: string } | null | undefined)?.tenantId;
 }
 
-/** Those for which it is true. Asks once about each. */
+/** The elements for which it is true. Asks once about each. */
 async function whereTrue<One>(
   all: Iterable<One>, isTrue: (one: One) => Promise<boolean>,
 ): Promise<ReadonlySet<One>> {

@@ -10,7 +10,7 @@ import { eventIdIn } from "./event-id-in.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** Streams that one step looks at, and entries of each that it projects: others wait no longer than that takes. */
+/** Streams that one step looks at, and entries of each that it projects: batches wait no longer than that takes. */
 const streamsOfStep = 50;
 const entriesOfStep = 20;
 const progressMs = 10_000;
@@ -23,12 +23,12 @@ interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
   readonly purges: Purges;
 }
 
-/** What to change for one stream. */
+/** The changes for one stream. */
 interface Step {
   readonly changes: readonly Change[];
-  /** The stream has all its entries then. */
+  /** The read models have all entries of the stream then. */
   readonly isBack: boolean;
-  /** There is more of it to project. */
+  /** The stream has more entries to project. */
   readonly isCut: boolean;
 }
 
@@ -41,10 +41,10 @@ const nothing: Step = { changes: [], isBack: false, isCut: false };
  */
 export class LateStreams {
   readonly #parts: LateStreamsParts;
-  /** What this release cannot read either. A newer entry's type and reason alone decide on that. */
+  /** Types and reasons of entries that this release cannot read either. These alone decide on a newer entry. */
   readonly #stillNewer = new Set<string>();
   #pages: AsyncGenerator<readonly QuarantineDocument[], void> | undefined;
-  /** Streams of the last step that have more to project, or all of them where it failed. */
+  /** Streams of the last step that have more to project, or all of its streams where it failed. */
   #again: readonly string[] = [];
   #back = 0;
   #toldAt: number;
@@ -54,7 +54,7 @@ export class LateStreams {
     this.#toldAt = parts.clock.monotonic();
   }
 
-  /** Whether the first entry of one of the streams can be read now that was not projected. */
+  /** Whether the first entry that was not projected can be read now, in one of the streams. */
   async canReadAny(marks: readonly QuarantineDocument[]): Promise<boolean> {
     for (const mark of marks) {
       if (this.#stillNewer.has(keyOf(mark))) continue;
@@ -66,8 +66,8 @@ export class LateStreams {
   }
 
   /**
-   * Does a part of what there is to do; resolves false when nothing is left. `upTo`: what the read models cover.
-   * Nothing else may write them meanwhile. When it throws, it may be called again.
+   * Does a part of the work; resolves false when none is left. `upTo`: the position that the read models cover. Nothing
+   * else may write them meanwhile. When it throws, it may be called again.
    */
   async step(upTo: Position): Promise<boolean> {
     const { readModels, purges } = this.#parts;
@@ -77,7 +77,7 @@ export class LateStreams {
       return false;
     }
     const waiting = marks.filter((mark) => !this.#stillNewer.has(keyOf(mark)));
-    // Whether a step that fails was applied, the marks tell.
+    // The marks tell whether a failed step was applied.
     this.#again = waiting.map(({ stream }) => stream);
     try {
       const steps = await Promise.all(waiting.map(async (mark) => ({ mark, ...(await this.#stepOf(mark, upTo)) })));
@@ -147,7 +147,7 @@ export class LateStreams {
     return { changes: [...changes, ...back], isBack: true, isCut: false };
   }
 
-  /** Remembers what this release cannot read either; answers whether that is so. */
+  /** Whether this release cannot read the entry either; remembers its type and reason if so. */
   #remember(mark: QuarantineDocument, entry: LogEntry | undefined): boolean {
     if (entry?.unreadable === undefined || !entry.newer) return false;
     const { revision, type, unreadable: reason } = entry;
@@ -161,8 +161,8 @@ export class LateStreams {
   }
 
   /**
-   * What has to make room for an event. Purges under way take no event of a stream that waits, but the event may have
-   * the id of one that they took.
+   * The changes that make room for an event. Purges under way take no event of a stream that waits, but the event may
+   * have the id of one that they took.
    */
   async #changesBefore(entry: LogEntry): Promise<readonly Change[]> {
     const { purges } = this.#parts;

@@ -7,8 +7,8 @@ import { eventIdIn } from "./event-id-in.ts";
 const together = 100;
 
 /**
- * Finds, among entries read in order, what is left of events that were deleted: facts whose beginning is not in the
- * log any more. Counted, they would move what never came. One for each batch that is made.
+ * Finds, among entries read in order, orphaned entries: those of deleted events, whose first entry is no longer in the
+ * log. Counting them would decrement counters that were never incremented. Use one for each batch.
  */
 export class OrphanedEntries {
   readonly #readModels: Pick<ReadModels, "find">;
@@ -19,7 +19,7 @@ export class OrphanedEntries {
     this.#readModels = readModels;
   }
 
-  /** The entries that follow in the batch but for what is left of events. */
+  /** The next entries of the batch, without orphaned ones. */
   async without(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const asked = new Set<string>();
     for (const entry of entries) {
@@ -31,7 +31,7 @@ export class OrphanedEntries {
     return left.size === 0 ? entries : entries.filter((entry) => !left.has(eventIdIn(entry)));
   }
 
-  /** Those of the events that the read models do not know. */
+  /** The events that the read models do not know. */
   async #unknown(eventIds: readonly string[]): Promise<ReadonlySet<string | undefined>> {
     for (let at = 0; at < eventIds.length; at += together) {
       const anyOf = { field: events.key, values: eventIds.slice(at, at + together) };

@@ -1,27 +1,27 @@
 import { logStart, type Position } from "../../ports/event-store.ts";
 
-/** How far the read models are, and who waits for them. */
+/** How far the read models have come, and the callers that wait for them. */
 export class Progress {
   #applied: Position = logStart;
   #wanted: Position = logStart;
   readonly #waiters = new Set<{ readonly position: Position; readonly reached: () => void }>();
 
-  /** What the read models cover. */
+  /** The position that the read models cover. */
   get applied(): Position {
     return this.#applied;
   }
 
-  /** Whether somebody waits for more than that. */
+  /** Whether a caller waits for a later position. */
   get isAwaited(): boolean {
     return this.#wanted > this.#applied;
   }
 
-  /** Somebody waits for `position`. */
+  /** A caller waits for `position`. */
   want(position: Position): void {
     if (position > this.#wanted) this.#wanted = position;
   }
 
-  /** The read models cover `position` now: less than before, where they were dropped. */
+  /** The read models cover `position` now: less than before where they were dropped. */
   reach(position: Position): void {
     this.#applied = position;
     for (const waiter of this.#waiters) {

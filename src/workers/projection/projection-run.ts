@@ -11,33 +11,33 @@ import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
 import { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** Entries read at once when behind; of these only the changes are kept when the next are read. */
+/** Entries read at once when behind; only their changes are kept when the next are read. */
 const readEntries = 500;
 /** Reads that make a batch when behind: the larger it is, the more of it folds into one. */
 const readsOfBatch = 16;
-/** A batch smaller than this waits a moment for more, unless somebody waits for it. */
+/** A batch smaller than this waits a moment for more, unless a caller waits for it. */
 const smallBatch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 
-/** What is read, written and asked. */
+/** The engines and settings of a projection. */
 export interface ProjectionParts extends Instruments {
   readonly log: EventLog & Pick<EventStore, "readStream">;
-  /** Questions are answered from the writer's own view. */
+  /** Queries are answered from the writer's own view. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   readonly prepare: BatchesParts["prepare"];
   /**
-   * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this
-   * time costs one write. Whoever waits for the read models ends it, see {@link ProjectionRun.flush}.
+   * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this time costs one
+   * write. A caller that waits for the read models ends the delay, see {@link ProjectionRun.flush}.
    */
   readonly batchDelayMs: number;
-  /** Whether the log may have lost a part of a stream that was deleted, see {@link OrphanedEntries}. */
+  /** Whether the log may have lost a part of a deleted stream, see {@link OrphanedEntries}. */
   readonly leavesOrphans: boolean;
 }
 
 /**
- * One stint of writing the read models, from the stored checkpoint or anew. It ends when told to, or when another
- * writer takes over; any other failure is retried. Use each once.
+ * One run of writing the read models, from the stored checkpoint or from the log's start. It ends when told to, or when
+ * another writer takes over; any other failure is retried. Use each once.
  */
 export class ProjectionRun {
   readonly #parts: ProjectionParts;
@@ -49,13 +49,13 @@ export class ProjectionRun {
   readonly #batchDelay: Pause;
   readonly #retry: Pause;
   readonly #ended = Promise.withResolvers<void>();
-  /** Nothing more is written; what is under way finishes. */
+  /** Nothing more is written, except for a write under way. */
   #over = false;
-  /** One thing is done at a time: a batch of the log, a step of the purges, or one of the late streams. */
+  /** One task runs at a time: a batch of the log, a step of the purges, or one of the late streams. */
   readonly #exclusively = pLimit(1);
   #latecomers: Promise<void> | undefined;
   #purging: Promise<void> | undefined;
-  /** The read models are built from the log's start, and nobody is answered from them yet. */
+  /** The read models are built from the log's start, and no query is answered from them yet. */
   #anew = false;
 
   constructor(parts: ProjectionParts, progress: Progress) {
@@ -71,7 +71,9 @@ export class ProjectionRun {
     this.#retry = new Pause(parts.clock);
   }
 
-  /** Projects what is in the log and what comes; resolves when the term is over and nothing is written any more. */
+  /**
+   * Projects the entries of the log, also those to come; resolves when the run is over and nothing is written any more.
+   */
   async run(): Promise<void> {
     const subscription = await this.#caughtUp().catch(untilOver);
     const built = this.#anew;
@@ -85,19 +87,19 @@ export class ProjectionRun {
     await this.#purging;
   }
 
-  /** Drops the read models and builds them from the log, while nobody asks; resolves when they cover it. */
+  /** Drops the read models and builds them from the log, while nobody queries them; resolves when they cover it. */
   async rebuild(): Promise<void> {
     await this.#persist(() => this.#reset());
     await this.#catchUp();
     await this.#publish({ alone: true });
   }
 
-  /** Somebody waits: no batch lingers. */
+  /** Ends the batch delay, since a caller waits. */
   flush(): void {
     this.#batchDelay.end();
   }
 
-  /** Begins to end it, see {@link run}. */
+  /** Begins to end the run, see {@link run}. */
   end(): void {
     this.#over = true;
     this.#batchDelay.end();
@@ -113,7 +115,7 @@ export class ProjectionRun {
       this.#take({ entries, upTo }).catch(untilOver));
   }
 
-  /** Has the read models answer, once they hide what purges took, as those do that answered until then. */
+  /** Publishes the read models once they hide the events that purges took, as the ones published until then do. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     await this.#latecomers;
     while (this.#purging) await this.#purging;
@@ -162,7 +164,7 @@ export class ProjectionRun {
     }
   }
 
-  /** What follows in the log, as much as makes a batch. */
+  /** The next entries of the log, as many as make a batch. */
   async *#stretches(): AsyncGenerator<Stretch> {
     const { log, readModels, leavesOrphans } = this.#parts;
     const orphans = leavesOrphans ? new OrphanedEntries(readModels) : null;
@@ -185,7 +187,7 @@ export class ProjectionRun {
   async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
     for await (const batch of this.#batches.of(stretches)) {
       await this.#apply(batch);
-      // However many purges the log has: nothing newer is applied by then that they would have to look through.
+      // In a rebuild each purge finishes here: nothing newer is applied by then that it would have to look through.
       while (this.#anew && this.#purges.pending) await this.#persist(() => this.#purges.step());
     }
     this.#carryOn();
@@ -200,7 +202,7 @@ export class ProjectionRun {
 
   /** Projects the streams that waited for this release. */
   async #projectLate(): Promise<void> {
-    // Until it is known whether a step was applied, nothing else is: a batch would pass over streams that are back.
+    // Nothing else is applied until it is known whether a step was: a batch would pass over streams that are back.
     const step = () => this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)));
     try {
       while (await step());
@@ -211,7 +213,7 @@ export class ProjectionRun {
     this.#carryOn();
   }
 
-  /** Has purges carried on until nothing of them is left to do: they look for events once no stream is late. */
+  /** Carries purges on until nothing of them is left to do: they look for events once no stream is late. */
   #carryOn(): void {
     if (this.#over || this.#purging || this.#latecomers || !this.#purges.pending) return;
     this.#purging = this.#finishPurges()
@@ -226,7 +228,7 @@ export class ProjectionRun {
     while (this.#purges.pending) await this.#exclusively(() => this.#persist(() => this.#purges.step()));
   }
 
-  /** Does it until it succeeds. Throws at the term's end: Over, or ReadModelsTakenOver. */
+  /** Repeats the action until it succeeds. Throws at the end of the run: Over, or ReadModelsTakenOver. */
   async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
     const { logger, metrics } = this.#parts;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -247,7 +249,7 @@ export class ProjectionRun {
   }
 }
 
-/** The term was ended before it was through. */
+/** The run was ended before its work was done. */
 class Over extends Error {}
 
 function untilOver(error: unknown): void {

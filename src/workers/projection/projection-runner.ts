@@ -7,8 +7,8 @@ const shutOutPauseMs = 1_000;
 
 /**
  * Keeps the read models up with the log: projects entries in batches, each applied with its checkpoint. A stream with
- * an unreadable entry is quarantined from there on. What purges took is cleared away in between. Other definitions than
- * the stored ones, or a log that ends before the checkpoint, make it rebuild everything.
+ * an unreadable entry is quarantined from that entry on. Purged events are cleared away in between. Everything is
+ * rebuilt if the definitions differ from the stored ones, or the log ends before the checkpoint.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
@@ -21,33 +21,33 @@ export class ProjectionRunner {
   }
 
   /**
-   * Begins to follow the log. Whatever fails is retried until {@link stop}; where another has written the read models
-   * meanwhile, or after {@link beginAnew}, everything begins anew.
+   * Begins to follow the log. Each failure is retried until {@link stop}. Where another process has written the read
+   * models meanwhile, and after {@link beginAnew}, a new run begins.
    */
   start(): void {
     this.#loop = new Loop(this.#parts.clock, async () => {
       this.#run = new ProjectionRun(this.#parts, this.#progress);
       await this.#run.run();
-      // Whoever was first may be about to stop.
+      // The process that took over may be about to stop.
       return shutOutPauseMs;
     });
     this.#loop.start();
   }
 
-  /** Resolves when nothing is being written any more. What is not applied yet is read again at the next start. */
+  /** Resolves when nothing is being written any more. Entries not applied yet are read again at the next start. */
   async stop(): Promise<void> {
     this.#run?.end();
     await this.#loop?.stop();
   }
 
-  /** The read models are no more, because of the error: what they were is built again. */
+  /** The read models were lost by the error: they are rebuilt. */
   beginAnew(error: unknown): void {
     this.#parts.metrics.anomaly("projection");
     this.#parts.logger.error({ err: error }, "the read models are damaged: they are built again");
     this.#run?.end();
   }
 
-  /** Somebody waits for `position`: no batch lingers until that is projected. */
+  /** A caller waits for `position`: no batch is delayed until that is projected. */
   flush(position: Position): void {
     this.#progress.want(position);
     if (this.#progress.isAwaited) this.#run?.flush();
@@ -60,8 +60,8 @@ export class ProjectionRunner {
   }
 
   /**
-   * Drops the read models and builds them from the log, while nobody asks; resolves when they cover it. Not between
-   * {@link start} and {@link stop}.
+   * Drops the read models and builds them from the log, while nobody queries them; resolves when they cover it. Not
+   * between {@link start} and {@link stop}.
    */
   async rebuild(): Promise<void> {
     this.#run = new ProjectionRun(this.#parts, this.#progress);

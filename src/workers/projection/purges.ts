@@ -9,7 +9,7 @@ import { categoryOf, streams } from "../../domain/streams.ts";
 import type { LogEntry } from "../../ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 
-/** Events hidden at once: others wait no longer than that takes. */
+/** Events hidden at once: batches wait no longer than that takes. */
 const slice = 500;
 
 interface PurgesParts {
@@ -27,8 +27,8 @@ interface Search {
 
 /**
  * Purges under way, as the projection runner carries them out. A purge takes the events that match at its place in the
- * log. Hiding them costs too much to be done there, so it is done in slices between batches; until then no later fact
- * changes an event that was taken, which so stays as it was found.
+ * log. Hiding them at once would cost too much, so they are hidden in slices between batches; until then no later fact
+ * changes a taken event, which stays as the purge found it.
  */
 export class Purges {
   readonly #parts: PurgesParts;
@@ -69,8 +69,8 @@ export class Purges {
   }
 
   /**
-   * What has to change before the changes of an entry about an event do; null where a purge took that event, which
-   * then changes no more. Every entry up to the newest purge must have been applied.
+   * The changes that precede those of an entry about an event; null where a purge took that event, which then changes
+   * no more. Every entry up to the newest purge must have been applied.
    */
   async changesBefore(entry: LogEntry, eventId: string): Promise<readonly Change[] | null> {
     if (this.#begunAgain.has(eventId)) return [];
@@ -91,7 +91,7 @@ export class Purges {
     this.#begunAgain.clear();
   }
 
-  /** Does a small part of what there is to do, for each purge in turn. When it throws, it may be called again. */
+  /** Does a small part of the work, for each purge in turn. When it throws, it may be called again. */
   async step(): Promise<void> {
     const pending = this.#underWay.filter(isPending);
     const purge = pending[(this.#turn += 1) % pending.length];
@@ -99,7 +99,7 @@ export class Purges {
     try {
       await (purge.hiding ? this.#hide(purge) : this.#forget(purge));
     } catch (error) {
-      // What was found may not have been applied: it is looked for again.
+      // The events found may not have been hidden: they are looked for again.
       this.#searches.delete(purge.id);
       throw error;
     }
@@ -122,8 +122,8 @@ export class Purges {
   }
 
   /**
-   * Whether it is for this purge to hide an event: of those that took it, for the first. As read models are built anew
-   * a later one may be through already, and would have it forgotten that the first has still to delete the stream.
+   * Whether this purge has to hide an event: of the purges that took it, the first does. In a rebuild a later purge may
+   * be complete already; if it hid the event, the first would not delete the stream, which it has still to do.
    */
   #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
     const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;

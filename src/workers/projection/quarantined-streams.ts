@@ -19,8 +19,8 @@ interface StreamsAsideParts extends Instruments {
 
 /**
  * The streams that are not projected any further; the read models remember them. A stream with a damaged entry stays
- * aside. A stream with an entry of a newer release waits for a process that can read it. Their names are in memory:
- * some 120 bytes each.
+ * quarantined. A stream with an entry of a newer release waits for a process that can read it. Their names are in
+ * memory: some 120 bytes each.
  */
 export class QuarantinedStreams {
   readonly #parts: StreamsAsideParts;
@@ -33,8 +33,8 @@ export class QuarantinedStreams {
   }
 
   /**
-   * Reads which streams the read models remember, and counts them. Answers those that wait and cannot be projected
-   * late: few.
+   * Reads which streams the read models remember, and counts them. Resolves with those that wait and cannot be
+   * projected late: few.
    */
   async load(): Promise<readonly QuarantineDocument[]> {
     this.#streams.clear();
@@ -54,7 +54,7 @@ export class QuarantinedStreams {
     return this.#streams.has(stream);
   }
 
-  /** Sets the entry's stream aside, where it is not yet, and tells of it. Answers what that changes. */
+  /** Quarantines the entry's stream, where it is not yet, and logs that. Resolves with the changes. */
   async add(entry: UnreadableEntry): Promise<readonly Change[]> {
     const { stream, revision, type, unreadable: reason, newer } = entry;
     const due = revision === 0 ? [] : await this.#dueOf(stream, (earlier) => earlier.revision < revision);
@@ -64,19 +64,19 @@ export class QuarantinedStreams {
   }
 
   /**
-   * What changes when a stream is projected like any other again. `isProjected`: of which of its entries the read
-   * models then have all but the due index. Once it is applied, call {@link forget}.
+   * The changes by which a stream is projected like any other again. `isProjected`: the entries whose changes the read
+   * models then have, except for the due index. Once they are applied, call {@link forget}.
    */
   async back(stream: string, isProjected: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
     return takeBack(stream, await this.#dueOf(stream, isProjected));
   }
 
-  /** A stream is aside no more. */
+  /** A stream is no longer quarantined. */
   forget(stream: string): void {
     this.#streams.delete(stream);
   }
 
-  /** What some entries of a stream changed in the due index, in order. */
+  /** The changes of some entries of a stream in the due index, in order. */
   async #dueOf(stream: string, isMeant: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
     const due: Change[] = [];
     if (categoryOf(stream) !== "event") return due;
@@ -116,7 +116,7 @@ export class QuarantinedStreams {
 const changedByOthers: readonly string[] = ["destination", "apiKey", "invite"];
 
 /**
- * Whether facts of a stream lead to something else when they are projected after later ones of other streams. A purge
+ * Whether facts of a stream have another effect when they are projected after later facts of other streams. A purge
  * takes the events that match at its place in the log.
  */
 function needsOrder({ stream, revision }: QuarantineDocument): boolean {
