@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startTestRelay, openAccount, type Account, type TestRelay } from "../support/relay.ts";
 
-/** Ways to name this machine, its network, or a cloud's metadata, most of them not as addresses are written. */
+/** Names of this machine, its network, or a cloud's metadata, most of them in unusual notation. */
 const refused = [
   "127.0.0.1", "127.1", "0x7f.1", "0x7f000001", "2130706433", "0177.0.0.1", "017700000001", "127.0.0.1.", "0",
   "0.0.0.0", "１２７.０.０.１", "127。0。0。1", "%31%32%37.0.0.1", "[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]",
@@ -15,14 +15,14 @@ const allowed = [
   "8.8.8.8", "1.1.1.1", "134744072", "0x08080808", "[2606:4700:4700::1111]", "[::ffff:8.8.8.8]", "receiver.example",
   "127.0.0.1.example", "localhost.example",
 ];
-/** What is no https URL, or carries something that it must not. */
+/** Malformed URLs, other schemes, and URLs with a user or password. */
 const malformed = [
   "http://8.8.8.8/", "ftp://8.8.8.8/", "https://", "8.8.8.8", "https://user@8.8.8.8/",
   "https://user:password@8.8.8.8/", "https://:@127.0.0.1/", "file:///etc/passwd", "javascript:alert(1)",
   "https://8.8.8.8:0x50/", "https://[::1", "https://8.8.8.8 .example/", "",
 ];
 
-describe("S1 addresses, as a running relay is given them", () => {
+describe("S1 addresses given to a running relay", () => {
   let relay: TestRelay;
   let account: Account;
   let id: string;
@@ -40,7 +40,7 @@ describe("S1 addresses, as a running relay is given them", () => {
   const grant = (tokenEndpoint: string) => ({
     authType: "JwtBearer", credentials: { tokenEndpoint, clientId: "a", clientSecret: "b" },
   });
-  /** The statuses of every way in that there is for a URL. */
+  /** The status of every request that takes a URL. */
   const givenTo = async (url: string) => [
     await send("POST", "/api/v1/destinations", { url }),
     await send("PATCH", `/api/v1/destinations/${id}`, { url }),
@@ -48,7 +48,7 @@ describe("S1 addresses, as a running relay is given them", () => {
     await send("PATCH", `/api/v1/destinations/${id}`, grant(url)),
   ];
 
-  it("are refused in every spelling, by every way in, and none is kept", async () => {
+  it("are refused in every spelling, by every request that takes a URL, and none is stored", async () => {
     for (const host of refused) {
       for (const url of [`https://${host}/hook`, `HTTPS://${host}:8443/`]) {
         expect(await givenTo(url), url).to.deep.equal([400, 400, 400, 400]);
@@ -59,7 +59,7 @@ describe("S1 addresses, as a running relay is given them", () => {
     expect(items.map(({ url }) => url)).to.deep.equal(["https://receiver.example/"]);
   });
 
-  it("are taken where they are public", async () => {
+  it("are accepted if they are public", async () => {
     for (const host of allowed) expect(await givenTo(`https://${host}/hook`), host).to.deep.equal([201, 200, 201, 200]);
   });
 });

@@ -7,18 +7,18 @@ import { sized } from "../support/size.ts";
 import { StuckClientsThread } from "../support/stuck-clients.ts";
 
 const mostMiB = 512;
-/** About what Node allows its heap in a container of 512 MiB. */
+/** About the limits of Node's heap in a container of 512 MiB. */
 const nodeFlags = ["--max-old-space-size=256", "--max-semi-space-size=4"];
 const bodyBytes = 262_144;
 const events = 100;
 const posts = sized(300, 1_000);
 const everyMs = 10;
-/** Time that a busy machine may take for a single post, with an attack or without. */
+/** Time allowed to a busy machine for a single post, with an attack or without. */
 const busyMs = 100;
-/** Destinations that are not reached are not suspended. */
+/** Keeps unreachable destinations from being suspended. */
 const lenient = { maxTrys: 10_000 };
 
-describe("S11 requests that want all the memory, to a running relay", function () {
+describe("S11 requests to a running relay that exhaust memory", function () {
   this.timeout(sized(120_000, 600_000));
   let relay: RelayProcess;
   let clients: StuckClientsThread;
@@ -43,7 +43,7 @@ describe("S11 requests that want all the memory, to a running relay", function (
     await relay.closeAfter(this);
   });
 
-  /** Of a destination that is never reached. */
+  /** The ingest path of a destination that is never reached. */
   const ingestOf = async (account: Account) => {
     const { ingest: path } = await account.destination({ url: "https://receiver.invalid", serverRateLimit: 1 });
     return path;
@@ -70,7 +70,7 @@ describe("S11 requests that want all the memory, to a running relay", function (
     const described = { "content-type": "application/json", "content-length": `${bodyBytes}`, ...headers };
     return head("POST", path, described) + `{"a":"${"a".repeat(bodyBytes - 8)}`;
   };
-  /** Lives, in bounds, and serves others as before. */
+  /** Fails unless the relay lives, stays within its memory, and serves others as before. */
   const isUnharmed = async () => {
     const attackedMs = await p99();
     expect(relay.lives.at(-1)?.endedAt).to.equal(null);
@@ -78,7 +78,7 @@ describe("S11 requests that want all the memory, to a running relay", function (
     expect(attackedMs).to.be.below(2 * Math.max(calmMs, busyMs));
   };
 
-  it("leave other tenants memory: the largest pages, none of which is read", async () => {
+  it("leave other tenants memory: the largest pages, all of them unread", async () => {
     await open(sized(100, 300), head("GET", "/api/v1/events?Qt=100", attacker.owner.headers), false);
     await isUnharmed();
     expect((await other.owner.get("/api/v1/events"))["total"]).to.be.greaterThan(posts);

@@ -8,7 +8,7 @@ import { openAccount, startTestRelay, type TestRelay } from "../support/relay.ts
 const atOnce = 8;
 const least = 1_000;
 
-/** Texts that a reader of paths may take for a slash, for nothing, or for a detour. */
+/** Texts that a parser of paths may take for a slash, for nothing, or for a detour. */
 const slashes = [
   "//", "///", "\\", "/\\", "\\/", "%2f", "%5c", "/./", "/%2e/", "/x/../", "/x/%2e%2e/", "/x/.%2E/", "/x/..%2f", "/;/",
   "/..;/", "/x/..;/", "/x\\..\\", "/%00/", "/\t", "/\xa0", "/%c0%af", "/%252f",
@@ -24,7 +24,7 @@ const heads = [
   "//relay.example", "/x/..", "/%2e", "/x/..%2f..", "\\", "*", "relay.example",
 ];
 
-/** Request targets that some reader may take for the path; among them the path itself, with a query, in a URL. */
+/** Request targets that some parser may take for the path; among them the path itself, with a query, in a URL. */
 function spellingsOf(path: string): ReadonlySet<string> {
   const respelt = [...path].flatMap((character, at) => {
     const hex = character.charCodeAt(0).toString(16);
@@ -45,7 +45,7 @@ function spellingsOf(path: string): ReadonlySet<string> {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends one request by a connection of its own, the target as it is; what is answered, perhaps nothing. */
+/** Sends one request with an unchanged target over its own connection; returns the answer, perhaps empty. */
 async function ask(proxy: Proxy, method: string, target: string, body: string, headers: Headers = {}): Promise<string> {
   const socket = connect({ port: proxy.port, host: "127.0.0.1", ca: proxy.caPem }).setEncoding("latin1");
   socket.on("error", () => undefined);
@@ -61,7 +61,7 @@ async function ask(proxy: Proxy, method: string, target: string, body: string, h
   return answer;
 }
 
-/** Sends each of the targets; the heads of the answers that are not 4xx or 5xx. */
+/** Sends each of the targets; returns the heads of answers other than 4xx and 5xx. */
 async function passed(proxy: Proxy, method: string, targets: ReadonlySet<string>, body: string) {
   const waiting = targets.values();
   const through: string[] = [];

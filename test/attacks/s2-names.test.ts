@@ -7,11 +7,11 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
 import { makeAuthority } from "../support/tls.ts";
 
-/** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
+/** A public address without a host: its network is not routed from here. */
 const publicAddress = "192.31.196.1";
 const refusal = "address refused: the host has an address that may not be called";
 
-/** What the names of this test resolve to, from one question to the next; the last answer stays. */
+/** The addresses of each name, one list for each look-up; the last one stays. */
 const answers = new Map<string, readonly string[][]>();
 const asked = new Map<string, number>();
 const { lookup } = dns;
@@ -23,7 +23,7 @@ function answer(host: string): readonly string[] {
   return turns[Math.min(count, turns.length - 1)] ?? [];
 }
 
-describe("S2 names that change, as a running relay resolves them", () => {
+describe("S2 changing names, resolved by a running relay", () => {
   let receiver: Receiver;
   let sink: Sink;
   let relay: TestRelay;
@@ -46,7 +46,7 @@ describe("S2 names that change, as a running relay resolves them", () => {
     await receiver.close();
   });
 
-  /** The errors of the three attempts at an event that nobody takes. */
+  /** The errors of the three failed attempts at an event. */
   const errorsOf = async (destination: Schemas["CreateDestinationRequest"]): Promise<string[]> => {
     const account = await openAccount(relay.url, { maxTrys: 3 });
     const { ingest } = await account.destination(destination);
@@ -57,7 +57,7 @@ describe("S2 names that change, as a running relay resolves them", () => {
     return items.map(({ error }) => error);
   };
 
-  it("are refused with any forbidden address among theirs, at every attempt anew", async () => {
+  it("are refused at every attempt if any of their addresses is forbidden", async () => {
     const mixed = [
       [["127.0.0.1"]], [[publicAddress, "127.0.0.1"]], [["127.0.0.1", publicAddress]], [["::1"]],
       [["::ffff:127.0.0.1"]], [["169.254.169.254"]], [[publicAddress, "10.0.0.1", publicAddress]],
@@ -70,7 +70,7 @@ describe("S2 names that change, as a running relay resolves them", () => {
     expect(sink.connections).to.equal(0);
   });
 
-  it("are called where they were checked, though they say otherwise a moment later", async () => {
+  it("are called at the checked address, though they resolve to another one right after", async () => {
     answers.set("rebind.example", [[publicAddress], ["127.0.0.1"]]);
     const errors = await errorsOf({ url: `https://rebind.example:${sink.port}/` });
     expect(errors[0]).to.not.equal(refusal);
@@ -79,7 +79,7 @@ describe("S2 names that change, as a running relay resolves them", () => {
     expect(sink.connections).to.equal(0);
   });
 
-  it("of token endpoints are no way around", async () => {
+  it("of token endpoints are checked as well", async () => {
     answers.set("token.example", [[publicAddress, "127.0.0.1"], ["127.0.0.1"], ["::1"]]);
     const credentials = { tokenEndpoint: `https://token.example:${sink.port}/`, clientId: "a", clientSecret: "b" };
     const errors = await errorsOf({ url: "https://kept.example/", authType: "JwtBearer", credentials });

@@ -20,7 +20,7 @@ describe("S3 redirects, to deliveries of a running relay", () => {
     await receiver.close();
   });
 
-  it("are failures like any other, 5 codes to 6 targets, and nobody follows them", async () => {
+  it("are failures and are not followed, with 5 codes to 6 targets", async () => {
     const targets = [
       "/elsewhere", receiver.url("/elsewhere"), `https://127.0.0.1:${sink.port}/`, `http://127.0.0.1:${sink.port}/`,
       `//localhost:${sink.port}/`, "https://169.254.169.254/latest/meta-data/",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
 
-/** Names that an object of JavaScript has already, or that set its prototype. */
+/** Names of members of every JavaScript object, one of which sets the prototype. */
 const names = ["__proto__", "constructor", "tostring", "hasownproperty", "__definegetter__", "valueof"];
 
 describe("S4 headers named like JavaScript's own, in answers to a running relay", () => {

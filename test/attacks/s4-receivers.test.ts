@@ -10,9 +10,9 @@ import { sized } from "../support/size.ts";
 
 const deadlineMs = 1_000;
 const connectMs = 500;
-/** What a busy machine may add; less than connecting may take, which the deadline includes. */
+/** Delay allowed to a busy machine; less than the time for connecting, which the deadline includes. */
 const busyMs = 450;
-/** How many attempts at each kind of receiver are under way at once: a thousand in all, in full. */
+/** Concurrent attempts at each kind of receiver: at full size about a thousand in all. */
 const each = sized(10, 30);
 const total = each * hostilities.length;
 
@@ -43,12 +43,12 @@ describe("S4 hostile receivers, to a running relay", () => {
   });
 
   const totalOf = async (query: string) => Number((await account.owner.get(`/api/v1/events?Qt=1${query}`))["total"]);
-  /** How many events have had no attempt that ended. Whatever ended stays so: that is counted first. */
+  /** The number of events without an ended attempt. Ended ones are counted first: their number only grows. */
   const waiting = async () => {
     const ended = await Promise.all(["Succeeded", "WaitingRetry"].map((status) => totalOf(`&Status=${status}`)));
     return (await totalOf("")) - ended.reduce((sum, count) => sum + count, 0);
   };
-  /** Lets loose that many attempts at every kind at once. Answers the events' ids. */
+  /** Starts that many attempts at every kind at once. Returns the events' ids. */
   const flood = async (count: number): Promise<string[]> => {
     const ids: string[] = [];
     const destinations: string[] = [];
@@ -56,7 +56,7 @@ describe("S4 hostile receivers, to a running relay", () => {
       const url = `https://127.0.0.1:${ports[hostility]}/`;
       const { id, ingest } = await account.destination({ url, serverRateLimit: count });
       const posted = Array.from({ length: count }, () => account.producer.post(ingest, { hostility }));
-      // Held: what is accepted and not begun waits until the destination is active again.
+      // Accepted events are held until the destination is active again.
       const held = account.owner.patch(`/api/v1/destinations/${id}`, { status: "inactive" });
       const accepted = await Promise.allSettled([...posted, held]);
       for (const one of accepted) {
@@ -69,7 +69,7 @@ describe("S4 hostile receivers, to a running relay", () => {
     return ids;
   };
 
-  it("hold no attempt beyond its deadline, no memory, and no delivery to others", async function () {
+  it("cannot extend an attempt beyond its deadline, use up memory, or delay other deliveries", async function () {
     this.timeout(sized(120_000, 600_000));
     const { ingest } = await account.destination({ url: good.url("/good") });
     await flood(1);

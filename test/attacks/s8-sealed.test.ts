@@ -11,7 +11,7 @@ import { sized } from "../support/size.ts";
 
 const perKind = sized(3, 40);
 
-/** Where a sealed value stands in the log. */
+/** The type of fact and the field of a sealed value. */
 type Field = readonly [type: string, field: "webhookSecret" | "credentials" | "dataKey" | "email" | "key"];
 
 interface Victim extends Account {
@@ -20,7 +20,7 @@ interface Victim extends Account {
   readonly destinationId: string;
 }
 
-/** What is done to the sealed value of one tenant; `others`: the same value of another. */
+/** Changes the sealed value of one tenant; `others`: the same value of another. */
 type Deed = (sealed: string, others: string, turn: number) => string;
 const flipped: Deed = (sealed, _others, turn) => {
   const at = sealed.lastIndexOf(".") + 1;
@@ -38,7 +38,7 @@ const credentials: Field = ["DestinationAuthConfigured", "credentials"];
 const dataKey: Field = ["TenantCreated", "dataKey"];
 const email: Field = ["UserCreated", "email"];
 const personKey: Field = ["PersonKeyCreated", "key"];
-/** Under the same key, so that only its place tells that it was moved. */
+/** Under the same key, so that only the place reveals the move. */
 const ownOther = "credentials, those of another destination of the tenant";
 const attacks: Readonly<Record<string, readonly [Field, Deed]>> = {
   "webhook secret, a bit flipped": [secret, flipped],
@@ -60,7 +60,7 @@ describe("S8 sealed values, changed and moved in the log of a relay", () => {
   let receiver: Receiver;
   let relay: RelayProcess;
   let victims: Victim[];
-  /** What each victim posted after its log was spoiled: the event's id. */
+  /** The id of the event that each victim posted after the change of the log. */
   let posted: Map<Victim, string>;
   before(async function () {
     this.timeout(sized(120_000, 900_000));
@@ -83,7 +83,7 @@ describe("S8 sealed values, changed and moved in the log of a relay", () => {
     await receiver.close();
   });
 
-  /** A tenant with an event that waits for its destination to be active again. */
+  /** A tenant with two destinations with credentials, and an event delivered to the first. */
   const openVictim = async (kind: string): Promise<Victim> => {
     const account = await openAccount(relay.url);
     const token = `bearer-${randomBytes(12).toString("hex")}`;
@@ -99,7 +99,7 @@ describe("S8 sealed values, changed and moved in the log of a relay", () => {
     return { ...account, kind, token, destinationId: id };
   };
 
-  /** Does to the log what somebody with the disk could. */
+  /** Changes the log file as an attacker with access to the disk could. */
   const spoil = (): void => {
     const database = new DatabaseSync(join(relay.dataDir, "log.db"));
     const rowOf = (tenantId: string, type: string, order: "ASC" | "DESC" = "ASC") => {
@@ -135,7 +135,7 @@ describe("S8 sealed values, changed and moved in the log of a relay", () => {
   };
   const touches = (kind: string, ...words: readonly string[]) => words.some((word) => kind.startsWith(word));
 
-  it("are never taken for good; all other tenants go on, after a rebuild too", async function () {
+  it("are never accepted; all other tenants go on, after a rebuild too", async function () {
     this.timeout(sized(120_000, 900_000));
     const [known, emails] = [victims.map(({ webhookSecret }) => webhookSecret), victims.map((victim) => victim.email)];
     for (const victim of victims) {

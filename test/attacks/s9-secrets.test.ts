@@ -18,9 +18,9 @@ import { eventually } from "../support/relay.ts";
 import { RelayProcess, runRelay } from "../support/relay-process.ts";
 import { outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 
-/** A secret whose every way of being written differs. */
+/** A secret with a different text in every encoding. */
 const secretText = (kind: string) => `canary ${kind} "\\ü/+=&% ${randomBytes(6).toString("hex")}`;
-/** One that may stand in a header. */
+/** A secret that may stand in a header. */
 const headerText = (kind: string) => `canary-${kind}-"\\/+=&%-${randomBytes(6).toString("hex")}`;
 const password = (kind: string) => secretText(kind).slice(0, 70);
 
@@ -83,14 +83,14 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     await engines?.close();
   });
 
-  /** Asks, again where a busy relay cannot tell yet, and keeps every answer to be searched. */
+  /** Sends a request, again after each 503, and keeps every answer for the search. */
   const ask = (method: string, path: string, options: HttpOptions = {}): Promise<HttpAnswer> =>
     eventually(async () => {
       const answer = await http(method, relay.url + path, options);
       answers.push({ place: `${method} ${path}`, text: answer.text + JSON.stringify([...answer.headers]) });
       return answer;
     }, ({ status }) => status !== 503);
-  /** Asks for what shows a secret this once: that is a canary from then on. */
+  /** Calls an operation that shows a secret only once; the secret becomes a canary. */
   const askOnce = async (kind: string, field: string, method: string, path: string, options: HttpOptions = {}) => {
     const answer = await ask(method, path, options);
     const secret = String(answer.json[field]);
@@ -224,7 +224,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const apiKey of [strange, deleted.secret]) expect((await send(next.secret, apiKey)).status).to.equal(401);
     await send(next.secret, key.secret, "GET");
     await ask("POST", `/api/v1/ingest/${tenantId}/${next.secret}/more`, { json: {} });
-    // What is finished stays so: counts of it may be taken one after another.
+    // Finished events stay finished, so their counts need not be taken at once.
     const finished = async () => {
       const totals = await Promise.all(["Succeeded", "CriticalFailure"].map(async (status) =>
         Number((await new ApiClient(relay.url, as(token).headers).get(`/api/v1/events?Status=${status}`))["total"])));
@@ -278,7 +278,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     const config = readConfig(relay.environment);
     return atDesk({ config, secrets: readSecrets(relay.environment, config), logger: createLogger("silent") }, use);
   };
-  /** The keys that the relay made itself. */
+  /** The keys created by the relay. */
   const addKeys = (tenantIds: readonly string[]) =>
     desk(async ({ aggregates, keys, sealing, store }) => {
       const { nameHashKey, tokenKey } = await keys.get();
@@ -298,7 +298,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
       }
     });
 
-  /** What the engines outside hold. The topic holds payloads, and no secret among them. */
+  /** Searches the outside engines. The topic holds payloads, but no secret. */
   const searchEngines = async () => {
     if (!engines) return [];
     const contents = await outsideContents(relay.environment);
@@ -307,7 +307,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     return contents.flatMap(({ place, text }) => canaries.search(place, text));
   };
 
-  it("are in no file, no line of the log, no metric, and no answer but the one that must show them", async function () {
+  it("are in no file, log line, metric or answer, except the one answer that must show them", async function () {
     this.timeout(300_000);
     await relay.start();
     const one = await openTenant();
@@ -344,7 +344,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const { place, text, secret } of shown) expect(text, place).to.include(secret);
   });
 
-  it("would be found, in whatever form", () => {
+  it("would be found in any form", () => {
     const folder = join(relay.dataDir, "..", "planted");
     mkdirSync(folder, { recursive: true });
     const apart = () => randomBytes(7);

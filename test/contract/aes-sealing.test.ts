@@ -20,7 +20,7 @@ describe("AES-256-GCM sealing", () => {
     expect(sealing.unwrap(wrapped, "t/dataKey")).to.deep.equal(dataKey);
   });
 
-  it("keeps what an old master key wrapped readable, and wraps under the new one", () => {
+  it("unwraps keys wrapped under an old master key, and wraps under the new one", () => {
     const old = new AesSealing(first).wrap(dataKey, "t/dataKey");
     const rotated = new AesSealing(second, [first]);
     expect(rotated.unwrap(old, "t/dataKey")).to.deep.equal(dataKey);
@@ -31,7 +31,7 @@ describe("AES-256-GCM sealing", () => {
     expect(new AesSealing(second).unwrap(rewrapped, "t/dataKey")).to.deep.equal(dataKey);
   });
 
-  it("names the master key that is missing", () => {
+  it("names the missing master key", () => {
     const wrapped = new AesSealing(first).wrap(dataKey, "t/dataKey");
     expect(() => new AesSealing(second).unwrap(wrapped, "t/dataKey")).to.throw(Unsealable, masterKeyId(first));
   });

@@ -10,7 +10,7 @@ const owner = "tenant:one";
 describe("bcrypt in a thread of its own", () => {
   passwordsContract(() => new BcryptPasswords(4));
 
-  it("leaves the event loop to others while it works, at the cost asked for", async () => {
+  it("does not block the event loop while it works, at the configured cost", async () => {
     const passwords = new BcryptPasswords(10);
     let turns = 0;
     let working = true;
@@ -25,7 +25,7 @@ describe("bcrypt in a thread of its own", () => {
   });
 
   for (const [cost, most] of [[4, 64], [12, 64], [13, 32], [15, 8]] as const) {
-    it(`has only so many wait at cost ${cost} that the last is answered in time`, async () => {
+    it(`limits its queue at cost ${cost} so that the last task is answered in time`, async () => {
       const passwords = new BcryptPasswords(cost);
       const tasks = Array.from({ length: 100 }, () => passwords.matches("x", "garbage", owner));
       const outcomes = await Promise.allSettled(tasks);
@@ -34,7 +34,7 @@ describe("bcrypt in a thread of its own", () => {
     });
   }
 
-  it("takes as long for a hash from when the cost was lower as for one that nobody has", async () => {
+  it("takes as long for a hash of a lower cost as for a hash that no password matches", async () => {
     const [former, passwords] = [new BcryptPasswords(4), new BcryptPasswords(10)];
     const hash = await former.hash("correct horse", owner);
     expect(await passwords.matches("correct horse", hash, owner)).to.equal(true);
@@ -47,12 +47,12 @@ describe("bcrypt in a thread of its own", () => {
       }
       return Math.min(...took);
     };
-    // Untreated, it would be a sixty-fourth.
+    // Without the added work, it would take a sixty-fourth of the time.
     expect(await least(hash) / await least(passwords.nobody)).to.be.within(0.5, 2);
     await Promise.all([former.close(), passwords.close()]);
   });
 
-  it("goes on after a hash that is none", async () => {
+  it("goes on after an invalid hash", async () => {
     const passwords = new BcryptPasswords(4);
     const none = `$2b$99$${".".repeat(53)}`;
     const broken = await passwords.matches("correct horse", none, owner).catch((error: Error) => error);
@@ -63,7 +63,7 @@ describe("bcrypt in a thread of its own", () => {
     await passwords.close();
   });
 
-  it("fails what waits when its thread is lost, and goes on in another", async () => {
+  it("fails waiting tasks when its thread is lost, and goes on in another", async () => {
     const passwords = new BcryptPasswords(4);
     const hash = () => passwords.hash("correct horse", owner).catch((error: Error) => error.message);
     const begun = once(process, "worker");
@@ -72,13 +72,13 @@ describe("bcrypt in a thread of its own", () => {
     lost.emit("error", new Error("out of memory"));
     expect(await Promise.all(waiting)).to.deep.equal(["out of memory", "out of memory"]);
     const next = hash();
-    // Its end comes after its error, and is not the other's.
+    // The thread's exit comes after its error, and does not end the new thread.
     await lost.terminate();
     expect(await next).to.match(/^\$2b\$04\$/);
     await passwords.close();
   });
 
-  it("finishes what waits when it is closed, then takes no more", async () => {
+  it("finishes waiting tasks when it is closed, then takes no more", async () => {
     const passwords = new BcryptPasswords(4);
     const waiting = Promise.all([
       passwords.hash("correct horse", owner),
@@ -91,7 +91,7 @@ describe("bcrypt in a thread of its own", () => {
     await new BcryptPasswords(4).close();
   });
 
-  it("hashes nothing that is no password", async () => {
+  it("refuses to hash an invalid password", async () => {
     const passwords = new BcryptPasswords(4);
     for (const text of ["seven77", "x".repeat(73), "pass\0word", "password\udc00"]) {
       const outcome = await passwords.hash(text, owner).catch((error: Error) => error);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Clock } from "../../src/ports/clock/clock.ts";
 
-/** What every clock keeps; `pass` lets the given time go by on it. */
+/** The contract of every clock; `pass` lets the given time go by on it. */
 export function clockContract(make: () => { clock: Clock; pass: (ms: number) => Promise<void> }): void {
   describe("clock", () => {
     it("calls a task once, and not before its time", async () => {
@@ -32,7 +32,7 @@ export function clockContract(make: () => { clock: Clock; pass: (ms: number) => 
       late.cancel();
     });
 
-    it("measures time that goes by, both ways", async () => {
+    it("measures elapsed time, in wall-clock and monotonic time", async () => {
       const { clock, pass } = make();
       const [wall, monotonic] = [clock.now(), clock.monotonic()];
       expect(Number.isInteger(wall)).to.equal(true);

@@ -8,7 +8,7 @@ import { serve, type Remote } from "../../src/adapters/message-port/calls.ts";
 import type { ExpiringState } from "../../src/ports/expiring-state.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 
-/** One database in one thread, and a client for each process that would be: the embedded default. */
+/** One database in one thread, and a client for each simulated process: the embedded default. */
 function openSqlite(folder: string, time: { now: number }): ExpiringStateUnderTest {
   const file = join(folder, "state.db");
   const state = new SqliteExpiringState(file, { now: () => time.now });

@@ -32,7 +32,7 @@ function openSqlite(folder: string, remote: boolean): ReadModelsUnderTest {
     },
     crashDuring: async (write, moment) => {
       const writing = write();
-      // The batch is written in a few slices, one in each turn.
+      // The batch is written in a few slices, one in each turn of the event loop.
       for (let turn = 0; turn < moment * 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
       const found = newFolder();
       cpSync(folder, found, { recursive: true });
@@ -52,7 +52,7 @@ for (const remote of [false, true]) {
   readModelsContract(name, async () => openSqlite(newFolder(), remote), traits);
 }
 
-/** The yardstick of the random cases keeps to the contract itself. */
+/** The model for the random cases fulfils the contract itself. */
 function openInMemory(models = new InMemoryReadModels()): ReadModelsUnderTest {
   return { reader: models, writer: models, reopen: async () => openInMemory(models), close: async () => undefined };
 }

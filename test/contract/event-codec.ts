@@ -18,7 +18,7 @@ const metadata: Metadata = {
   correlationId: "c1", causationId: null, at: event.data.at,
 };
 
-/** What every codec of the domain's facts keeps. */
+/** The contract of every codec of the domain's facts. */
 export function eventCodecContract(make: () => EventCodec): void {
   describe("event codec", () => {
     const codec = make();
@@ -33,7 +33,7 @@ export function eventCodecContract(make: () => EventCodec): void {
       return "unreadable" in decoded && decoded.newer;
     };
 
-    it("reads what it wrote", () => {
+    it("reads its own output", () => {
       expect(codec.decode(encoded)).to.deep.equal({ event, metadata });
       expect(encoded.type).to.equal(event.type);
       expect(JSON.parse(encoded.data)).to.deep.equal(event.data);
@@ -50,13 +50,13 @@ export function eventCodecContract(make: () => EventCodec): void {
       { type: "service", part: "sweeper" },
     ];
     for (const actor of actors) {
-      it(`keeps who did it: ${actor.type}`, () => {
+      it(`keeps the actor: ${actor.type}`, () => {
         const decoded = codec.decode(codec.encode(event, { ...metadata, actor, causationId: "m1" }));
         expect(decoded).to.deep.equal({ event, metadata: { ...metadata, actor, causationId: "m1" } });
       });
     }
 
-    it("keeps the salt and the trace, and reads entries that have neither", () => {
+    it("keeps the salt and the trace, and reads entries without them", () => {
       const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
       const salted = { ...metadata, salt: "c2FsdCBvZiAxMjggYml0cw", traceparent: trace };
       const stored = codec.encode(event, salted);
@@ -80,7 +80,7 @@ export function eventCodecContract(make: () => EventCodec): void {
       ["an actor of another kind", event, { actor: { type: "ghost" } }],
     ];
     for (const [what, bad, change] of unacceptable) {
-      it(`does not write ${what}, and does not quote it`, () => {
+      it(`refuses to write ${what}, without quoting it`, () => {
         expect(() => codec.encode(bad, { ...metadata, ...change })).to.throw(UnacceptableEntry)
           .with.property("message").that.does.not.include("s3cret");
       });
@@ -137,7 +137,7 @@ export function eventCodecContract(make: () => EventCodec): void {
       }
     });
 
-    it("passes over metadata that a later release added", () => {
+    it("ignores metadata that a later release added", () => {
       const stored = JSON.stringify({ ...JSON.parse(encoded.metadata) as object, region: "eu" });
       expect(codec.decode({ ...encoded, metadata: stored })).to.have.property("event").deep.equal(event);
     });

@@ -5,7 +5,7 @@ import { readingContract } from "./event-store/reading.ts";
 import { subscribingContract } from "./event-store/subscribing.ts";
 import { survivingContract } from "./event-store/surviving.ts";
 
-/** What every event store keeps. `make` starts an engine, or finds one that runs. */
+/** The contract of every event store. `make` starts an engine, or finds a running one. */
 export function eventStoreContract(make: () => Promise<EventStoreUnderTest>, can: EventStoreCapabilities): void {
   let shared: Bench;
   const bench = () => shared;

@@ -5,7 +5,7 @@ import type { ExpiringState, RateLimitSlot } from "../../src/ports/expiring-stat
 /** Expiring state on storage of its own, empty at first. */
 export interface ExpiringStateUnderTest {
   readonly state: ExpiringState;
-  /** Lets time pass, by a clock of the test's: it stands still meanwhile. */
+  /** Advances the test's clock, which stands still otherwise. */
   pass(ms: number): Promise<void>;
   /** Ends this handle; the same storage opens again. */
   reopen(): Promise<ExpiringStateUnderTest>;
@@ -16,7 +16,7 @@ export interface ExpiringStateUnderTest {
 
 const seconds = (n: number) => n * 1_000;
 
-/** What every adapter of ExpiringState keeps to. */
+/** The contract of every adapter of ExpiringState. */
 export function expiringStateContract(name: string, open: () => Promise<ExpiringStateUnderTest>): void {
   describe(`${name} as expiring state`, () => {
     let tested: ExpiringStateUnderTest;
@@ -30,14 +30,14 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
     afterEach(() => tested.close());
 
     describe("values", () => {
-      it("are read in the order asked for, null where there is none", async () => {
+      it("are read in the order asked for, null for missing ones", async () => {
         await state.put("a", "1", null);
         await state.put("b", "", seconds(100));
         expect(await state.get(["b", "none", "a", "b"])).to.deep.equal(["", null, "1", ""]);
         expect(await state.get([])).to.deep.equal([]);
       });
 
-      it("are replaced, their end with them", async () => {
+      it("are replaced together with their expiry", async () => {
         await state.put("a", "1", seconds(1));
         await state.put("a", "2", null);
         await state.put("b", "1", null);
@@ -46,7 +46,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(await state.get(["a", "b"])).to.deep.equal(["2", null]);
       });
 
-      it("end when their time is over, not before", async () => {
+      it("expire at their end, not before", async () => {
         await state.put("short", "1", seconds(2));
         await state.put("long", "1", seconds(200));
         await state.put("ever", "1", null);
@@ -64,10 +64,10 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
       });
     });
 
-    describe("admissions", () => {
+    describe("rate-limit slots", () => {
       const limit = { max: 3, windowMs: seconds(100) };
 
-      it("are given up to the limit, each with a ticket of its own", async () => {
+      it("are given up to the limit, each with an id of its own", async () => {
         const tickets = [];
         for (let attempt = 0; attempt < 3; attempt += 1) tickets.push(await state.admit(["a"], limit));
         expect(new Set(tickets.map((ticket) => ticket?.id)).size).to.equal(3);
@@ -84,7 +84,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(admitted).to.have.length(10);
       });
 
-      it("count under all keys or under none", async () => {
+      it("count under all their keys or under none", async () => {
         for (let attempt = 0; attempt < 3; attempt += 1) await state.admit(["full"], limit);
         for (let attempt = 0; attempt < 5; attempt += 1) {
           expect(await state.admit(["free", "full"], limit)).to.equal(null);
@@ -93,7 +93,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(await state.admit(["free"], limit)).to.equal(null);
       });
 
-      it("can be taken back, once, and only themselves", async () => {
+      it("can be taken back once, and only by their own id", async () => {
         const tickets: (RateLimitSlot | null)[] = [];
         for (let attempt = 0; attempt < 3; attempt += 1) tickets.push(await state.admit(["a", "b"], limit));
         await state.forgive(tickets[1]!);
@@ -105,7 +105,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(await state.admit(["b"], limit)).to.equal(null);
       });
 
-      it("are taken back where they were under no key", async () => {
+      it("without a key can be taken back", async () => {
         const ticket = await state.admit([], limit);
         await state.forgive(ticket!);
       });
@@ -119,7 +119,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(await state.admit(["a"], short)).to.not.equal(null);
       });
 
-      it("are free again all at once when their window is over", async () => {
+      it("are all free again at the end of their window", async () => {
         const many = { max: 40, windowMs: seconds(10) };
         const fill = async () => {
           const tickets = [];
@@ -165,14 +165,14 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
     });
 
     describe("leases", () => {
-      it("belong to one owner, who may renew them", async () => {
+      it("belong to one owner, and can be renewed by it", async () => {
         expect(await state.lease("role", "one", seconds(100))).to.equal(true);
         expect(await state.lease("role", "two", seconds(100))).to.equal(false);
         expect(await state.lease("role", "one", seconds(100))).to.equal(true);
         expect(await state.lease("other", "two", seconds(100))).to.equal(true);
       });
 
-      it("pass to another when their time is over, from the last renewal on", async () => {
+      it("pass to another owner once their time since the last renewal is over", async () => {
         await state.lease("role", "one", seconds(4));
         await tested.pass(seconds(2));
         await state.lease("role", "one", seconds(4));
@@ -183,7 +183,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(await state.lease("role", "one", seconds(100))).to.equal(false);
       });
 
-      it("are over when they are, however much else is", async () => {
+      it("expire although many values expire at the same time", async () => {
         for (let n = 0; n < 40; n += 1) await state.put(`key-${n}`, "value", seconds(1));
         await state.lease("role", "one", seconds(2));
         await tested.pass(seconds(3));
@@ -197,7 +197,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect((await Promise.all(claims)).filter(Boolean)).to.have.length(1);
       });
 
-      it("are given back by their owner only", async () => {
+      it("can be given back by their owner only", async () => {
         await state.lease("role", "one", seconds(1000));
         await state.release("role", "two");
         expect(await state.lease("role", "two", seconds(1000))).to.equal(false);
@@ -206,7 +206,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         await state.release("nothing", "one");
       });
 
-      it("are apart from values of the same name", async () => {
+      it("are independent of values of the same name", async () => {
         await state.put("role", "one", null);
         expect(await state.lease("role", "two", seconds(1000))).to.equal(true);
         expect(await state.get(["role"])).to.deep.equal(["one"]);

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { Ids } from "../../src/ports/ids.ts";
 
-/** What every source of ids and chance keeps. */
+/** The contract of every source of ids and randomness. */
 export function idsContract(make: () => Ids): void {
   describe("ids", () => {
-    it("makes UUIDv7 that differ and go up", () => {
+    it("makes unique UUIDv7 in ascending order", () => {
       const ids = make();
       const made = Array.from({ length: 50_000 }, () => ids.uuid());
       for (const id of made.slice(0, 1000)) {
@@ -15,7 +15,7 @@ export function idsContract(make: () => Ids): void {
       }
     });
 
-    it("gives salts of 128 bits that differ", () => {
+    it("gives unique salts of 128 bits", () => {
       const ids = make();
       const salts = Array.from({ length: 5_000 }, () => ids.salt());
       for (const salt of salts) {
@@ -23,14 +23,14 @@ export function idsContract(make: () => Ids): void {
         expect([bytes.length, bytes.toString("base64url")], salt).to.deep.equal([16, salt]);
       }
       expect(new Set(salts)).to.have.length(salts.length);
-      // Each bit is set in about half of them.
+      // Each bit is set in about half of the salts.
       for (let bit = 0; bit < 128; bit += 1) {
         const set = salts.filter((salt) => Buffer.from(salt, "base64url")[bit >> 3]! & (1 << (bit & 7))).length;
         expect(set / salts.length, `bit ${bit}`).to.be.within(0.4, 0.6);
       }
     });
 
-    it("gives as many secret bytes as asked, different each time", () => {
+    it("gives the requested number of secret bytes, different each time", () => {
       const ids = make();
       for (const length of [0, 1, 16, 32, 1000]) expect(ids.secretBytes(length)).to.have.length(length);
       const drawn = Array.from({ length: 1000 }, () => Buffer.from(ids.secretBytes(16)).toString("hex"));

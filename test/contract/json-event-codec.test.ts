@@ -41,7 +41,7 @@ describe("facts as JSON", () => {
       expect(decode(3, ada.data)).to.deep.equal({ event: ada, metadata });
     });
 
-    it("are checked after that", () => {
+    it("are checked after upcasting", () => {
       expect(decode(1, { name: "Ada" })).to.have.property("unreadable").that.includes("required");
       expect(decode(2, { name: "Ada Lovelace" })).to.have.property("unreadable");
     });

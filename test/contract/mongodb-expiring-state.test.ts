@@ -5,7 +5,7 @@ import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mo
 import { quiet } from "../support/telemetry.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 
-/** Far ahead, so that the server, which has a clock of its own, takes nothing away. */
+/** Far ahead, so that the server does not expire documents by its own clock. */
 const start = Date.UTC(2100, 0);
 
 function open(url: string, time: { now: number }): ExpiringStateUnderTest {

@@ -4,14 +4,14 @@ import type { Passwords } from "../../src/ports/passwords.ts";
 
 const owner = "tenant:one";
 
-/** What every implementation of the passwords port keeps; `make` gives one of low cost. */
+/** The contract of every implementation of the passwords port; `make` gives one of low cost. */
 export function passwordsContract(make: () => Passwords & { close(): Promise<void> }): void {
   describe("passwords", () => {
     let passwords: ReturnType<typeof make>;
     before(() => { passwords = make(); });
     after(() => passwords.close());
 
-    it("knows a password again, and no other text", async () => {
+    it("matches a password, and no other text", async () => {
       const hash = await passwords.hash("correct horse", owner);
       expect(hash).to.not.include("correct");
       expect(await passwords.matches("correct horse", hash, owner)).to.equal(true);
@@ -24,7 +24,7 @@ export function passwordsContract(make: () => Passwords & { close(): Promise<voi
       expect(await passwords.hash("correct horse", owner)).to.not.equal(await passwords.hash("correct horse", owner));
     });
 
-    it("is not fooled by bytes past 72, a repetition behind a NUL, or broken Unicode", async () => {
+    it("does not match by the first 72 bytes, a repetition behind a NUL, or broken Unicode", async () => {
       const longest = "é".repeat(36);
       const hash = await passwords.hash(longest, owner);
       expect(await passwords.matches(longest, hash, owner)).to.equal(true);
@@ -43,7 +43,7 @@ export function passwordsContract(make: () => Passwords & { close(): Promise<voi
       }
     });
 
-    it("answers an owner in the order asked, and turns away more than can wait", async () => {
+    it("answers an owner's tasks in order, and refuses tasks beyond the queue's limit", async () => {
       const order: number[] = [];
       const tasks = Array.from({ length: 300 }, (_, index) =>
         passwords.matches("correct horse", passwords.nobody, owner).then(() => { order.push(index); }));
@@ -55,7 +55,7 @@ export function passwordsContract(make: () => Passwords & { close(): Promise<voi
       expect(await passwords.matches("x", passwords.nobody, owner)).to.equal(false);
     });
 
-    it("lets owners take turns, however much one of them has waiting", async () => {
+    it("lets owners take turns, even if one of them has many tasks waiting", async () => {
       const order: string[] = [];
       const ask = (asker: string, times: number) => Array.from({ length: times }, () =>
         passwords.matches("correct horse", passwords.nobody, asker).then(() => { order.push(asker); }));
@@ -64,7 +64,7 @@ export function passwordsContract(make: () => Passwords & { close(): Promise<voi
       expect(order).to.have.length(23);
     });
 
-    it("makes room for others at the cost of who has most waiting, of that the newest", async () => {
+    it("makes room for others by refusing the newest task of the owner with most waiting", async () => {
       const ask = (asker: string, times: number) => Array.from({ length: times }, () =>
         passwords.matches("correct horse", passwords.nobody, asker).then(() => "answered", (error: unknown) => {
           expect(error).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
@@ -78,11 +78,11 @@ export function passwordsContract(make: () => Passwords & { close(): Promise<voi
         Promise.all(ask("a", 300)), Promise.all(ask("b", 2)), Promise.all(ask("c", 1)), Promise.all(ask("d", 300)),
       ]);
       expect([b, c]).to.deep.equal([["answered", "answered"], ["answered"]]);
-      // Who asks without end gets as much as the other who does, the one under way aside.
+      // Two owners that flood the queue get the same share, apart from the task under way.
       expect(answered(a)).to.be.within(answered(d), answered(d) + 2);
       expect(answered(a) + answered(d) + 3).to.equal(room);
       expect([a.indexOf("refused"), d.indexOf("refused")]).to.deep.equal([answered(a), answered(d)]);
-      // Nobody's only one has to go.
+      // An owner's only task is never removed.
       const many = await Promise.all(Array.from({ length: 300 }, (_, index) => ask(`owner ${index}`, 1)).flat());
       expect([answered(many), many.indexOf("refused")]).to.deep.equal([room, room]);
     });

@@ -18,7 +18,7 @@ import {
   type Tested,
 } from "./read-models-things.ts";
 
-/** Counters, checkpoints and batches: each entry counts once, whatever happens in between. */
+/** Counters, checkpoints and batches: each entry counts once, even across crashes and repetitions. */
 export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }: ReadModelsTraits): void {
   const { prepare, apply, all } = tested;
 
@@ -40,7 +40,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(sums).to.deep.equal([208, 207, 7, 8, 7, 0, 0]);
     });
 
-    it("are told one by one, in the order of their buckets, but for those of nothing", async () => {
+    it("are listed one by one, in the order of their buckets, without those of zero", async () => {
       await apply([add("a", 30, 1), add("a", -2, 4), add("a", 7, 10), add("a", 9, 5), add("b", 8, 7), add("a", 7, 1)]);
       await apply([add("a", 9, -5)], 9);
       const { reader } = tested.models;
@@ -52,7 +52,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await reader.buckets("c")).to.deep.equal([]);
     });
 
-    it("carry coarser ones along", async () => {
+    it("update coarser ones, too", async () => {
       const rollUps = { ten: 10, all: Infinity };
       await apply(
         [
@@ -75,7 +75,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(sums).to.deep.equal([1106, 105, 105, 106, 1106, 1106]);
     });
 
-    it("may pass below nothing and come back", async () => {
+    it("may go below zero and come back", async () => {
       await apply([add("a", 0, -2)]);
       expect(await tested.models.reader.sum("a")).to.equal(-2);
       await apply([add("a", 0, 2)], 2);
@@ -101,7 +101,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
     ),
   });
 
-  it("comes to the same, however changes are cut into batches", async () => {
+  it("are the same for every division into batches", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), async (changes, cut) => {
         const plain = new InMemoryReadModels();
@@ -121,10 +121,10 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
     );
   });
 
-  describe("what is raised", () => {
+  describe("raised fields", () => {
     beforeEach(prepare);
 
-    it("becomes no less, whatever comes in which order, and nothing where there is no document", async () => {
+    it("never decrease, in any order of changes, and do not create documents", async () => {
       await apply([put(thing(1)), raise(1, { size: 3, at: time(7) }), raise(2, { size: 3 })]);
       const sizes = [5, 4, -1];
       for (const [step, size] of sizes.entries()) await apply([raise(1, { size, at: time(size) })], 10 + step);
@@ -168,7 +168,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
   });
 
   describe("checkpoint", () => {
-    it("is nothing before the first reset, the log's start after it, and follows what is applied", async () => {
+    it("is null before the first reset, the log's start after it, and follows applied batches", async () => {
       expect(await tested.models.writer.state()).to.equal(null);
       await prepare();
       expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: "", fingerprint: "first" });
@@ -178,7 +178,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: position(7), fingerprint: "first" });
     });
 
-    it("is where they stand, and no other place is", async () => {
+    it("is the only position at which the read models stand", async () => {
       expect(await tested.models.reader.standsAt("")).to.equal(true);
       await prepare();
       expect(await tested.models.reader.standsAt("")).to.equal(true);
@@ -191,7 +191,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await tested.models.reader.standsAt(at)).to.equal(true);
     });
 
-    it("is settled under the fingerprint of what it is the checkpoint of, and under no other", async () => {
+    it("is settled under the fingerprint of its read models, and under no other", async () => {
       const settled = () =>
         Promise.all(["first", "second"].map((fingerprint) => tested.models.reader.settle(fingerprint)));
       expect(await settled()).to.deep.equal([false, false]);
@@ -202,7 +202,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await settled()).to.deep.equal([false, true]);
     });
 
-    it("lets a batch that comes again change nothing", async () => {
+    it("lets a repeated batch change nothing", async () => {
       await prepare();
       const changes = [put(thing(1, { size: 1 })), add("s0", 0, 1), set(1, { size: 2 }), add("s0", 0, 1)];
       await apply(changes);
@@ -215,7 +215,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await tested.models.reader.checkpoint()).to.equal(position(5));
     });
 
-    it("lets a longer batch that overlaps what was applied change only what is new", async () => {
+    it("lets a longer batch that overlaps an applied one add only its new entries", async () => {
       await prepare();
       const changes = [
         add("s0", 0, 1),
@@ -230,7 +230,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await tested.models.reader.get("things", id(1))).to.deep.equal(thing(1, { size: 2 }));
     });
 
-    it("is there with everything else when the storage is opened again", async () => {
+    it("is kept with all data when the storage is opened again", async () => {
       await prepare();
       await apply([put(thing(1, { label: "a" })), add("s0", 3, 4)]);
       tested.models = await tested.models.reopen();
@@ -241,7 +241,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await all({ where: { label: "b" } })).to.have.length(1);
     });
 
-    it("begins anew, with nothing left, at a reset", async () => {
+    it("begins again at a reset, with all data deleted", async () => {
       await prepare();
       await apply([put(thing(1)), add("s0", 0, 4)]);
       const smaller = { ...things, fields: { id: "id", colour: "text" }, indexes: [["colour"]] } as const;
@@ -257,14 +257,14 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
   describe("catching up", () => {
     beforeEach(prepare);
 
-    it("is true at once for what is covered, and after a while false for what is not", async () => {
+    it("is true at once for a covered position, and false after the timeout for a later one", async () => {
       await tested.models.writer.apply([], position(5));
       expect(await tested.models.reader.caughtUp(position(5), 0)).to.equal(true);
       expect(await tested.models.reader.caughtUp("", 0)).to.equal(true);
       expect(await tested.models.reader.caughtUp(position(6), 20)).to.equal(false);
     });
 
-    it("tells everyone who waits as soon as the position is reached, and nobody else", async () => {
+    it("answers all waiting callers whose position is reached, and no others", async () => {
       const told: number[] = [];
       const waiting = [3, 1, 2, 4].map(async (n) => {
         if (await tested.models.reader.caughtUp(position(n), n === 4 ? 300 : 20_000)) told.push(n);
@@ -276,7 +276,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(told).to.have.length(3);
     });
 
-    it("comes with the documents", async () => {
+    it("is reported only once the documents are readable", async () => {
       const waiting = tested.models.reader.caughtUp(position(1), 20_000);
       await apply([put(thing(1))]);
       expect(await waiting).to.equal(true);
@@ -294,7 +294,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       ]).flat();
 
     for (const moment of crashes ? [0, 0.2, 0.5, 0.8, 1] : []) {
-      it(`is made up for exactly, by a longer batch, when it comes at ${moment} of the way`, async () => {
+      it(`after ${moment} of it is repaired exactly by a longer batch`, async () => {
         await prepare();
         const [one, two] = [batchOf(1), batchOf(2)];
         await apply(one);
@@ -302,7 +302,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
         tested.models = await crashed.crashDuring!(() => apply(two, one.length + 1), moment);
         await crashed.close();
         const done = (await tested.models.writer.state())?.checkpoint ?? "";
-        // What a runner does: it reads on from the checkpoint, this time further.
+        // Like a projection run: it reads on from the checkpoint, this time further.
         const rest = [
           ...entriesOf(one),
           ...entriesOf(two, one.length + 1),

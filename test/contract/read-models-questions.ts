@@ -18,14 +18,14 @@ import {
 
 const idsOf = (documents: readonly Document[]) => documents.map((document) => document["id"]);
 
-/** Documents are what was put, and questions about them are answered right. */
+/** Documents come back as put, and queries about them are answered correctly. */
 export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): void {
   const { prepare, apply, all } = tested;
 
   describe("documents", () => {
     beforeEach(prepare);
 
-    it("come back as they were put, whatever their kinds, in a get and in a list", async () => {
+    it("come back as they were put, with fields of all kinds, in a get and in a list", async () => {
       const full = thing(1, {
         owner: id(9),
         label: "ü\u{1f600} '\"",
@@ -44,7 +44,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       );
     });
 
-    it("have null in the fields that were left out", async () => {
+    it("have null in omitted fields", async () => {
       await apply([put({ id: id(1), label: "a" })]);
       expect(await tested.models.reader.get("things", id(1))).to.deep.equal(thing(1, { label: "a" }));
     });
@@ -63,12 +63,12 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(await tested.models.reader.get("things", id(1))).to.equal(null);
     });
 
-    it("do not come into being by a set", async () => {
+    it("are not created by a set", async () => {
       await apply([set(1, { label: "a" }), put(thing(2)), remove(2), set(2, { label: "b" })]);
       expect(await all()).to.deep.equal([]);
     });
 
-    it("are kept apart by collection", async () => {
+    it("are separate for each collection", async () => {
       await apply([
         put(thing(1)),
         { op: "put", collection: "notes", key: "a/b c", document: { name: "a/b c", text: "x" } },
@@ -78,7 +78,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(await tested.models.reader.get("things", id(1))).to.equal(null);
     });
 
-    it("have a fresh one that comes and goes within a batch leave nothing behind", async () => {
+    it("leave nothing behind if a batch creates and removes them", async () => {
       const fresh = (n: number) => ({ ...put(thing(n, { label: "fresh" })), fresh: true as const });
       await apply([fresh(1), remove(1), fresh(2), remove(2), fresh(2), set(2, { size: 1 }), put(thing(3)), remove(3)]);
       expect(await all()).to.deep.equal([thing(2, { label: "fresh", size: 1 })]);
@@ -86,7 +86,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(await all()).to.deep.equal([]);
     });
 
-    it("are not found under what is no key of theirs", async () => {
+    it("are not found under other or invalid keys", async () => {
       await apply([put(thing(1))]);
       for (const key of ["", "x", id(2), id(1).toUpperCase() + " ", `${id(1)}0`]) {
         expect(await tested.models.reader.get("things", key), key).to.equal(null);

@@ -15,17 +15,17 @@ export interface ReadModelsUnderTest {
   /** Ends this handle; the same storage opens again. */
   reopen(): Promise<ReadModelsUnderTest>;
   /**
-   * Starts the write, stops it somewhere in the middle as a crash would, and opens what a restart
-   * finds. `moment` (0 to 1) says how far the write gets. Needed where `crashes` is true.
+   * Starts the write, stops it in the middle as a crash would, and opens the storage as a restart would. `moment`
+   * (0 to 1) is the completed share of the write. Needed if `crashes` is true.
    */
   crashDuring?(write: () => Promise<unknown>, moment: number): Promise<ReadModelsUnderTest>;
   close(): Promise<void>;
 }
 
 export interface ReadModelsTraits {
-  /** Whether a question never sees a part of a batch. */
+  /** Whether a query never sees a part of a batch. */
   readonly wholeBatches: boolean;
-  /** Whether crashes can be staged. */
+  /** Whether tests can stage crashes. */
   readonly crashes: boolean;
   /** Random cases of each property. */
   readonly runs: number;
@@ -80,7 +80,7 @@ export const add = (scope: string, bucket: number, by: number): Change => ({ op:
 export const entriesOf = (changes: readonly Change[], first = 1) =>
   changes.map((change, at) => ({ position: position(first + at), changes: [change] }));
 
-/** The read models of the test that runs, and what tests do with them. */
+/** The read models of the current test, and shared operations on them. */
 export interface Tested {
   models: ReadModelsUnderTest;
   readonly prepare: () => Promise<void>;

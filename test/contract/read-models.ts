@@ -10,7 +10,7 @@ import {
   type Tested,
 } from "./read-models-things.ts";
 
-/** What every adapter of ReadModels and ReadModelWriter keeps to. */
+/** The contract of every adapter of ReadModels and ReadModelWriter. */
 export function readModelsContract(
   name: string,
   open: () => Promise<ReadModelsUnderTest>,

@@ -7,10 +7,10 @@ const key: SealingKey = Uint8Array.from({ length: 32 }, (_, index) => index);
 const otherKey: SealingKey = new Uint8Array(32).fill(9);
 const place = "0193a1b2-0000-7000-8000-000000000001/webhookSecret";
 
-/** What every implementation of the sealing port keeps. `make` gives one under the same master key each time. */
+/** The contract of every implementation of the sealing port. `make` uses the same master key each time. */
 export function sealingContract(make: () => Sealing): void {
   describe("S8 sealing", () => {
-    it("opens what it sealed, whatever the text and the place", () => {
+    it("opens its own sealed values, for any text and place", () => {
       const sealing = make();
       const text = fc.string({ unit: "binary" });
       fc.assert(fc.property(text, text, (clear, anyPlace) => {
@@ -18,16 +18,16 @@ export function sealingContract(make: () => Sealing): void {
       }));
     });
 
-    it("unwraps what it wrapped", () => {
+    it("unwraps its own wrapped keys", () => {
       expect(make().unwrap(make().wrap(key, place), place)).to.deep.equal(key);
     });
 
-    it("unwraps a key to no more memory than it needs, for many are kept", () => {
+    it("unwraps a key into no more memory than it needs, since many are kept", () => {
       const unwrapped = make().unwrap(make().wrap(key, place), place);
       expect(unwrapped.buffer.byteLength).to.equal(key.length);
     });
 
-    it("tells which master key wrapped a key", () => {
+    it("names the master key that wrapped a key", () => {
       expect(masterKeyIdOf(make().wrap(key, place))).to.equal(make().masterKeyIds[0]);
     });
 
@@ -74,7 +74,7 @@ export function sealingContract(make: () => Sealing): void {
       }
     });
 
-    it("tells nothing of the text when it does not open", () => {
+    it("reveals nothing of the text when opening fails", () => {
       const sealed = make().seal("s3cret-text", key, place);
       const attempt = () => make().open(sealed, otherKey, place);
       expect(attempt).to.throw(Unsealable).with.property("message").that.does.not.include("s3cret");

@@ -4,7 +4,7 @@ import { SystemIds } from "../../src/adapters/system/system-ids.ts";
 import { clockContract } from "./clock.ts";
 import { idsContract } from "./ids.ts";
 
-describe("the system's own time and chance", () => {
+describe("the system's clock and randomness", () => {
   clockContract(() => ({ clock: new SystemClock(), pass: (ms) => setTimeout(ms) }));
   idsContract(() => new SystemIds());
 });

@@ -6,9 +6,9 @@ import { until } from "./event-store/harness.ts";
 /** A queue with nothing in it. */
 export interface WorkQueueUnderTest {
   readonly queue: WorkQueue;
-  /** The same queue as another process has it. */
+  /** The same queue in another process. */
   another(): Promise<WorkQueue>;
-  /** Takes the engine away from every process, and gives it back. */
+  /** Makes the engine unavailable to every process, and available again. */
   breakDown(): Promise<void>;
   heal(): Promise<void>;
   close(): Promise<void>;
@@ -17,17 +17,17 @@ export interface WorkQueueUnderTest {
 export interface WorkQueueTraits {
   /** Whether several processes share it, each with a part of the destinations; it keeps items until they are taken. */
   readonly shared: boolean;
-  /** Whether the engine can be away. */
+  /** Whether the engine can be unavailable. */
   readonly outages: boolean;
 }
 
 const healsWithinMs = 30_000;
 const rejectsWithinMs = 20_000;
-/** Long before the session of a member that said nothing would be over. */
+/** Much shorter than the session timeout of a silent member. */
 const handsOverWithinMs = 5_500;
 const destinations = Array.from({ length: 24 }, (_, index) => `destination-${index}`);
 
-/** What every adapter of WorkQueue keeps to. `make` may skip by throwing. */
+/** The contract of every adapter of WorkQueue. `make` may skip by throwing. */
 export function workQueueContract(
   name: string,
   make: () => Promise<WorkQueueUnderTest>,
@@ -45,7 +45,7 @@ export function workQueueContract(
 
     afterEach(() => tested.close());
 
-    /** A consumer that has its share. */
+    /** A consumer that has got its destinations. */
     async function joined(of: WorkQueue = queue) {
       const recorder = new WorkRecorder();
       const consumption = await of.consume(recorder);
@@ -86,11 +86,11 @@ export function workQueueContract(
         }
       });
 
-      it("may be none", async () => {
+      it("may be an empty list", async () => {
         await queue.publish([]);
       });
 
-      it("are published whether anyone takes them or not", async () => {
+      it("can be published without a consumer", async () => {
         await queue.publish([firstAttempt("early")]);
         const { recorder } = await joined();
         await queue.publish([firstAttempt("late")]);
@@ -98,7 +98,7 @@ export function workQueueContract(
         expect(recorder.eventIds).to.deep.equal(shared ? ["early", "late"] : ["late"]);
       });
 
-      it("come within a session that is alive and was told of", async () => {
+      it("come within a live session that was announced before", async () => {
         const { recorder } = await joined();
         for (let round = 0; round < 20; round++) await queue.publish([firstAttempt(String(round))]);
         await until("all are there", () => recorder.items.length >= 20);
@@ -119,7 +119,7 @@ export function workQueueContract(
         expect(recorder.sessions.map(({ alive }) => alive)).to.not.include(true);
       });
 
-      it("takes nothing more, and leaves it to the next", async () => {
+      it("takes no more items, and leaves them to the next", async () => {
         const { recorder: first, stop } = await joined();
         await stop();
         await queue.publish([firstAttempt("a")]);
@@ -130,7 +130,7 @@ export function workQueueContract(
         expect(second.eventIds).to.deep.equal(shared ? ["a", "b"] : ["b"]);
       });
 
-      it("may stop while it begins", async () => {
+      it("may stop while it starts", async () => {
         const recorder = new WorkRecorder();
         const consumption = await queue.consume(recorder);
         await consumption.stop();
@@ -153,7 +153,7 @@ export function workQueueContract(
         const settled = (recorders: readonly WorkRecorder[]) => until("each destination has one owner", () =>
           recorders.every(({ alive }) => alive) && destinations.every((id) => ownersOf(id, recorders) === 1));
 
-        /** Watches all the while that no destination has two owners. */
+        /** Fails if a destination has two owners at any time during the task. */
         async function watching(recorders: readonly WorkRecorder[], task: () => Promise<void>): Promise<void> {
           const twice = new Set<string>();
           const watch = setInterval(() => {
@@ -167,7 +167,7 @@ export function workQueueContract(
           expect([...twice]).to.deep.equal([]);
         }
 
-        it("share the destinations: each item comes to its destination's owner, once", async () => {
+        it("share the destinations: each item comes once, to its destination's owner", async () => {
           const { recorder: a } = await joined();
           const { recorder: b } = await joined(await tested.another());
           await settled([a, b]);
@@ -181,7 +181,7 @@ export function workQueueContract(
           }
         });
 
-        it("hand over at once when one comes, the first keeping what stays its own, never two at once", async () => {
+        it("hand over at once when one joins: the first keeps a share, no destination has two owners", async () => {
           const { recorder: a } = await joined();
           const sessionBefore = a.sessions.at(-1);
           const b = new WorkRecorder();
@@ -216,7 +216,7 @@ export function workQueueContract(
           expect(a.items).to.have.length(before);
         });
 
-        it("tell of a destination kept through a change as kept in every step", async () => {
+        it("report a destination kept through a rebalancing as kept in every step", async () => {
           const { recorder: a } = await joined();
           const seen = a.reassignments;
           const { recorder: b } = await joined(await tested.another());
@@ -227,7 +227,7 @@ export function workQueueContract(
     }
 
     if (outages) {
-      describe("with the engine away", () => {
+      describe("with the engine unavailable", () => {
         it("rejects a publication in bounded time, and takes it again when the engine is back", async () => {
           const { recorder } = await joined();
           await queue.publish([firstAttempt("before")]);
@@ -246,7 +246,7 @@ export function workQueueContract(
           expect(recorder.alive).to.equal(true);
         });
 
-        it("begins to consume, and does when the engine is there", async () => {
+        it("starts to consume once the engine is available", async () => {
           await tested.breakDown();
           const recorder = new WorkRecorder();
           await queue.consume(recorder);

@@ -16,7 +16,7 @@ const env = { RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "300ms" };
 describe("a backup under load, restored", function () {
   this.timeout(sized(90_000, 600_000));
 
-  it("has all that was acknowledged before it, and sends nothing twice but what was in flight", async () => {
+  it("has all events acknowledged before it, and repeats only attempts that were in flight", async () => {
     const receiver = await startReceiver({ record: false });
     const relay = new RelayProcess(receiver, { env });
     const second = new RelayProcess(receiver, { env });
@@ -77,7 +77,7 @@ describe("a backup under load, restored", function () {
   });
 });
 
-/** The events that a log file holds, and those of them that are finished. */
+/** The events in a log file, and the finished ones among them. */
 function eventsOf(dataDir: string): { readonly accepted: Set<string>; readonly finished: Set<string> } {
   const log = new DatabaseSync(join(dataDir, "log.db"), { readOnly: true });
   const of = (type: string) => new Set(log.prepare("SELECT data FROM log WHERE type = ?").all(type)

@@ -26,7 +26,7 @@ function blocks(fence: string): readonly string[] {
   return [...readme.matchAll(new RegExp(`^\`\`\`${fence}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
 }
 
-/** A program of a user's: each marked line must be refused by the compiler. */
+/** A user's program: the compiler must refuse each marked line. */
 const typed = `
 import { createClient, Producer, RelayError, verifyDelivery, type Schemas } from "@webhook-relay/client";
 
@@ -112,7 +112,7 @@ describe("the package of the client", () => {
     expect(manifest("packages/client")).not.to.have.any.keys("dependencies", "peerDependencies");
   });
 
-  it("has the types that it promises, in a program for browsers", async function () {
+  it("has the documented types, in a program for browsers", async function () {
     this.timeout(300_000);
     writeFileSync(join(folder, "typed.ts"), typed);
     const compiler = join(root, "node_modules/typescript/bin/tsc");
@@ -121,7 +121,7 @@ describe("the package of the client", () => {
       .catch(({ stdout }: { readonly stdout: string }) => expect.fail(stdout));
   });
 
-  it("posts an event by the README's program, and reads what became of it by another", async () => {
+  it("posts an event by the README's program, and reads its outcome by another", async () => {
     const [, tenantId = "", ingestToken = ""] = /ingest\/(.+)\/(.+)$/.exec(ingest) ?? [];
     const producer = {
       RELAY_URL: relay.url, API_KEY: account.producer.headers["x-api-key"] ?? "", TENANT_ID: tenantId,
@@ -159,7 +159,7 @@ describe("the package of the client", () => {
     }
   });
 
-  it("has no program in its README that is not run here", () => {
+  it("has only programs in its README that run here", () => {
     expect(blocks("js")).to.have.length(3);
   });
 });

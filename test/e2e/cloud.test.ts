@@ -37,7 +37,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     });
   const asked = () => turnstile.requestsTo("/siteverify");
 
-  it("gives 3 tenants a day to a device, however many ask at once; what was refused does not count", async () => {
+  it("gives 3 tenants a day to a device, under concurrency too; refused requests do not count", async () => {
     const deviceFingerprint = unique("busy");
     const name = unique("Taken");
     expect((await create({ name, deviceFingerprint })).status).to.equal(201);
@@ -51,10 +51,10 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     expect((await create({ deviceFingerprint: undefined })).status).to.equal(201);
   });
 
-  // All else is the same whatever the engines.
+  // All else does not depend on the engines.
   if (engines === "outside") return;
 
-  it("asks Turnstile with the secret, the token and the address, in a form", async () => {
+  it("sends Turnstile the secret, the token and the address, in a form", async () => {
     const cfTurnstileToken = "token with & and = and ü";
     expect((await create({ cfTurnstileToken })).status).to.equal(201);
     const { method, headers, body } = asked().at(-1)!;
@@ -109,7 +109,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     }
   });
 
-  it("gives 422 as JSON to a disposable address, in whatever case and subdomain", async () => {
+  it("gives 422 as JSON to a disposable address, in any case and subdomain", async () => {
     const before = asked().length;
     for (const domain of ["mailinator.com", "MAILINATOR.com", "inbox.mailinator.com"]) {
       const refused = await create({ ownerEmail: `someone@${domain}` });
@@ -121,7 +121,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     expect((await create({ ownerEmail: `${unique("x")}@notmailinator.com.example.com` })).status).to.equal(201);
   });
 
-  it("looks at the body first, then at the guards, then at what is taken", async () => {
+  it("checks the body first, then the cloud offering's rules, then taken names and emails", async () => {
     turnstile.on("/siteverify", () => verdict({ success: false }));
     const name = unique("Order");
     expect((await create({ ownerPassword: "short", cfTurnstileToken: undefined })).status).to.equal(400);
@@ -142,7 +142,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     await limited.close();
   });
 
-  it("says in the log why no challenge can be verified, once for each reason, and counts each time", async () => {
+  it("logs why no challenge can be verified, once for each reason, and counts each time", async () => {
     const lines: string[] = [];
     const logger = createLogger("warn", { write: (line) => void lines.push(line) });
     const told = await startTestRelay(turnstile, { ...cloud(turnstile), RELAY_DELIVERY_TIMEOUT: "500ms" }, logger);
@@ -161,7 +161,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     ]);
   });
 
-  it("writes neither the secret nor a token into the log, whatever Turnstile answers", async () => {
+  it("writes neither the secret nor a token into the log, for any answer of Turnstile", async () => {
     const lines: string[] = [];
     const logger = createLogger("trace", { write: (line) => void lines.push(line) });
     const told = await startTestRelay(turnstile, cloud(turnstile), logger);
@@ -175,7 +175,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
 });
 
 describe("creating a tenant self-hosted", () => {
-  it("ignores what only the cloud offering reads, whatever it holds", async () => {
+  it("ignores the fields of the cloud offering, with any values", async () => {
     const relay = await startTestRelay(null, { RELAY_TURNSTILE_VERIFY_URL: "https://127.0.0.1:1/" });
     for (const value of [undefined, null, "", 7, [], {}, "x".repeat(5_000)]) {
       for (let n = 0; n < 4; n += 1) {

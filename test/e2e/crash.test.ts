@@ -17,12 +17,12 @@ import { Producers, randomOfRun, type Target } from "../support/relay-process-lo
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;
-/** What src/workers/delivery/claims.ts leases an attempt for, with the deadline above. */
+/** The lease of an attempt in src/workers/delivery/claims.ts, with the deadline above. */
 const leaseMs = deliveryTimeoutMs + 5_000;
 const graceMs = 5_000;
-/** What the slowest receiver takes. */
+/** The delay of the slowest receiver. */
 const crawlMs = 1_500;
-/** From its claim to the end of an attempt, on a machine that is busy. */
+/** From the claim to the end of an attempt, on a busy machine. */
 const attemptMs = deliveryTimeoutMs + 2_000;
 
 const env = {
@@ -50,7 +50,7 @@ describe("kill -9 of the real process", function () {
     await receiver.close();
   });
 
-  /** A destination of an account's that answers as the script says. */
+  /** A destination of an account, with a receiver that answers by the script. */
   async function target(
     account: Account,
     path: string,
@@ -62,7 +62,7 @@ describe("kill -9 of the real process", function () {
     return { account, ingest };
   }
 
-  /** Waits until nothing is under way at any account; what gave up is replayed. */
+  /** Waits until nothing is under way at any account; replays events that were given up. */
   async function settled(accounts: readonly Account[], timeoutMs: number): Promise<void> {
     const open = async () => {
       const left: string[] = [];
@@ -79,7 +79,7 @@ describe("kill -9 of the real process", function () {
     await eventually(() => open().catch((error: unknown) => [String(error)]), ({ length }) => length === 0, timeoutMs);
   }
 
-  /** Balances the books of all accounts and holds the lists against them. */
+  /** Balances the books of all accounts and compares the lists with them. */
   async function expectBalance(accounts: readonly Account[], what: string): Promise<Figures> {
     const histories = new Map<string, readonly Fact[]>();
     for (const account of accounts) {
@@ -95,7 +95,7 @@ describe("kill -9 of the real process", function () {
     return figures;
   }
 
-  it("under load: loses no acknowledged event, repeats no attempt, has everything delivered soon after", async () => {
+  it("under load: loses no acknowledged event, repeats no attempt, delivers all soon after", async () => {
     let healed = false;
     const patient = await openAccount(relay.url, { maxTrys: 10_000 });
     const guarded = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
@@ -103,17 +103,17 @@ describe("kill -9 of the real process", function () {
       await target(patient, "/quick", () => ({})),
       await target(patient, "/slow", () => ({ delayMs: 50 + random() * 350 })),
       await target(patient, "/crawling", () => ({ delayMs: crawlMs })),
-      // What waits for its turn here is in no queue any more after a kill.
+      // After a kill, events that wait for this narrow limit are in no queue.
       await target(patient, "/narrow", () => ({ delayMs: 5 }), 10),
       await target(patient, "/mending", () => (healed ? {} : random() < 0.1 ? "silence" : { status: 500 })),
       await target(guarded, "/moody", () => ({ status: healed || random() < 0.6 ? 200 : 503 })),
     ];
-    // Most of the load is for receivers that keep up, so that what is left at the end is not a mere backlog.
+    // Most of the load is for receivers that keep up, to keep the backlog at the end small.
     const [quick, slow, , , mending, moody] = targets as [Target, Target, Target, Target, Target, Target];
     const load = [...targets, quick, quick, quick, slow, slow, mending, moody];
     const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 10, random }).start();
     for (let kill = 0; kill < sized(20, 200); kill += 1) {
-      // Now and then a life that is long enough for the leases of those before: all would but pile up.
+      // Now and then the relay lives long enough for earlier leases to end; else they would pile up.
       healed = kill > 0 && kill % 20 === 0;
       if (!healed && random() < 0.25) await pause(random() * 800);
       else {
@@ -126,7 +126,7 @@ describe("kill -9 of the real process", function () {
     await relay.ready();
     healed = true;
     await producers.stop();
-    // After many kills some hundred wait for the slowest receiver, of which a hundred go at once.
+    // After many kills some hundred events wait for the slowest receiver, which takes a hundred at once.
     await settled([patient, guarded], leaseMs + graceMs + sized(1, 5) * crawlMs);
     const figures = await expectBalance([patient, guarded], `${relay.lives.length - 1} kills`);
     expect(figures.acknowledged).to.be.greaterThan(20);
@@ -145,7 +145,7 @@ describe("kill -9 of the real process", function () {
     expect(await lists()).to.deep.equal(before);
   });
 
-  it("at the moments that matter: a 202, a request at the receiver, its answer, each start", async () => {
+  it("at critical moments: a 202, a request at the receiver, its answer, each start", async () => {
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     let atRequest = () => {};
     const { ingest } = await target(account, "/watched", () => {
@@ -204,7 +204,7 @@ describe("kill -9 of the real process", function () {
     expect(figures.extraDeliveries, "killed with a request at the receiver").to.be.at.least(sized(3, 30));
   });
 
-  it("in the middle of a catch-up: goes on from where it was, to the same read models", async () => {
+  it("in the middle of a catch-up: goes on from its checkpoint, to the same read models", async () => {
     const account = await openAccount(relay.url);
     const { id: destinationId } = await account.destination({ url: receiver.url("/idle") });
     await account.owner.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });

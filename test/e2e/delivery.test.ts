@@ -22,7 +22,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     await receiver.close();
   });
 
-  /** A path of the receiver's that no other test uses. */
+  /** A path of the receiver for one test only. */
   function path(): string {
     paths += 1;
     return `/hook-${paths}`;
@@ -32,7 +32,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     return text(await producer.post(ingest, body), "eventId");
   }
 
-  /** What many processes on few cores cannot take in at once is answered 503, and posted again under its key. */
+  /** Posts again under the same key after a 503, which many processes on few cores may give. */
   async function postPatiently({ producer }: Account, ingest: string, body: Json): Promise<string> {
     const key = { "x-idempotency-key": JSON.stringify(body) };
     return text(await eventually(() => producer.post(ingest, body, key), () => true), "eventId");
@@ -40,7 +40,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
 
   const items = async (account: Account, at: string) => (await account.owner.get(at))["items"] as Json[];
 
-  it("sends the very bytes received, signed both ways, and keeps the account of it", async () => {
+  it("sends the received bytes unchanged, signed both ways, and records the attempt", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
     const { ingest } = await account.destination({ url: receiver.url(hook) });
@@ -76,7 +76,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     for (const { correlationId } of history) expect(correlationId).to.equal("order-4711");
   });
 
-  it("notes at each attempt the revision of the settings it is made under", async () => {
+  it("records for each attempt the revision of the settings it used", async () => {
     const account = await openAccount(relay.url);
     const urls = [receiver.url(path()), receiver.url(path())] as const;
     const { id, ingest } = await account.destination({ url: urls[0] });
@@ -125,7 +125,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     expect(receiver.requestsTo(hook).map(({ headers }) => headers["x-relay-attempt"])).to.deep.equal(["1", "2", "3"]);
   });
 
-  it("takes 410 for a final no", async () => {
+  it("takes 410 for a final failure", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
     receiver.on(hook, () => ({ status: 410 }));
@@ -135,7 +135,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     expect(receiver.requestsTo(hook)).to.have.length(1);
   });
 
-  it("waits as long as Retry-After asks, and cancels what waits", async () => {
+  it("waits as long as Retry-After asks, and can cancel the waiting event", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
     receiver.on(hook, () => ({ status: 429, headers: { "retry-after": "3600" } }));
@@ -172,7 +172,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     for (const eventId of ids) await eventReaches(account.owner, eventId, "Succeeded");
   });
 
-  it("becomes Active, half-open, when the timer ends with nothing held, and the next event is the probe", async () => {
+  it("becomes Active, half-open, when the timer ends without held events; the next event is the probe", async () => {
     const account = await openAccount(relay.url, { maxTrys: 1, circuitBreakerTimer: 1 });
     const hook = path();
     receiver.on(hook, ({ count }) => ({ status: count === 1 ? 500 : 200 }));
@@ -218,7 +218,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     expect(receiver.requestsTo(hook)).to.have.length(1);
   });
 
-  it("cancels what a deleted destination had waiting, and lets an attempt under way end", async () => {
+  it("cancels the waiting events of a deleted destination, and lets an attempt under way end", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
     let letGo = () => {};
@@ -253,7 +253,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     const { ingest } = await account.destination({ url: receiver.url(hook), serverRateLimit: 3 });
     const ids = await Promise.all(Array.from({ length: 400 }, (_, n) => postPatiently(account, ingest, { n })));
     await eventually(
-      // Lists that are behind answer 503.
+      // Lists answer 503 while the read models are behind.
       () => account.owner.get("/api/v1/events?Status=Succeeded&Qt=1").catch((error: unknown): Json => ({ error })),
       (answer) => answer["total"] === ids.length,
       25_000,
@@ -284,7 +284,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     expect(JSON.stringify(attempt)).not.to.include("granted");
   });
 
-  it("carries on after a restart: what waited is delivered, what was decided stands", async () => {
+  it("carries on after a restart: waiting events are delivered, outcomes stay", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
     let healthy = false;
@@ -308,7 +308,7 @@ async function logIn(url: string, { email, password }: Account): Promise<ApiClie
   return new ApiClient(url, { authorization: `Bearer ${text(session, "accessToken")}` });
 }
 
-/** Milliseconds between one request and the next. */
+/** Milliseconds between consecutive requests. */
 function gaps(requests: readonly { readonly at: number }[]): number[] {
   return requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? at));
 }

@@ -15,7 +15,7 @@ describe("the demo", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs it with its temporary files in the folder, until the relay it starts is over, too: that has its stderr. */
+  /** Runs the demo with its temporary files in the folder, until its relay, which shares its stderr, has ended. */
   async function ended(env: Readonly<Record<string, string>>, read: (line: string) => "on" | "no more") {
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "demo/main.ts"], {
       cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TMPDIR: folder, ...env },
@@ -30,16 +30,16 @@ describe("the demo", () => {
     return { code, stderr, left: readdirSync(folder) };
   }
 
-  it("tells its story whatever settings of a relay the shell has", async () => {
+  it("ignores the settings of a relay in the environment", async () => {
     const env = { RELAY_LOG_LEVEL: "warn", RELAY_ROLES: "api", RELAY_PORT: "none" };
     expect(await ended(env, () => "on")).to.deep.equal({ code: 0, stderr: "", left: [] });
   });
 
-  it("leaves nothing where nobody reads on", async () => {
+  it("leaves nothing behind when its output is closed", async () => {
     expect(await ended({}, () => "no more")).to.deep.equal({ code: 1, stderr: "", left: [] });
   });
 
-  it("says in a line which port is taken", async () => {
+  it("names a port in use in one line", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const port = String((taken.address() as AddressInfo).port);

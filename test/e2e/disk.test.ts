@@ -13,12 +13,12 @@ import { Producers, randomOfRun, type Target } from "../support/relay-process-lo
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;
-/** What src/workers/delivery/claims.ts leases an attempt for, with the deadline above. */
+/** The lease of an attempt in src/workers/delivery/claims.ts, with the deadline above. */
 const leaseMs = deliveryTimeoutMs + 5_000;
 const graceMs = 5_000;
 const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms" };
 
-describe("the real process on a disk that loses what was not synced, is full or fails", function () {
+describe("the real process on a disk that loses unsynced writes, is full or fails", function () {
   this.timeout(sized(400_000, 3_600_000));
   let receiver: Receiver;
   let relay: RelayOnDisk;
@@ -57,7 +57,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
     return [quick, quick, quick, slow, failing];
   }
 
-  /** Waits until nothing of an account's is under way. */
+  /** Waits until no event of an account is under way. */
   async function settled(account: Account): Promise<void> {
     const open = () => unfinishedOf(relay.at(account.owner)).catch(() => -1);
     await eventually(open, (total) => total === 0, leaseMs + graceMs + 30_000);
@@ -76,13 +76,13 @@ describe("the real process on a disk that loses what was not synced, is full or 
     expect(figures.extraDeliveries).to.be.at.most(figures.unknownOutcomes + figures.lateAnswers);
   }
 
-  /** Whether it is ready. A relay that ended, for a file of a database could not be synced, is started again. */
+  /** Whether the relay is ready. It is started again if it ended: a database file could not be synced. */
   async function serves(): Promise<boolean> {
     if (relay.lives.at(-1)?.endedAt != null) relay.launch();
     return fetch(`${relay.url}/readyz`).then(({ ok }) => ok, () => false);
   }
 
-  it("loses no acknowledged event and repeats no attempt, whatever the disk kept of what was not synced", async () => {
+  it("loses no acknowledged event and repeats no attempt, with any unsynced writes lost", async () => {
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     const load = await targets(account);
     const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
@@ -105,7 +105,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
     expect(documentHashes(relay.dataDir), "documents after a rebuild").to.deep.equal(hashes);
   });
 
-  it("would lose acknowledged events without its syncs: this disk notices", async () => {
+  it("would lose acknowledged events without syncs on this disk", async () => {
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     const load = await targets(account);
     await relay.sigterm();
@@ -123,7 +123,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
   });
 
   describe("killed, and without power, at a certain step", () => {
-    /** Under load, of how many such steps one is picked. */
+    /** The step at which the relay dies; under load a random one among that many steps of the kind. */
     const points = {
       "under load": [
         ["written", "/log.db-wal", 20], ["syncBegun", "/log.db-wal", 20], ["syncEnded", "/log.db-wal", 20],
@@ -182,7 +182,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
     });
   });
 
-  it("keeps a token dead that was logged out right before the power went", async () => {
+  it("keeps a token dead if its logout came right before the power loss", async () => {
     const { owner, email, password } = await openAccount(relay.url);
     const session = await owner.post("/api/v1/auth/login", { email, password });
     const other = owner.as({ authorization: `Bearer ${text(session, "accessToken")}` });
@@ -194,14 +194,14 @@ describe("the real process on a disk that loses what was not synced, is full or 
     expect([await statusOf(owner), await statusOf(other)]).to.deep.equal([401, 200]);
   });
 
-  it("shows nothing more of what was purged right before the power went", async () => {
+  it("shows no event that was purged right before the power loss", async () => {
     const account = await openAccount(relay.url);
     receiver.on("/later", () => ({ status: 503, headers: { "retry-after": "3600" } }));
     const { ingest } = await account.destination({ url: receiver.url("/later") });
     const eventId = text(await account.producer.post(ingest, {}), "eventId");
     const owner = () => relay.at(account.owner);
     await eventReaches(owner(), eventId, "WaitingRetry");
-    // That syncs the read models, which know nothing of its end yet.
+    // The restart syncs the read models, which do not have the end of the event yet.
     await relay.sigterm();
     await relay.start();
     await owner().post(`/api/v1/events/${eventId}/cancel`, {});
@@ -225,7 +225,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
   });
 
   for (const [error, cause] of [["ENOSPC", "no space left"], ["EIO", "I/O error"]] as const) {
-    it(`is not ready for ${error} of its log, and is again without a request that finds it out`, async () => {
+    it(`is not ready after ${error} of its log, and becomes ready again without a request`, async () => {
       const account = await openAccount(relay.url);
       const { ingest } = await target(account, "/hook", () => ({}));
       const ready = async () => {
@@ -250,7 +250,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
   }
 
   for (const [error, means] of [["ENOSPC", "is full"], ["EIO", "fails"]] as const) {
-    it(`answers 503 while the disk ${means}, loses nothing, and goes on by itself once it is well again`, async () => {
+    it(`answers 503 while the disk ${means}, loses nothing, and recovers by itself`, async () => {
       const account = await openAccount(relay.url, { maxTrys: 10_000 });
       const load = await targets(account);
       const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
@@ -299,7 +299,7 @@ describe("the real process killed, and without power, at a certain step of its f
     ["folderMade", ""], ["linked", "/master.key"], ["created", "/log.db"], ["created", "/log.db-wal"],
     ["syncEnded", "/log.db-wal"], ["folderMade", "/index"], ["created", "/read-models.db"], ["created", "/state.db"],
   ] as const) {
-    it(`finds all it needs at the next one: ${kind} ${file === "" ? "its folder" : file}`, async () => {
+    it(`starts the next time: ${kind} ${file === "" ? "its folder" : file}`, async () => {
       const random = randomOfRun();
       for (let round = 0; round < sized(1, 10); round += 1) {
         const relay = new RelayOnDisk(receiver ?? null, { env });
@@ -318,13 +318,13 @@ describe("the real process killed, and without power, at a certain step of its f
   }
 });
 
-/** Nothing, all, some writes, or some sectors of what was not synced. */
+/** Of unsynced data: nothing, all, some writes, or some sectors survive. */
 function someLoss(random: () => number): Loss {
   const share = [0, 0, 1, random(), random()][Math.floor(random() * 5)] ?? 0;
   return { survives: () => random() < share, torn: random() < 0.5 };
 }
 
-/** Resolves when the relay has died at the step it was to die at. */
+/** Resolves when the relay has died at its chosen step. */
 async function died({ lives, disk }: RelayOnDisk): Promise<void> {
   await eventually(async () => lives.at(-1)?.endedAt ?? null, (endedAt) => endedAt !== null, 30_000);
   expect(disk.stepsToDeath, "steps that it ended without").to.equal(0);

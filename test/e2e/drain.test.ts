@@ -10,10 +10,10 @@ import { RelayProcess, type End } from "../support/relay-process.ts";
 import { Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
-/** Far longer than a drain takes, however busy the machine is: one that waits it out is seen. */
+/** Far longer than a drain takes on a busy machine, so that a drain that waits for the timeout fails a test. */
 const shutdownTimeoutMs = 25_000;
 const soonMs = 10_000;
-/** What a busy machine may add to a deadline. */
+/** Delay allowed to a busy machine beyond a deadline. */
 const busyMs = 2_000;
 const env = {
   RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "50ms,100ms", RELAY_SHUTDOWN_TIMEOUT: `${shutdownTimeoutMs}ms`,
@@ -39,7 +39,7 @@ describe("SIGTERM to the real process", function () {
     expect(durationMs, "time to the end").to.be.lessThan(withinMs);
   }
 
-  it("under load: exits 0 in time, loses nothing, and records every attempt that its receiver answered", async () => {
+  it("under load: exits 0 in time, loses nothing, and records every answered attempt", async () => {
     const random = randomOfRun();
     const ledger = new Ledger();
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
@@ -64,7 +64,7 @@ describe("SIGTERM to the real process", function () {
         relay.signal("SIGTERM");
       }
       const end = await ended;
-      // A drain is over when the slowest receiver has answered, not when patience ends.
+      // A drain ends with the answer of the slowest receiver, not with the timeout.
       expectClean(end);
       times.push(Math.round(end.durationMs));
       relay.launch();
@@ -75,7 +75,7 @@ describe("SIGTERM to the real process", function () {
       const { total } = await relay.at(account.owner).get("/api/v1/events?Status=Succeeded&Qt=1");
       return ledger.count - Number(total);
     };
-    // The slow receiver answers 80 a second and was sent more: at full size thousands wait for it by now.
+    // The slow receiver answers 80 a second, fewer than posted: at full size thousands wait for it by now.
     await eventually(open, (count) => count === 0, sized(30_000, 300_000));
     const histories = await readHistories(relay.at(account.owner), ledger.eventIdsOf(account));
     const { faults, figures } = ledger.balance(histories, relay.lives, 0);
@@ -85,7 +85,7 @@ describe("SIGTERM to the real process", function () {
     expect(figures.acknowledged).to.be.greaterThan(20);
   });
 
-  it("answers what is under way, refuses new connections, and takes a second signal for the same one", async () => {
+  it("answers requests under way, refuses new connections, and ignores further signals", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/hook") });
     const body = JSON.stringify({ half: "now", rest: "later" });
@@ -93,9 +93,9 @@ describe("SIGTERM to the real process", function () {
     const headers = { ...account.producer.headers, "content-length": String(body.length) };
     socket.write(`${requestHead(ingest, headers)}${body.slice(0, 10)}`);
     const answer = received(socket);
-    // Should a step before the answer fail, its end must not fail the next test.
+    // If an earlier step fails, the end of this answer must not fail the next test.
     answer.catch(() => undefined);
-    // Its head is read once a request sent after it is answered.
+    // Once this later request is answered, the server has read the first head.
     await fetch(`${relay.url}/healthz`);
 
     const ended = relay.sigterm();
@@ -111,7 +111,7 @@ describe("SIGTERM to the real process", function () {
     await eventReaches(relay.at(account.owner), eventId, "Succeeded");
   });
 
-  it("ends in time, however long a receiver and a client take", async () => {
+  it("ends in time although a receiver and a client are slow", async () => {
     await relay.sigterm();
     const patientEnv = { ...env, RELAY_DELIVERY_TIMEOUT: "60s", RELAY_SHUTDOWN_TIMEOUT: "3s" };
     const patient = new RelayProcess(receiver, { env: patientEnv });
@@ -135,7 +135,7 @@ describe("SIGTERM to the real process", function () {
     }
   });
 
-  it("exits 0 when it comes in the middle of a start", async () => {
+  it("during a start: exits 0", async () => {
     const fresh = new RelayProcess(receiver, { env });
     try {
       fresh.launch();
@@ -148,7 +148,7 @@ describe("SIGTERM to the real process", function () {
     }
   });
 
-  it("exits 0 by the shutdown timeout when it comes while a start waits for an engine", async () => {
+  it("while a start waits for an engine: exits 0 by the shutdown timeout", async () => {
     const away = { RELAY_READ_MODELS: "mongodb", RELAY_MONGODB_URL: "mongodb://127.0.0.1:1/relay" };
     const waiting = new RelayProcess(receiver, { env: { ...env, ...away, RELAY_SHUTDOWN_TIMEOUT: "100ms" } });
     try {
@@ -160,7 +160,7 @@ describe("SIGTERM to the real process", function () {
     }
   });
 
-  /** The code of the error with which a new connection ends; undefined while there is none. */
+  /** The error code of a new connection; undefined while it is accepted. */
   function refusal(): Promise<string | undefined> {
     return connected(relay).then((socket) => {
       socket.on("error", () => undefined).destroy();
@@ -182,7 +182,7 @@ function requestHead(path: string, headers: Readonly<Record<string, string>>): s
   return `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
 
-/** Everything that comes until the other side closes. */
+/** All received data until the other side closes. */
 async function received(socket: Socket): Promise<string> {
   let text = "";
   for await (const chunk of socket) text += String(chunk);

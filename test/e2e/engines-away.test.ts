@@ -12,14 +12,14 @@ import { sized } from "../support/size.ts";
 import { outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 
 const awayMs = 5_000;
-/** From the engine's return until everything acknowledged is delivered. */
+/** From the engine's return until every acknowledged event is delivered. */
 const healsWithinMs = 30_000;
 const deliveryTimeoutMs = 15_000;
 
 const engineNames = ["EventStoreDB", "Kafka", "MongoDB"] as const;
 const faults = ["killed", "frozen"] as const;
 
-describe("R5: an engine away under load", function () {
+describe("R5: an engine unavailable under load", function () {
   this.timeout(sized(180_000, 1_800_000));
   let engines: OutsideEngines;
   let receiver: Receiver;
@@ -73,14 +73,14 @@ describe("R5: an engine away under load", function () {
 
   for (const name of engineNames) {
     for (const fault of faults) {
-      it(`${name} ${fault}: told as it is, and healed without a restart of the relay`, async function () {
+      it(`${name} ${fault}: reported, and recovered from without a restart of the relay`, async function () {
         const engine = engineOf(name);
         for (let round = 0; round < sized(1, 10); round += 1) {
           await pause(1_000);
           await (fault === "killed" ? engine.kill() : engine.freeze());
           const up = `relay_engine_up{engine="${name}"}`;
           let before: readonly string[];
-          // Whatever fails meanwhile: the next test has the engine again.
+          // Even after a failure the next test needs the engine again.
           try {
             await eventually(() => relay.metric(up), (value) => value === 0);
             const { status, text: said } = await readyz();
@@ -106,7 +106,7 @@ describe("R5: an engine away under load", function () {
     }
   }
 
-  it("after all of that the books balance, with one life of the relay", async () => {
+  it("after all faults the books balance, with one life of the relay", async () => {
     await producers.stop();
     printed("engines away", await closeBooks(ledger, account, {
       owner: account.owner, lives: relay.lives, attemptMs: deliveryTimeoutMs + 5_000,
@@ -116,8 +116,8 @@ describe("R5: an engine away under load", function () {
     expect(total).to.equal(ledger.count);
   });
 
-  it("starts while Kafka is away, accepts events, and delivers them once it is there", async () => {
-    // Not the account from before: a try of this test may have moved the relay to another port since.
+  it("starts while Kafka is unavailable, accepts events, and delivers them once it is back", async () => {
+    // A new account: an earlier try of this test may have moved the relay to another port.
     const late = await openAccount(relay.url);
     const { ingest } = await late.destination({ url: receiver.url("/late") });
     await engines.kafka.kill();

@@ -25,7 +25,7 @@ describe("the files of a data folder", function () {
   });
 
   const pathOf = (name: string) => join(relay.dataDir, name);
-  /** Marks a file; 0 takes the mark away. */
+  /** Marks a file; 0 removes the mark. */
   const mark = (name: string, version: number, release: number) => {
     const database = new DatabaseSync(pathOf(name));
     database.exec(`PRAGMA user_version = ${version}; PRAGMA application_id = ${release}`);
@@ -47,10 +47,10 @@ describe("the files of a data folder", function () {
     ["erase-tenant", account.tenantId, "--yes"],
   ];
 
-  it("have the versions of 0.1.0, which older releases open, and need no converter from those", async () => {
+  it("have the versions of 0.1.0: older releases open them, and no converter is needed", async () => {
     const present = { "log.db": [2, 1000], "state.db": [1, 1000], "read-models.db": [1, 1000] };
     expect(marks()).to.deep.equal(present);
-    // Releases 0.1.0 and 0.2.0 mark the log alone, and with its version alone.
+    // Releases 0.1.0 and 0.2.0 mark the log only, and with its version only.
     mark("log.db", 2, 0);
     mark("state.db", 0, 0);
     mark("read-models.db", 0, 0);
@@ -64,7 +64,7 @@ describe("the files of a data folder", function () {
   });
 
   for (const name of ["log.db", "state.db"] as const) {
-    it(`are refused by a start and by every command, and stay as they are, if ${name} is newer`, async () => {
+    it(`are refused by a start and by every command, and stay unchanged, if ${name} is newer`, async () => {
       mark(name, 9, 1_002_003);
       const before = contents();
       for (const args of uses()) {
@@ -79,7 +79,7 @@ describe("the files of a data folder", function () {
     });
   }
 
-  it("are read by no command, but made again by a start, if read-models.db is newer", async () => {
+  it("are refused by every command, but rebuilt by a start, if read-models.db is newer", async () => {
     mark("read-models.db", 9, 1_002_003);
     for (const args of [["backlog"], ["keys"], ["erase-tenant", account.tenantId]]) {
       const { code, stderr } = await runRelay(relay.environment, args);

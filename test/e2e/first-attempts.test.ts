@@ -22,7 +22,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     await receiver.close();
   });
 
-  /** Posts an event; once it is delivered, its facts. */
+  /** Posts an event; resolves to its facts once it is delivered. */
   async function delivered(
     ingest: string, headers: Record<string, string> = {}, hello = "world",
   ): Promise<readonly Json[]> {
@@ -31,7 +31,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     return (await account.owner.get(`/api/v1/events/${eventId}/history`))["items"] as Json[];
   }
 
-  /** Entries of the log that name this, in the order in which they were written. */
+  /** Entries of the log with this text, in the order of the log. */
   function entriesNaming(name: string): Record<string, unknown>[] {
     const log = new DatabaseSync(join(relay.dataDir, "log.db"), { readOnly: true });
     try {
@@ -41,7 +41,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     }
   }
 
-  it("begin where the destination has room: the log has them side by side", async () => {
+  it("begin if the destination has room: both entries are adjacent in the log", async () => {
     const { id, ingest } = await account.destination({ url: receiver.url("/room"), serverRateLimit: 20 });
     await delivered(ingest);
     const histories = await Promise.all(Array.from({ length: 20 }, () => delivered(ingest)));
@@ -58,7 +58,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     expect(receiver.requestsTo("/room")).to.have.length(21);
   });
 
-  it("leave their place to others where the event was a duplicate", async () => {
+  it("free their place if the event was a duplicate", async () => {
     const { ingest } = await account.destination({ url: receiver.url("/key"), serverRateLimit: 1 });
     await delivered(ingest, { "x-idempotency-key": "once" });
     for (let n = 0; n < 3; n += 1) await delivered(ingest, { "x-idempotency-key": "once" });
@@ -66,7 +66,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     expect(receiver.requestsTo("/key")).to.have.length(2);
   });
 
-  it("are left to the queue where the log takes the event, and not both at once", async () => {
+  it("are left to the queue if the log accepts the event, but not both entries at once", async () => {
     const { ingest } = await account.destination({ url: receiver.url("/large") });
     await delivered(ingest, {}, "measured");
     const [measured] = entriesNaming("measured");
@@ -81,7 +81,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     expect(refused).to.have.property("status", 413);
   });
 
-  it("have a salt each and the producer's trace in the log, and histories show neither", async () => {
+  it("have their own salt and the producer's trace in the log, and neither in histories", async () => {
     const { ingest } = await account.destination({ url: receiver.url("/salt") });
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const history = JSON.stringify(await delivered(ingest, { traceparent }, "salted"));

@@ -17,7 +17,7 @@ describe("the address of a deleted user", () => {
   });
   afterEach(() => relay.close());
 
-  /** Files of the data folder that hold the text in clear, in whatever case. */
+  /** Files of the data folder that hold the text in clear, in any case. */
   const filesWith = (wanted: string) =>
     execFileSync("sh", ["-c", 'grep -rlai "$0" "$1" || true', wanted, relay.dataDir], { encoding: "utf8" })
       .split("\n").filter((line) => line !== "");
@@ -44,7 +44,7 @@ describe("the address of a deleted user", () => {
     expect(await desk(({ store }) => store.readStream(`person-${userId}`))).to.deep.equal([]);
   });
 
-  it("becomes unreadable after the next start where a kill came between the deletion and the key's", async () => {
+  it("becomes unreadable after the next start if a kill came between the deletions of user and key", async () => {
     const { tenantId, userId } = await newUser();
     await relay.kill9();
     await desk(async ({ aggregates, store }) => {

@@ -4,7 +4,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 
-/** From the readiness of a process to the last redelivery of attempts that its predecessor had under way. */
+/** From the readiness of a process to the last redelivery of its predecessor's unfinished attempts. */
 const redeliveredWithinMs = 3_000;
 
 describe("a healthy receiver", function () {
@@ -31,7 +31,7 @@ describe("a healthy receiver", function () {
   const circuitOf = (id: string) => items(`/api/v1/destinations/${id}/circuit/history?Qt=100&TpOrd=Asc`);
   const reaches = (id: string, status: string) => eventReaches(relay.at(account.owner), id, status, 60_000);
 
-  it("is not suspended by a kill -9 with maxTrys attempts under way, and gets them again at once", async () => {
+  it("is not suspended by a kill -9 with maxTrys attempts under way, and gets their events again at once", async () => {
     await begin({ RELAY_RETRY_SCHEDULE: "5s,5m", RELAY_DELIVERY_TIMEOUT: "15s" });
     const count = 40;
     let isKilled = false;
@@ -41,7 +41,7 @@ describe("a healthy receiver", function () {
     const ids: string[] = [];
     for (let n = 0; n < count; n += 1) for (const { ingest } of targets) ids.push(await post(ingest, { n }));
     await receiver.waitFor(({ received }) => received === ids.length);
-    // These wait for their turn.
+    // These events wait for a free place.
     for (const { ingest } of targets) ids.push(await post(ingest, { late: true }));
     await relay.kill9();
     isKilled = true;
@@ -86,7 +86,7 @@ describe("a healthy receiver", function () {
     expect(Date.parse(String(closed?.["time"])) - readyAt).to.be.at.most(redeliveredWithinMs);
   });
 
-  it("is not suspended for answers of 429, and gets nothing new before its Retry-After", async () => {
+  it("is not suspended for answers of 429, and gets no new attempt before its Retry-After", async () => {
     await begin({ RELAY_RETRY_SCHEDULE: "100ms", RELAY_DELIVERY_TIMEOUT: "15s" }, { maxTrys: 8 });
     const perSecond = 8;
     let taken: number[] = [];
@@ -115,7 +115,7 @@ describe("a healthy receiver", function () {
     expect(facts.length, "facts of the circuit for so many refusals").to.be.lessThan(refused.length);
   });
 
-  it("is not kept suspended by one event that it always refuses", async () => {
+  it("is not kept suspended by one event that always fails", async () => {
     await begin({ RELAY_RETRY_SCHEDULE: "50ms" }, { maxTrys: 5, circuitBreakerTimer: 1 });
     let isDown = true;
     receiver.on("/choosy", ({ body }) => ({ status: isDown || body.includes("poison") ? 500 : 200 }));

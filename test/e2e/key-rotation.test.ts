@@ -16,7 +16,7 @@ describe("S8 master key rotation of a running relay", () => {
 
   beforeEach(async () => {
     env = { RELAY_MASTER_KEY: newKey() };
-    // A disk of the tests' tells when the log is written.
+    // The tests' disk reports writes to the log.
     relay = "missing" in library ? new RelayProcess(null, { env }) : new RelayOnDisk(null, { env });
     await relay.start();
     accounts = [];
@@ -43,7 +43,7 @@ describe("S8 master key rotation of a running relay", () => {
     }
   };
 
-  it("re-wraps while it serves, says when it is through, and then starts without the old key", async () => {
+  it("re-wraps while it serves, logs the end, and then starts without the old key", async () => {
     await relay.sigterm();
     giveNewKey();
     await relay.start();
@@ -68,7 +68,7 @@ describe("S8 master key rotation of a running relay", () => {
     await requireAllReadable();
   });
 
-  it("is refused without the old key until it is through, however often it is killed on its way", async function () {
+  it("is refused without the old key until it is complete, even after many kills", async function () {
     if (!(relay instanceof RelayOnDisk)) return this.skip();
     this.timeout(sized(90_000, 1_800_000));
     const { disk, lives, lines } = relay;

@@ -3,7 +3,7 @@ import { openAccount } from "../support/relay.ts";
 import { describeOnTopologies } from "../support/topologies.ts";
 
 describeOnTopologies("limits of the engines", ({ start }) => {
-  it("answers 413 to an event that the configuration lets in but the log cannot keep, and goes on", async function () {
+  it("answers 413 to an event that the configuration allows but the log cannot store, and goes on", async function () {
     const relay = await start(this, null, { RELAY_MAX_BODY_BYTES: "4194304" });
     try {
       const account = await openAccount(relay.url);

@@ -10,7 +10,7 @@ import { SpoiledLog, type LogRow } from "../support/spoiled-log.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
 const newer = "cannot be read by this process: a newer release of the relay wrote a part of it";
-/** How often a kernel counts CPU, in a second. */
+/** Ticks of CPU time in a second, as the kernel counts them. */
 const ticks = 100;
 const watchedMs = 5_000;
 
@@ -40,7 +40,7 @@ describe("facts of a newer release in the log", function () {
     const metadata = { ...(JSON.parse(row.metadata) as Json), schemaVersion: 99 };
     return { ...row, metadata: JSON.stringify(metadata) };
   };
-  /** Plants them while no relay runs, as a newer one would have written them; then its receivers are well. */
+  /** Plants entries of a newer release while no relay runs, then starts one with healthy receivers. */
   const planted = async (plant: (log: SpoiledLog) => void) => {
     await relay.sigterm();
     const log = new SpoiledLog(relay.dataDir);
@@ -49,7 +49,7 @@ describe("facts of a newer release in the log", function () {
     healthy = true;
     await relay.start();
   };
-  /** Of the relay's process by now, seconds; 0 where the system does not say. */
+  /** CPU time of the relay's process so far, seconds; 0 if the system does not report it. */
   const cpuSeconds = () => {
     if (!existsSync(`/proc/${relay.pid}/stat`)) return 0;
     const [user = 0, system = 0] = readFileSync(`/proc/${relay.pid}/stat`, "utf8")
@@ -61,7 +61,7 @@ describe("facts of a newer release in the log", function () {
     return [response.status, await response.text()];
   };
 
-  it("hold up their own event, circuit and destination, and nothing else; that costs little", async () => {
+  it("hold up only their own event, circuit and destination, at little cost", async () => {
     const sound = await account.destination({ url: receiver.url("/sound") });
     const [circuit, destination] = [
       await account.destination({ url: receiver.url("/circuit") }),

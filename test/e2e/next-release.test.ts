@@ -10,10 +10,10 @@ import { upgradeAndReturn } from "../support/upgrade.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "3s", RELAY_RETRY_SCHEDULE: "200ms,1s", RELAY_ACCESS_TOKEN_TTL: "1d" };
 const perPart = sized(50, 1_000);
-/** What producers wait for at most, on outside engines. */
+/** The longest wait of a producer, on outside engines. */
 const acceptedMs = 5_000;
 
-/** What the next release raises to another version, and whether it builds the read models anew. */
+/** The schema with a new version in the next release, if any, and whether that release rebuilds the read models. */
 type Release = readonly [Raised, "the same read models" | "other read models"];
 
 const onEmbedded: readonly Release[] = [

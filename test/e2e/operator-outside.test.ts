@@ -28,7 +28,7 @@ describe("operator commands on outside engines", function () {
       await eventReaches(account.owner, eventId, "Succeeded");
     }
   });
-  // One that was killed would be held for running for a while.
+  // A killed relay would count as running for a while.
   afterEach(() => relay.sigterm());
   after(async () => {
     await (relay as RelayProcess | undefined)?.close();
@@ -36,7 +36,7 @@ describe("operator commands on outside engines", function () {
     await (engines as OutsideEngines | undefined)?.close();
   });
 
-  /** The error of a request that must fail. */
+  /** The error text of a request that must fail. */
   const refusal = (request: Promise<unknown>) => request.then(() => "it succeeded", (error: unknown) => error);
   const refused = async (...command: readonly string[]) => {
     const { code, stderr } = await relay.command(...command);
@@ -45,7 +45,7 @@ describe("operator commands on outside engines", function () {
   };
   const total = async ({ owner }: Account) => (await relay.at(owner).get("/api/v1/events"))["total"];
 
-  it("tell of keys and of the backlog, and give an Owner another password, while a relay runs", async () => {
+  it("list keys and the backlog, and reset an Owner's password, while a relay runs", async () => {
     const keys = await relay.command("keys");
     expect([keys.code, keys.stderr]).to.deep.equal([0, ""]);
     expect(keys.stdout).to.contain("newest").and.to.contain("there is no old master key");
@@ -70,7 +70,7 @@ describe("operator commands on outside engines", function () {
     expect([await total(one), await total(other)]).to.deep.equal([1, 1]);
   });
 
-  it("rebuild the read models, and erase a tenant and nothing of another's, once it is stopped", async () => {
+  it("rebuild the read models, and erase one tenant only, once the relay is stopped", async () => {
     await relay.sigterm();
     const api = await RelayProcess.start(receiver, { env: { ...engines.env, RELAY_ROLES: "api" } });
     try {

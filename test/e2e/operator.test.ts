@@ -34,7 +34,7 @@ describe("operator commands", () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ email, password }),
     }).then(({ status }) => status);
-  /** Runs a command with something on its standard input. */
+  /** Runs a command with a text on its standard input. */
   const told = async (input: string | Uint8Array, ...args: readonly string[]) => {
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
       env: { ...relay.environment },
@@ -48,7 +48,7 @@ describe("operator commands", () => {
   const filesWith = (wanted: string) =>
     execFileSync("sh", ["-c", 'grep -rlai "$0" "$1" || true', wanted, relay.dataDir], { encoding: "utf8" }).trim();
 
-  it("make no master key, and want the one there is", async () => {
+  it("create no master key, and need the existing one", async () => {
     await relay.sigterm();
     const key = join(relay.dataDir, "master.key");
     const kept = readFileSync(key, "utf8").trim();
@@ -63,7 +63,7 @@ describe("operator commands", () => {
     await relay.start();
   });
 
-  it("want a log, and make none, where the data folder is not the relay's", async () => {
+  it("need a log, and create none, if the data folder is not the relay's", async () => {
     const elsewhere = join(relay.dataDir, "..", "elsewhere");
     const key = Buffer.alloc(32, 7).toString("base64");
     const env = { ...relay.environment, RELAY_DATA_DIR: elsewhere, RELAY_MASTER_KEY: key };
@@ -79,7 +79,7 @@ describe("operator commands", () => {
     }
   });
 
-  it("and the relay make files for nobody else's eyes", async () => {
+  it("and the relay create files that only their user can read", async () => {
     const backup = join(relay.dataDir, "..", "backup");
     mkdirSync(backup);
     expect((await told("", "backup", backup)).code).to.equal(0);
@@ -87,7 +87,7 @@ describe("operator commands", () => {
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
   });
 
-  it("say how they are used, before they open anything, where other is given than they take", async () => {
+  it("print their usage for wrong arguments, before they open anything", async () => {
     const usages = [
       ["backup FOLDER", [], [""], ["--yes"], ["/backups/of", "today"]],
       ["reset-owner-password EMAIL", [], [""], [account.email, "a new password"]],
@@ -99,14 +99,14 @@ describe("operator commands", () => {
       const stderr = `usage: npm start -- ${usage}\n`;
       for (const args of given) {
         const [name = ""] = usage.split(" ");
-        // Elsewhere, no log is there to be opened, and the settings are wrong.
+        // The other folder has no log to open, and the settings are wrong.
         const env = { RELAY_DATA_DIR: join(relay.dataDir, "..", "elsewhere"), RELAY_PORT: "none" };
         expect(await runRelay(env, [name, ...args]), args.join()).to.deep.equal({ code: 2, stdout: "", stderr });
       }
     }
   });
 
-  it("tell the version and their usage, whatever the environment; the relay tells version and build", async () => {
+  it("print the version and their usage in any environment; the relay reports version and build", async () => {
     const bare = (...args: readonly string[]) => runRelay({ RELAY_PORT: "none" }, args);
     expect(await bare("--version")).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await bare("help");
@@ -121,7 +121,7 @@ describe("operator commands", () => {
     expect(document.info.version).to.equal(version);
   });
 
-  it("tell of the backlog beside a running relay: the destinations that most events wait for", async () => {
+  it("print the backlog beside a running relay: the destinations with most waiting events", async () => {
     expect(await relay.command("backlog")).to.deep.equal({ code: 0, stderr: "", stdout: "no event waits\n" });
     receiver.on("/failing", () => ({ status: 500 }));
     const other = await openAccount(relay.url, { maxTrys: 10_000 });
@@ -131,7 +131,7 @@ describe("operator commands", () => {
     for (let n = 0; n < 3; n += 1) await other.producer.post(places[1].ingest, { n });
     const place = `/api/v1/destinations/${places[0].id}`;
     await account.owner.patch(place, { status: "inactive" });
-    // The command waits for nothing; this answer waits until the read models have the change.
+    // The command does not wait for the read models; this answer does.
     expect(await account.owner.get(place)).to.include({ status: "Inactive" });
     const told = async () => (await relay.command("backlog")).stdout.split("\n");
     const all = "waiting in all: 4 events for 2 destinations";
@@ -143,15 +143,15 @@ describe("operator commands", () => {
       new RegExp(`^waiting 1  tenant ${account.tenantId}  destination ${places[0].id}  Inactive   ${due}`));
   });
 
-  it("find each thread of a running relay by its name, in the system's own tools", async function () {
+  it("of the system show each thread of a running relay by its name", async function () {
     const tasks = `/proc/${relay.pid}/task`;
     if (!existsSync(tasks)) this.skip();
     const names = readdirSync(tasks).map((thread) => readFileSync(join(tasks, thread, "comm"), "utf8").trim());
-    // The others are made when they are first needed.
+    // The other threads are started when first needed.
     expect(names).to.include.members(["log", "read-models", "passwords"]);
   });
 
-  it("say in one line that a thread of theirs was lost", async () => {
+  it("report a lost thread in one line", async () => {
     await relay.sigterm();
     const plant = join(import.meta.dirname, "../support/lost-read-thread.ts");
     const env = { ...relay.environment, NODE_OPTIONS: `--import=${plant}` };
@@ -161,7 +161,7 @@ describe("operator commands", () => {
   });
 
   describe("reset-owner-password", () => {
-    it("sets the password given, ends the Owner's sessions, and says in the log who did it", async () => {
+    it("sets the given password, ends the Owner's sessions, and records the actor in the log", async () => {
       await relay.sigterm();
       const done = await told("another good password\n", "reset-owner-password", account.email.toUpperCase());
       expect(done).to.deep.equal({ stdout: "the password was reset\n", stderr: "", code: 0 });
@@ -175,7 +175,7 @@ describe("operator commands", () => {
       expect(filesWith('"part":"operator"')).to.match(/log\.db/);
     });
 
-    it("makes one and prints it once where none is given", async () => {
+    it("generates a password and prints it once if none is given", async () => {
       await relay.sigterm();
       const { stdout, code } = await told("", "reset-owner-password", account.email);
       expect(code).to.equal(0);
@@ -184,7 +184,7 @@ describe("operator commands", () => {
       expect(await login(account.email, password)).to.equal(200);
     });
 
-    it("is refused while a relay runs, for a bad password, an unknown email, and one who is no Owner", async () => {
+    it("is refused while a relay runs, for a bad password, an unknown email, and a user who is no Owner", async () => {
       const refused = async (input: string | Uint8Array, email: string) => {
         const { stderr, code, stdout } = await told(input, "reset-owner-password", email);
         expect([code, stdout]).to.deep.equal([1, ""]);
@@ -204,7 +204,7 @@ describe("operator commands", () => {
   });
 
   describe("erase-tenant", () => {
-    it("takes a tenant out of every file, leaves the others, and wants a yes", async () => {
+    it("deletes a tenant from every file, leaves the others, and needs --yes", async () => {
       const other = await openAccount(relay.url);
       const secret = "canary-payload-text";
       const { ingest } = await account.destination({ url: receiver.url("/hook") });
@@ -238,7 +238,7 @@ describe("operator commands", () => {
       expect(await relay.at(other.owner).get(`/api/v1/tenants/${other.tenantId}`)).to.include({ id: other.tenantId });
     });
 
-    it("is finished by the next start when it was killed on its way", async function () {
+    it("is finished by the next start after a kill", async function () {
       this.timeout(60_000);
       const { ingest } = await account.destination({ url: receiver.url("/hook") });
       for (let n = 0; n < 300; n += 1) await account.producer.post(ingest, { n, canary: "canary-payload-text" });
@@ -246,7 +246,7 @@ describe("operator commands", () => {
       const child = spawn(process.execPath, [
         "--disable-warning=ExperimentalWarning", main, "erase-tenant", account.tenantId, "--yes",
       ], { env: { ...relay.environment } });
-      // From the first fact of it on there is something to be finished.
+      // From the first fact of the erasure on, the start has work to finish.
       await eventually(async () => child.exitCode !== null || filesWith("TenantErased") !== "", (begun) => begun);
       child.kill("SIGKILL");
       await consume(child.stdout);

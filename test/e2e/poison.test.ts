@@ -12,7 +12,7 @@ import { RelayProcess } from "../support/relay-process.ts";
 import { SpoiledLog, type LogRow } from "../support/spoiled-log.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
-/** Part of everything planted: it must not show anywhere. */
+/** A part of all planted entries: it must not appear anywhere. */
 const marker = "do-not-show";
 const quarantine = 'relay_troubles_total{kind="stream set aside"}';
 const waits = 'relay_troubles_total{kind="stream of a newer release"}';
@@ -44,7 +44,7 @@ describe("poison in the log", function () {
     return (await fetch(relay.url + path, init)).status;
   }
 
-  /** Plants rows while no relay runs, then starts one with receivers that are well. */
+  /** Plants rows while no relay runs, then starts one with healthy receivers. */
   async function planted(spoil: (log: SpoiledLog) => void): Promise<void> {
     await relay.sigterm();
     const log = new SpoiledLog(relay.dataDir);
@@ -61,7 +61,7 @@ describe("poison in the log", function () {
     return { ...row, metadata: JSON.stringify(metadata), data: `{"text":"${marker}"}` };
   };
 
-  it("sets each event aside whose history cannot be read, says so, and delivers its neighbours", async () => {
+  it("quarantines each event with an unreadable history, reports it, and delivers its neighbours", async () => {
     const account = await openAccount(relay.url, { maxTrys: 1_000 });
     const neighbour = await openAccount(relay.url, { maxTrys: 1_000 });
     const { ingest } = await account.destination({ url: receiver.url("/hook") });
@@ -117,7 +117,7 @@ describe("poison in the log", function () {
     expect(documentHashes(relay.dataDir)).to.deep.equal(hashes);
   });
 
-  it("holds a destination, a key or a tenant that cannot be read, and no other", async () => {
+  it("holds up an unreadable destination, key or tenant, and no other", async () => {
     const account = await openAccount(relay.url, { maxTrys: 1_000 });
     const lost = await openAccount(relay.url, { maxTrys: 1_000 });
     const held = await account.destination({ url: receiver.url("/held") });
@@ -150,7 +150,7 @@ describe("poison in the log", function () {
     expect(heldBack(), "requests that nobody can answer for").to.equal(before);
   });
 
-  it("sets a tenant aside whose user has an address that cannot be opened, and projects all others", async () => {
+  it("quarantines a tenant with a user whose address cannot be opened, and projects all others", async () => {
     const lost = await openAccount(relay.url);
     const account = await openAccount(relay.url);
     await planted((log) => {
@@ -168,7 +168,7 @@ describe("poison in the log", function () {
     expect(await relay.metric(quarantine)).to.equal(1);
   });
 
-  it("gives up lost attempts though those of a tenant that cannot be read stay", async () => {
+  it("gives up lost attempts although those of an unreadable tenant stay", async () => {
     const lost = await openAccount(relay.url);
     const account = await openAccount(relay.url);
     receiver.on("/silent", () => (healthy ? {} : "silence"));
@@ -185,14 +185,14 @@ describe("poison in the log", function () {
     expect(await relay.metric('relay_troubles_total{kind="sweeper"}'), "sweeps that failed").to.equal(0);
   });
 
-  it("passes over an event that was spoiled where it stands, without holding up those behind it", async () => {
+  it("skips an event damaged in place, without holding up later events", async () => {
     const account = await openAccount(relay.url, { maxTrys: 1_000 });
     const { ingest } = await account.destination({ url: receiver.url("/hook"), serverRateLimit: 1 });
     const ids: string[] = [];
     for (let n = 0; n < 30; n += 1) ids.push(await post(account, ingest, { n }));
     const [spoiled = "", second = "", ...behind] = ids;
     await eventReaches(account.owner, ids.at(-1) ?? "", "WaitingRetry");
-    // A list waits for the projections: they have read these events, and will not read them again.
+    // A list waits for the projections, which have then read these events and will not read them again.
     await account.owner.get("/api/v1/events");
     await planted((log) => {
       log.spoilFirst(streams.event(spoiled));
@@ -205,7 +205,7 @@ describe("poison in the log", function () {
     expect(await relay.metric('relay_troubles_total{kind="event not readable"}')).to.be.greaterThan(0);
   });
 
-  it("makes read models anew of which it finds a page damaged while it runs", async () => {
+  it("rebuilds read models if it finds a damaged page while it runs", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/hook") });
     healthy = true;
@@ -219,7 +219,7 @@ describe("poison in the log", function () {
     expect(await relay.metric('relay_troubles_total{kind="projection"}')).to.be.greaterThan(0);
   });
 
-  it("makes damaged read models anew, and says which file it cannot do without", async () => {
+  it("rebuilds damaged read models, and names other damaged files that it needs", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/hook") });
     healthy = true;
@@ -246,7 +246,7 @@ describe("poison in the log", function () {
   });
 });
 
-/** Overwrites the page that a table of a SQLite file begins with. */
+/** Overwrites the first page of a table of a SQLite file. */
 function damageTable(file: string, table: string): void {
   const database = new DatabaseSync(file);
   const { page, size } = database

@@ -39,7 +39,7 @@ describe("a purge, in the files of the embedded engines", () => {
     expect(total).to.equal(items.length);
     return items.map((item) => text(item, "id"));
   };
-  /** Events that were delivered, all of them with the canary in them. */
+  /** Posts events with the canary in each, and waits for their delivery. */
   const delivered = async (account: Account, ingest: string, canary: string, count: number) => {
     const ids = await Promise.all(Array.from({ length: count }, (_, n) => post(account, ingest, { n, canary })));
     await eventually(
@@ -53,7 +53,7 @@ describe("a purge, in the files of the embedded engines", () => {
     const headers = { ...account.owner.headers, "content-type": "application/json" };
     expect((await fetch(url, { method: "POST", headers, body: "{}" })).status).to.equal(204);
   };
-  /** The facts about the purges of a tenant that stand in the log of a relay that does not run. */
+  /** The facts about the purges of a tenant in the log of a stopped relay. */
   const purgeFacts = (tenantId: string) => {
     const config = readConfig(relay.environment);
     const settings = { config, secrets: readSecrets(relay.environment, config), logger: createLogger("silent") };
@@ -63,7 +63,7 @@ describe("a purge, in the files of the embedded engines", () => {
     });
   };
 
-  it("leaves no byte of what it took, all of what it did not, and one fact", async () => {
+  it("leaves no byte of purged events, all of the others, and one fact", async () => {
     const account = await openAccount(relay.url);
     const good = await account.destination({ url: receiver.url("/good") });
     const bad = await account.destination({ url: receiver.url("/bad") });
@@ -88,7 +88,7 @@ describe("a purge, in the files of the embedded engines", () => {
     expect(purged[0]?.metadata.actor).to.include({ type: "user", role: "Owner" });
   });
 
-  it("leaves no byte of it where the log was restored from a backup, either", async () => {
+  it("leaves no byte in a log restored from a backup, either", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/good") });
     await delivered(account, ingest, "canary-of-the-purged", 40);
@@ -104,7 +104,7 @@ describe("a purge, in the files of the embedded engines", () => {
     await gone("canary-of-the-purged");
   });
 
-  it("goes on after a kill, and read models built again at any time are the same", async () => {
+  it("goes on after a kill, and read models rebuilt at any time are the same", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/good") });
     await delivered(account, ingest, "canary-of-the-purged", 600);
@@ -129,7 +129,7 @@ describe("a purge, in the files of the embedded engines", () => {
     expect(await list(account)).to.deep.equal([kept]);
   });
 
-  it("frees idempotency keys, and what is accepted again is delivered again", async () => {
+  it("frees idempotency keys, and delivers events accepted again under them", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/good") });
     const key = { "x-idempotency-key": "again" };

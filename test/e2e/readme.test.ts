@@ -10,7 +10,7 @@ import { freePort } from "../support/free-port.ts";
 const root = join(import.meta.dirname, "../..");
 
 describe("README", () => {
-  it("has a tour that works as written, beside a demo that stays up", async () => {
+  it("has a tour that works as written, beside a running demo", async () => {
     const readme = readFileSync(join(root, "README.md"), "utf8");
     const [, tour = ""] = /```sh\n(.*?)```/s.exec(readme) ?? [];
     const relayPort = await freePort();

@@ -12,17 +12,17 @@ import { sized } from "../support/size.ts";
 
 const hourMs = 3_600_000;
 const destinations = 10;
-/** So many come due in a second as any machine delivers: this is about lateness, not about throughput. */
+/** Retries due in a second: any machine delivers as many, since the test measures lateness, not throughput. */
 const perSecond = 500;
 const env = { RELAY_RETRY_SCHEDULE: "4s", RELAY_RETRY_JITTER: "0.5", RELAY_ACCESS_TOKEN_TTL: "5h" };
-/** From the sweeper's timer to the receiver a retry passes from thread to thread about so often. */
+/** About the number of hand-overs between threads of a retry, from the sweeper's timer to the receiver. */
 const handOvers = 10;
 
 describe("retries that come due at about the same time", function () {
   this.timeout(sized(120_000, 1_800_000));
   let receiver: Receiver;
   let relay: RelayProcess;
-  /** When the second request of each event came, ms. */
+  /** The time of the second request of each event, ms. */
   let secondAt: Map<string, number>;
 
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe("retries that come due at about the same time", function () {
     await receiver.close();
   });
 
-  /** Destinations that fail the first attempt at each event; `now` tells when they saw the second. */
+  /** Destinations that fail the first attempt at each event; `now` gives the time of the second. */
   async function open(account: Account, now: () => number): Promise<readonly string[]> {
     const ingests: string[] = [];
     for (let n = 0; n < destinations; n += 1) {
@@ -65,12 +65,12 @@ describe("retries that come due at about the same time", function () {
   const plannedFor = (facts: readonly Fact[]): number =>
     Date.parse(String(facts.find(({ type }) => type === "RetryScheduled")?.data["nextAttemptAt"]));
 
-  it("are none of them early, and all of them soon", async () => {
+  it("are never early, and all on time", async () => {
     relay = await RelayProcess.start(receiver, { env });
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     const ingests = await open(account, Date.now);
     const events = sized(2_000, 100_000);
-    // What the machine takes from this process it takes from the relay, too.
+    // Delays of this process by the machine hit the relay, too.
     const machine = monitorEventLoopDelay({ resolution: 5 });
     machine.enable();
     await post(account, ingests, events);
@@ -92,12 +92,12 @@ describe("retries that come due at about the same time", function () {
     expect(at(1 - 1e-9), "the last").to.be.at.most(60_000);
   });
 
-  it("keep to the relay's clock when it is set an hour forward and back, restarts in between", async function () {
+  it("follow the relay's clock when it is set an hour forward and back, with restarts in between", async function () {
     if ("missing" in movableClock) this.skip();
     await keepToAMovedClock({});
   });
 
-  it("keep to it on EventStoreDB, which has a clock of its own", async function () {
+  it("follow it on EventStoreDB, which has a clock of its own", async function () {
     if ("missing" in movableClock) this.skip();
     const { url, stop } = await startEventStoreDb();
     try {
@@ -108,7 +108,7 @@ describe("retries that come due at about the same time", function () {
   });
 
   async function keepToAMovedClock(log: Readonly<Record<string, string>>): Promise<void> {
-    // All of a batch have failed once before the first of them is due again.
+    // All events of a batch have failed once before the first retry is due.
     const clocked = new RelayOnClock(receiver, { env: { ...env, ...log, RELAY_RETRY_SCHEDULE: `${sized(4, 60)}s` } });
     relay = clocked;
     await relay.start();
@@ -137,7 +137,7 @@ describe("retries that come due at about the same time", function () {
     clocked.setClock(0);
     await relay.sigterm();
     await relay.start();
-    // What was planned an hour ahead is not due for an hour; what is new is not held up by it.
+    // Retries planned an hour ahead are not due for an hour; new events are not held up by them.
     await postSome();
     expected -= batch;
     await allCame();
@@ -160,7 +160,7 @@ describe("retries that come due at about the same time", function () {
     expect({ ahead, behind }, "planned under a clock that was set").to.deep.equal({ ahead: batch, behind: batch });
     expect(early.map(([id]) => id)).to.deep.equal([]);
     for (const [id, facts] of histories) {
-      // The kill may have cut a second attempt off, and a busy machine may be too slow for one: another follows each.
+      // A kill or a busy machine may have cut a second attempt off; another one follows each of these.
       const failed = facts.filter(({ type }) => type === "DeliveryFailed");
       expect(failed.filter(({ data }) => data["reason"] === "status"), id).to.have.length(1);
       expect(facts.filter(({ type }) => type === "DeliveryAttemptStarted"), id).to.have.length(failed.length + 1);

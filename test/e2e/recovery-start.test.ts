@@ -20,13 +20,13 @@ import { sized } from "../support/size.ts";
 
 const nobody = 65_534;
 
-describe("a start that cannot be", function () {
+describe("an impossible start", function () {
   let dataDir: string;
 
   beforeEach(() => (dataDir = temporaryDataDir()));
   afterEach(() => rmSync(dirname(dataDir), { recursive: true, force: true }));
 
-  /** Ended with code 1 and one line on standard error. */
+  /** Fails unless a process ended with code 1 and one line on standard error. */
   function expectOneLine({ code, stderr }: Finished, line: string | RegExp): void {
     expect(code).to.equal(1);
     expect(stderr.trimEnd().split("\n")).to.have.length(1);
@@ -36,7 +36,7 @@ describe("a start that cannot be", function () {
 
   const environment = (env: Readonly<Record<string, string>>) => ({ ...testEnvironment(dataDir, null), ...env });
 
-  it("is refused on a data folder in use, and the one that runs goes on", async () => {
+  it("is refused on a data folder in use, and the running relay goes on", async () => {
     const relay = await RelayProcess.start(null);
     try {
       const problem = `RELAY_DATA_DIR: the data folder ${relay.dataDir} is in use by another process`;
@@ -53,7 +53,7 @@ describe("a start that cannot be", function () {
     }
   });
 
-  it("is refused on a data folder that only the read models are in, as commands are beside a relay", async () => {
+  it("is refused on a data folder in use for read models only, as commands beside a relay are", async () => {
     const { url, stop } = await startEventStoreDb();
     const env = {
       RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: url,
@@ -74,7 +74,7 @@ describe("a start that cannot be", function () {
     }
   });
 
-  it("is refused on a port in use, or an address that is not this machine's, and makes no data folder", async () => {
+  it("is refused on a port in use, or an address of another machine, and creates no data folder", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
@@ -100,7 +100,7 @@ describe("a start that cannot be", function () {
     });
   }
 
-  it("is refused with URLs of engines that make no sense, by the variable of each", async () => {
+  it("is refused with invalid URLs of engines, naming the variable of each", async () => {
     for (const [variable, setting, url] of [
       ["RELAY_EVENTSTOREDB_URL", { RELAY_EVENT_STORE: "eventstoredb" }, "esdb://localhost?tls=maybe"],
       ["RELAY_MONGODB_URL", { RELAY_READ_MODELS: "mongodb" }, "mongodb://localhost?maxPoolSize=many"],
@@ -110,13 +110,13 @@ describe("a start that cannot be", function () {
     }
   });
 
-  it("is refused with an option that the client of EventStoreDB does not know, and shows no password", async () => {
+  it("is refused with an option unknown to the client of EventStoreDB, without showing the password", async () => {
     const url = "esdb://relay:hidden@localhost?tls=false&tlsVerifyCert=false&tlsverify=false";
     const refused = await runRelay(environment({ RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: url }));
     expectOneLine(refused, 'the relay cannot start: RELAY_EVENTSTOREDB_URL: Unknown option key "tlsverify"');
   });
 
-  it("is refused where the data folder cannot be made or written", async () => {
+  it("is refused if the data folder cannot be created or written", async () => {
     writeFileSync(join(dirname(dataDir), "file"), "");
     const inFile = join(dirname(dataDir), "file", "data");
     const folderProblem = /^the relay cannot start: RELAY_DATA_DIR: .+/;
@@ -132,7 +132,7 @@ describe("a start that cannot be", function () {
     expectOneLine(await runRelay(environment({}), [], { uid }), folderProblem);
   });
 
-  it("is refused under another master key than the log was written under", async () => {
+  it("is refused under another master key than the log's", async () => {
     const relay = await RelayProcess.start(null);
     try {
       await relay.sigterm();
@@ -147,7 +147,7 @@ describe("a start that cannot be", function () {
 });
 
 describe("a start without engines", function () {
-  it("goes on asking for those that it needs, though nothing holds a connection", async () => {
+  it("keeps trying to connect to them, though no connection stays open", async () => {
     let asked = 0;
     const door = createServer((socket) => {
       asked += 1;
@@ -185,11 +185,11 @@ describe("a start with much to do", function () {
   interface Measured {
     readonly startMs: number;
     readonly caughtUpMs: number;
-    /** What is in use on the heap of the main thread, MiB. */
+    /** Used heap of the main thread, MiB. */
     readonly heap: number;
   }
 
-  /** Starts a relay whose log holds so many events for a receiver that is dead. */
+  /** Starts a relay whose log holds that many events for a dead receiver. */
   async function measure(events: number): Promise<Measured> {
     const env = { RELAY_ALLOWED_NETWORKS: "127.0.0.0/8", RELAY_RETRY_SCHEDULE: "1h" };
     const relay = await RelayProcess.start(null, { env, nodeFlags: inspected });
@@ -212,12 +212,12 @@ describe("a start with much to do", function () {
     return { startMs: Number(readyAt) - Number(startedAt), caughtUpMs, heap };
   }
 
-  it("is ready about as soon, and takes about as much memory, whatever waits for a dead receiver", async () => {
+  it("takes about the same time and memory with few or many events for a dead receiver", async () => {
     const few = await measure(1_000);
     const many = await measure(sized(100_000, 1_000_000));
     printed("with 1,000 waiting", few);
     printed("with many more", many);
-    // A hundred times as many, and more: the index of what waits is made anew at this start, and little else.
+    // A hundred times as many events, and more: this start rebuilds the index of waiting events, and little else.
     expect(many.startMs / few.startMs, "time until it is ready").to.be.at.most(4);
     expect(many.heap / few.heap, "memory").to.be.at.most(1.5);
   });
@@ -226,7 +226,7 @@ describe("a start with much to do", function () {
 describe("an index that is found damaged", function () {
   this.timeout(sized(60_000, 120_000));
 
-  it("ends the relay with a line that says so, and the next start makes it anew", async () => {
+  it("ends the relay with a line that reports it, and the next start rebuilds it", async () => {
     const relay = await RelayProcess.start(null);
     try {
       const account = await openAccount(relay.url);
@@ -234,7 +234,7 @@ describe("an index that is found damaged", function () {
       await account.owner.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
       const [key] = (await account.owner.get("/api/v1/api-keys"))["items"] as [{ id: string }];
       await relay.sigterm();
-      // More than fit in memory, so that the oldest are found through a file, which the next start writes.
+      // More events than fit in memory: the oldest are found through a file, which the next start writes.
       await fillLog(relay.dataDir, { tenantId: account.tenantId, destinationId, apiKeyId: key.id }, 140_000);
       await relay.start();
       await relay.sigterm();
@@ -253,7 +253,7 @@ describe("an index that is found damaged", function () {
   });
 });
 
-/** Spoils the part of the index that has an event's stream, and only events'. Answers whose, and in which file. */
+/** Damages a part of the index with streams of events only. Returns one of these events, and the file. */
 function damageIndex(dataDir: string): { readonly eventId: string; readonly segment: string } {
   const log = new DatabaseSync(join(dataDir, "log.db"), { readOnly: true });
   const [segment] = log.prepare("SELECT file FROM segments").all().map(({ file }) => String(file));

@@ -22,7 +22,7 @@ describe("read models", function () {
     await receiver.close();
   });
 
-  it("are the same however often they are dropped and built again", async () => {
+  it("are the same after each of many rebuilds", async () => {
     const account = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
     const { owner } = account;
     receiver.on("/well", () => ({}));
@@ -66,7 +66,7 @@ describe("read models", function () {
     }
   });
 
-  it("show every write to whoever asks right after it", async () => {
+  it("show every write to the next reader", async () => {
     const account = await openAccount(relay.url);
     const { owner, producer } = account;
     const { ingest } = await account.destination({ url: receiver.url("/hook"), serverRateLimit: 100 });
@@ -104,7 +104,7 @@ describe("read models", function () {
     expect({ written, stale }).to.deep.equal({ written: wanted, stale: 0 });
   });
 
-  it("are rebuilt only where no relay runs", async () => {
+  it("are rebuilt only while no relay runs", async () => {
     const { code, stdout, stderr } = await relay.command("rebuild");
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
     const problem = `RELAY_DATA_DIR: the data folder ${relay.dataDir} is in use by another process`;

@@ -12,13 +12,13 @@ import { sized } from "../support/size.ts";
 import { Fleet, outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 
 const deliveryTimeoutMs = 3_000;
-/** What an attempt is leased for: a dead worker's attempts count against its destinations' limits as long. */
+/** The lease of an attempt: a dead worker's attempts count against its destinations' limits as long. */
 const leaseMs = deliveryTimeoutMs + 5_000;
-/** From a kill until what was acknowledged before is delivered: leases of the role and of attempts, a rebalancing. */
+/** From a kill to the delivery of all events acknowledged before: leases of role and attempts, a rebalancing. */
 const takenOverMs = leaseMs + 22_000;
 const limit = 3;
 
-describe("roles apart, two processes of each", function () {
+describe("separate roles, two processes of each", function () {
   this.timeout(sized(240_000, 3_600_000));
   let engines: OutsideEngines;
   let receiver: Receiver;
@@ -59,7 +59,7 @@ describe("roles apart, two processes of each", function () {
     }
   });
 
-  it("answer no API where there is none to serve, and tell how they are", async () => {
+  it("serve health, but no API, without the role api", async () => {
     for (const role of ["projector", "forwarder", "delivery", "sweeper"] as const) {
       for (const { url } of fleet.of(role)) {
         await eventually(async () => (await fetch(`${url}/readyz`)).status, (status) => status === 200);
@@ -89,7 +89,7 @@ describe("roles apart, two processes of each", function () {
           if (answered === 202) takenAt = since;
           return answered;
         }, (answered) => answered !== 202);
-        // One that cannot prove how fresh it is answers 503.
+        // A process that cannot prove its freshness answers 503.
         expect(status).to.be.oneOf([401, 503]);
         expect(takenAt - deletedAt, "sent with the key that was taken last").to.be.below(1_000);
         await eventually(() => post(api), (status) => status === 401);
@@ -97,7 +97,7 @@ describe("roles apart, two processes of each", function () {
     }
   });
 
-  it("carry on when a process of any role is killed under load, and keep limits through it", async () => {
+  it("carry on when a process of any role is killed under load, and keep the limits", async () => {
     const ledger = new Ledger();
     account = await openAccount(fleet.url, { maxTrys: 10_000 });
     let [open, most] = [0, 0];
@@ -119,7 +119,7 @@ describe("roles apart, two processes of each", function () {
     for (let round = 0; round < sized(1, 10); round += 1) {
       for (const role of victims) {
         await pause(1_000);
-        // With single roles it is the one that has it that matters.
+        // Of a single role, the process that holds it is killed.
         const killed = (await withRole(fleet.of(role), role)) ?? fleet.of(role)[round % 2];
         await killed?.kill9();
         const before = ledger.eventIdsOf(account);

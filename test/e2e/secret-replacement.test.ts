@@ -4,7 +4,7 @@ import { text } from "../support/api-client.ts";
 import { startReceiver, type ReceivedRequest, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
 
-/** A receiver's check of `webhook-signature` by the secrets that it has, as docs/verify-signatures.md asks for it. */
+/** A receiver's check of `webhook-signature` by its secrets, as in docs/verify-signatures.md. */
 function isSignedByOne(secrets: readonly string[], { headers, body }: ReceivedRequest): boolean {
   const at = Number(headers["webhook-timestamp"]) * 1000;
   const signatures = secrets.map((secret) => sign(signerOf(secret), String(headers["webhook-id"]), at, body));
@@ -23,7 +23,7 @@ describe("a webhook secret replaced as the document says", () => {
     await receiver.close();
   });
 
-  it("is refused by a receiver that has not got it, whose refused event comes again under the new one", async () => {
+  it("is refused by a receiver without the new secret, which gets the event again under that secret", async () => {
     const account = await openAccount(relay.url, { maxTrys: 1_000 });
     const secrets = [account.webhookSecret];
     receiver.on("/hook", (request) => ({ status: isSignedByOne(secrets, request) ? 204 : 401 }));
@@ -40,7 +40,7 @@ describe("a webhook secret replaced as the document says", () => {
     await delivered(refused);
     const { items } = (await account.owner.get(`${refused}/attempts`)) as { items: { statusCode: number }[] };
     expect([items[0]?.statusCode, items.at(-1)?.statusCode]).to.deep.equal([401, 204]);
-    // Nothing is signed with the former secret any more.
+    // No delivery is signed with the former secret any more.
     secrets.shift();
     await delivered(await event());
   });

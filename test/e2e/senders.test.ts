@@ -23,7 +23,7 @@ describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
     await receiver.close();
   });
 
-  /** A sender to a path of the receiver's own, and how to send through it. */
+  /** A sender to its own path of the receiver, and a function to send through it. */
   async function open(account: Account, hook: string, expression: string | null) {
     const destination = await account.destination({ url: receiver.url(hook) });
     const mapping = expression === null ? null : jmespath(expression);
@@ -42,7 +42,7 @@ describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
     return text((await answer.json()) as Json, "eventId");
   };
 
-  it("delivers the very bytes where there is no mapping", async () => {
+  it("delivers the received bytes unchanged without a mapping", async () => {
     const account = await openAccount(relay.url);
     const { send } = await open(account, "/unchanged", null);
     const bytes = '{"a":1.0, "a":2,\n"\\u00e9":"é"}';
@@ -50,7 +50,7 @@ describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
     expect(receiver.requestsTo("/unchanged")[0]?.body.toString()).to.equal(bytes);
   });
 
-  it("sends what was mapped once again on every retry, whatever the sender says by then", async () => {
+  it("sends the same mapped payload on every retry, after changes of the sender too", async () => {
     const account = await openAccount(relay.url);
     const { id, send } = await open(account, "/retried", "{v: `1`}");
     receiver.on("/retried", ({ count }) => ({ status: count <= 2 ? 500 : 200 }));
@@ -62,7 +62,7 @@ describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
     expect(bodies).to.deep.equal(Array(3).fill('{"v":1}'));
   });
 
-  it("knows its senders again after a restart, and takes what it took before for a duplicate", async () => {
+  it("still knows its senders and accepted keys after a restart", async () => {
     const account = await openAccount(relay.url);
     const { send } = await open(account, "/again", "{n: n}");
     const headers = { "x-idempotency-key": "once" };
@@ -74,7 +74,7 @@ describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
     await eventually(async () => receiver.requestsTo("/again").length, (count) => count === 2);
   });
 
-  // What mappings do is the same whatever the engines.
+  // Mappings do not depend on the engines.
   if (engines === "outside") return;
 
   it("delivers the mapped text, signs its bytes, and keeps the original in the history", async () => {

@@ -18,11 +18,11 @@ interface Language {
   readonly name: string;
   readonly file: string;
   readonly fence: string;
-  /** What answers when the language is on this machine. */
+  /** A command that succeeds if the language is on this machine. */
   readonly probe: readonly [string, string];
-  /** Readies a file for running, in a folder to write in; answers what runs it. */
+  /** Builds a file in a scratch folder; returns the command to run it. */
   readonly build: (scratch: string, file: string) => readonly [string, ...string[]];
-  /** The example with the alternative of the document, which takes its place. */
+  /** The example with its check replaced by the alternative of the document. */
   readonly instead: (example: string, alternative: string) => string;
 }
 
@@ -50,7 +50,7 @@ const languages: readonly Language[] = [
   },
 ];
 
-/** Asks the alternative where the example asks its own check. */
+/** Calls the alternative instead of the example's own check. */
 function swapped(example: string): string {
   return example
     .replace("if (!isSigned(", "if (!isSignedService(")
@@ -67,7 +67,7 @@ function isHere([command, argument]: Language["probe"]): boolean {
   }
 }
 
-/** The headers a delivery has, signed so many seconds ago. */
+/** The headers of a delivery signed that many seconds ago. */
 function signed(ago = 0, by = secret): Record<string, string> {
   return { ...sign(signerOf(by), "3f0c6d2e-8a41-5b7c-9e13-5d2f8b6a7c90", Date.now() - ago * 1_000, body) };
 }
@@ -122,7 +122,7 @@ async function ended(receiver: ChildProcess): Promise<void> {
   await over;
 }
 
-/** Posts over TLS, trusting one authority; the status answered. */
+/** Posts over TLS, trusting one authority; returns the status. */
 function postTrusting(ca: string, port: number, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const all = { ...headers, "content-length": body.length };
@@ -134,7 +134,7 @@ function postTrusting(ca: string, port: number, headers: Record<string, string>)
 
 describe("receivers that verify signatures", () => {
   for (const { name, file, fence, probe, build, instead } of languages) {
-    it(`in ${name} stand in docs/verify-signatures.md as they are`, () => {
+    it(`in ${name} are copied unchanged in docs/verify-signatures.md`, () => {
       expect(blocks(fence)[0]).to.equal(readFileSync(join(folder, file), "utf8"));
     });
 

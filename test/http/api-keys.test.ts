@@ -21,7 +21,7 @@ describeOnEngines("API keys", (freshEngines) => {
   const send = (ingest: string, apiKey: string) =>
     http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
 
-  it("are issued with 201, and shown whole only then", async () => {
+  it("are issued with 201, the only answer that shows them whole", async () => {
     const answer = await issue({ name: "  mine " });
     expect(answer.status).to.equal(201);
     const { apiKey, ...rest } = shaped(answer, "created-api-key");
@@ -43,7 +43,7 @@ describeOnEngines("API keys", (freshEngines) => {
     expect((await send(path, apiKey)).status).to.equal(401);
   });
 
-  it("take an offset, none or a day alone as the time of expiry, the latter two in UTC", async () => {
+  it("expire at a time with an offset, or at a time without one or a date alone, both read as UTC", async () => {
     const table = [
       ["2999-01-01T01:30:00+01:30", "2999-01-01T00:00:00.000Z"], ["2999-01-01T01:30:00", "2999-01-01T01:30:00.000Z"],
       ["2999-12-31", "2999-12-31T00:00:00.000Z"],
@@ -86,7 +86,7 @@ describeOnEngines("API keys", (freshEngines) => {
     expect((await one.owner.client.get("/api/v1/api-keys?Qt=100")).text).not.to.include(apiKeyId);
   });
 
-  it("tell when they were used last", async () => {
+  it("show the time of their last use", async () => {
     const { path, apiKey, apiKeyId } = await openIngest(one.owner.client, one.tenantId);
     const { acceptedAt } = (await send(path, apiKey)).json;
     const { items } = (await one.owner.client.get("/api/v1/api-keys?Qt=100")).json as { items: { id: string }[] };

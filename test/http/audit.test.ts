@@ -29,7 +29,7 @@ interface Things {
   readonly revoked: string;
 }
 
-/** Visible, but not all of it as it is in a query. */
+/** Visible characters, some of which a query must encode. */
 const requestId = "CHG-4711/%2F+&#";
 const byRequest = `&CorrelationId=${encodeURIComponent(requestId)}`;
 
@@ -39,7 +39,7 @@ describeOnEngines("the audit", (freshEngines) => {
   let one: Account;
   let other: Account;
   let things: Things;
-  /** When the second half of it all began. */
+  /** The start of the second half of the actions. */
   let half: string;
 
   before(async () => {
@@ -89,7 +89,7 @@ describeOnEngines("the audit", (freshEngines) => {
     };
   const types = ({ items }: { readonly items: readonly Fact[] }) => items.map(({ type }) => type);
 
-  it("has the facts of all histories but those of events and circuits, newest first, and their subjects", async () => {
+  it("has the facts of all histories except events and circuits, newest first, each with its subject", async () => {
     const paths = {
       [`tenants/${one.tenantId}`]: "tenant", [`tenants/${one.tenantId}/purges`]: "purge",
       [`api-keys/${things.apiKeyId}`]: "apiKey", [`invites/${things.used}`]: "invite",
@@ -127,7 +127,7 @@ describeOnEngines("the audit", (freshEngines) => {
     }
   });
 
-  it("tells what became of one thing, a deleted one too", async () => {
+  it("filters by subject, deleted ones too", async () => {
     const { destinationId, senderId } = things;
     expect(types(await audit("&Type=DestinationDeleted"))).to.deep.equal(["DestinationDeleted"]);
     const found = (await audit("&Type=DestinationDeleted")).items[0]?.subject.id ?? "";
@@ -141,7 +141,7 @@ describeOnEngines("the audit", (freshEngines) => {
     ]);
   });
 
-  it("tells what became of somebody who was invited, and names nobody who had no account yet", async () => {
+  it("follows an invited user from the invite on, and names no actor without an account", async () => {
     const { items } = await audit(`&SubjectId=${things.used}`);
     expect(items.map(({ type, subject, actor }) => [type, subject.type, actor.type])).to.deep.equal([
       ["UserCreated", "user", "anonymous"], ["InviteAccepted", "invite", "anonymous"],
@@ -153,7 +153,7 @@ describeOnEngines("the audit", (freshEngines) => {
     for (const fact of [owned, created]) expect(fact?.actor).to.deep.equal({ type: "anonymous" });
   });
 
-  it("tells what one person did, what one request did, and what was done in a time", async () => {
+  it("filters by actor, by request and by time", async () => {
     const { admin, owner } = one;
     expect(types(await audit(`&ActorId=${admin.id.toUpperCase()}`))).to.deep.equal([
       "ApiKeyRevoked", "InviteRevoked", "EventsPurged", "InviteCreated", "InviteCreated",
@@ -175,7 +175,7 @@ describeOnEngines("the audit", (freshEngines) => {
     expect((await audit(`${all}&To=${before}`)).total).to.equal(0);
   });
 
-  it("is everybody's to read in the tenant, and nobody else's", async () => {
+  it("can be read by every role of the tenant, and by no other tenant", async () => {
     for (const { client } of [one.developer, one.admin, one.owner]) {
       expect((await audit("", client)).total).to.equal(24);
     }
@@ -187,7 +187,7 @@ describeOnEngines("the audit", (freshEngines) => {
     }
   });
 
-  it("has what the operator did, and neither what the service did of its own accord nor its bookkeeping", async () => {
+  it("has the operator's actions, but neither the service's own actions nor its bookkeeping", async () => {
     const { tenantId, owner, admin } = await openAccount(api.url);
     const { path, apiKey, apiKeyId } = await openIngest(owner.client, tenantId);
     const sent = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
@@ -195,7 +195,7 @@ describeOnEngines("the audit", (freshEngines) => {
     const before = await audit("", admin.client);
     const by = (part: string): Origin => ({ actor: { type: "service", part }, correlationId: part, causationId: null });
     const at = timestamp(engines.clock.now());
-    // As a request to ingest does before it puts an end to an event that was purged.
+    // As an ingest request does before it deletes the stream of a purged event.
     await recordUse(api.world, apiKeyId, at, { ...by("ingest"), actor: { type: "apiKey", id: apiKeyId } });
     await api.services.commands.purge.purgeOlder(tenantId, timestamp(engines.clock.now() + 60_000), by("retention"));
     const [keys, reservations] = [new PlatformKeys(api.world), new Reservations(api.world)];
@@ -211,7 +211,7 @@ describeOnEngines("the audit", (freshEngines) => {
     expect(older).to.deep.equal(before.items);
   });
 
-  it("has nothing of events, and of circuits only that a person closed one", async () => {
+  it("has no facts of events, and of circuits only closures by a person", async () => {
     const { owner, tenantId } = other;
     const { destinationId, ...ingest } = await openIngest(owner.client, tenantId);
     const { total } = await audit("", owner.client);
@@ -232,7 +232,7 @@ describeOnEngines("the audit", (freshEngines) => {
     expect((await audit("", owner.client)).total).to.equal(total + 1);
   });
 
-  it("says which filter is wrong", async () => {
+  it("names the invalid filter", async () => {
     const wrong = {
       "Type=EventAccepted": "Type", "type=TenantRenamed": "type: must be spelt Type", "SubjectId=x": "SubjectId",
       "ActorId=": "ActorId", "CorrelationId=a%20b": "CorrelationId: must be visible ASCII characters without spaces",

@@ -7,7 +7,7 @@ import { Deliveries } from "../support/outcomes.ts";
 
 const somewhere = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
 
-/** Bodies that must not be taken for one without a filter, and how the answer begins. */
+/** Bodies that must not pass for a body without filters, and the start of the answer to each. */
 const forPurges: [string, string][] = [
   ['{"Before":"2020-01-01"}', "Before: is not one of its fields, which are before, status, destinationUrlId"],
   ['{"before":"2020-01-01","Status":"Succeeded"}', "Status: is not one of its fields"],
@@ -100,7 +100,7 @@ describe("a body that acts on many events", () => {
       });
     }
 
-    it(`is refused by ${operation} where its filters are in the query, which it does not read`, async () => {
+    it(`is refused by ${operation} if its filters are in the query`, async () => {
       for (const [query, name] of [
         ["before=2020-01-01", "before"], ["DestinationUrlId=x&To=2020-01-01", "DestinationUrlId"], ["dryRun", "dryRun"],
       ]) {
@@ -115,12 +115,12 @@ describe("a body that acts on many events", () => {
     });
   }
 
-  it("may name other things twice than the fields of one object", async () => {
+  it("may repeat a name in different objects", async () => {
     const answer = await send("replay", `{"from":"2999-01-01","to":"2999-01-01", "dryRun" :true}`);
     expect([answer.status, answer.json]).to.deep.equal([200, { matched: 0, replayed: 0 }]);
   });
 
-  it("is the only kind that is refused for a field that it does not know, or one given twice", async () => {
+  it("is the only kind of body refused for unknown or repeated fields", async () => {
     const body = '{"name":"first","name":"second","Name":"third"}';
     const answer = await one.owner.client.call("POST", "/api/v1/api-keys", { body });
     expect([answer.status, answer.json["name"]]).to.deep.equal([201, "second"]);

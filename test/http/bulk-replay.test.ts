@@ -37,7 +37,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
   const givenUp = async (to = mine) => {
     const accepted = await accept(to);
     await deliveries.fail(accepted.eventId, 1);
-    // Times of acceptance differ.
+    // Each event has another time of acceptance.
     engines.clock.advance(1);
     return accepted;
   };
@@ -57,7 +57,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     const { items } = answer.json as { items: { type: string; data: Record<string, unknown> }[] };
     return items.map(({ type, data: { matched, replayed } }) => [type, matched ?? replayed]);
   };
-  /** Has facts of replays appended as `instead` says, and all others as ever. */
+  /** Appends facts of bulk replays by `instead`, and all others by the store. */
   const appendingReplays = async (instead: EventStore["append"], act: () => Promise<unknown>) => {
     const { store } = engines;
     const append = store.append.bind(store);
@@ -66,12 +66,12 @@ describeOnEngines("bulk replay", (freshEngines) => {
     try {
       await act();
     } finally {
-      // What was put over it gone, the class's own is back.
+      // Deleting the override uncovers the method of the class.
       Reflect.deleteProperty(store, "append");
     }
   };
 
-  it("puts every given-up event back to work, and no other", async () => {
+  it("replays every event that was given up, and no other", async () => {
     const failed = [await givenUp(), await givenUp(), await givenUp()];
     const waiting = await accept();
     await deliveries.fail(waiting.eventId, 5);
@@ -91,7 +91,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await outcome()).to.deep.equal({ matched: 0, replayed: 0 });
   });
 
-  it("only counts when it is a dry run", async () => {
+  it("only counts in a dry run", async () => {
     await givenUp();
     await givenUp();
     expect(await outcome({ dryRun: true })).to.deep.equal({ matched: 2, replayed: 0 });
@@ -99,7 +99,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await outcome({ dryRun: false })).to.deep.equal({ matched: 2, replayed: 2 });
   });
 
-  it("takes those of one destination, of one stretch of time, or of both", async () => {
+  it("takes the events of one destination, of one period, or of both", async () => {
     const other = await openIngest(one.owner.client, one.tenantId);
     const [a, b, c] = [await givenUp(), await givenUp(other), await givenUp()];
     const dry = async (fields: object) => (await outcome({ ...fields, dryRun: true }))["matched"];
@@ -122,7 +122,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     ]);
   });
 
-  it("is one request in all that it wrote", async () => {
+  it("writes all its facts under one correlation id", async () => {
     const { eventId } = await givenUp();
     const answer = await one.developer.client.call("POST", "/api/v1/events/replay", {
       json: {}, headers: { "x-request-id": "CHG-many" },
@@ -137,7 +137,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     }
   });
 
-  it("replays nothing where it cannot be recorded that it was asked to", async () => {
+  it("replays nothing if the order cannot be recorded", async () => {
     await givenUp();
     const away = () => Promise.reject(new LogUnavailable("the log is away"));
     await appendingReplays(away, async () => expect((await replay()).status).to.equal(503));
@@ -145,7 +145,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await recorded()).to.deep.equal([]);
   });
 
-  it("gives 503 where what came of it cannot be recorded, and has replayed them", async () => {
+  it("gives 503 if its outcome cannot be recorded, although the events are replayed", async () => {
     await givenUp();
     const { store } = engines;
     const append = store.append.bind(store);
@@ -157,13 +157,13 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await recorded()).to.deep.equal([["ReplayOrdered", 1]]);
   });
 
-  it("replays what is given up while it works, too", async () => {
+  it("also replays events that are given up while it runs", async () => {
     const [, { eventId }] = [await givenUp(), await accept()];
     const { store } = engines;
     const append = store.append.bind(store);
     const meanwhile: EventStore["append"] = async (...asked) => {
       if (asked[2][0]?.event.type === "ReplayOrdered") await deliveries.fail(eventId, 1);
-      // The read models know of it.
+      // This list waits until the read models have the failure.
       await statuses();
       return append(...asked);
     };
@@ -171,7 +171,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await recorded()).to.deep.equal([["ReplayOrdered", 1], ["ReplayCompleted", 2]]);
   });
 
-  it("is recorded however often others are first", async () => {
+  it("is recorded after any number of conflicts", async () => {
     await givenUp();
     const { store } = engines;
     const append = store.append.bind(store);
@@ -186,7 +186,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await recorded()).to.deep.equal([["ReplayOrdered", 1], ["ReplayCompleted", 1]]);
   });
 
-  it("needs nothing of what was recorded of earlier ones: the newest of that may be damaged", async () => {
+  it("works although the newest fact of an earlier bulk replay is damaged", async () => {
     await givenUp();
     await outcome();
     await givenUp();
@@ -202,7 +202,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     ]);
   });
 
-  it("leaves the events of a deleted destination as they are", async () => {
+  it("leaves the events of a deleted destination unchanged", async () => {
     const doomed = await openIngest(one.owner.client, one.tenantId);
     await givenUp(doomed);
     await givenUp();
@@ -212,7 +212,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
   });
 
-  it("leaves the events of a destination whose record cannot be read as they are", async () => {
+  it("leaves the events of a destination with an unreadable record unchanged", async () => {
     const damaged = await openIngest(one.owner.client, one.tenantId);
     await givenUp(damaged);
     await givenUp();
@@ -228,7 +228,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
   });
 
-  it("leaves events that had very many attempts as they are", async () => {
+  it("leaves events with very many attempts unchanged", async () => {
     await deliveries.giveUpAfter((await accept()).eventId, 1_000);
     await givenUp();
     expect(await outcome()).to.deep.equal({ matched: 2, replayed: 1 });
@@ -250,7 +250,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     }
   });
 
-  it("works through more than a page, times of acceptance that are the same among them", async () => {
+  it("takes more than one page of events, some with the same time of acceptance", async () => {
     const accepted = await Promise.all(Array.from({ length: 1_300 }, () => accept()));
     await Promise.all(accepted.map(({ eventId }) => deliveries.fail(eventId, 1)));
     expect(new Set(accepted.map(({ acceptedAt }) => acceptedAt)).size).to.be.lessThan(1_300);
@@ -259,7 +259,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(failed["total"]).to.equal(0);
   });
 
-  it("sees nothing of another tenant's", async () => {
+  it("leaves another tenant's events unchanged", async () => {
     const other = await openAccount(api.url);
     const theirs = await openIngest(other.owner.client, other.tenantId);
     const { eventId } = await givenUp(theirs);

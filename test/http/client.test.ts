@@ -17,7 +17,7 @@ const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })));
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
-/** What an awaited call rejects with. */
+/** The error with which an awaited call rejects. */
 async function errorOf(call: Promise<unknown>): Promise<RelayError> {
   const error = await call.then(() => expect.fail("it succeeds"), (reason: unknown) => reason);
   expect(error).to.be.instanceOf(RelayError);
@@ -90,19 +90,19 @@ describe("the client", () => {
     };
     const both = { token: "a-token", apiKey: "rk_key" };
 
-    it("its token to operations of people, and its API key to ingest, neither to the other", async () => {
+    it("its token to operations of users only, and its API key to ingest only", async () => {
       expect(await shownTo(both, (client) => client.listUsers()))
         .to.deep.equal([{ bearer: "Bearer a-token", key: null }]);
       expect(await shownTo(both, (client) => client.ingest({ tenantId: nowhere, token: "dst_x" }, {})))
         .to.deep.equal([{ bearer: null, key: "rk_key" }]);
     });
 
-    it("nothing to operations for everyone, and nothing where it has nothing", async () => {
+    it("no credentials to public operations, and none where it was given none", async () => {
       expect(await shownTo(both, (client) => client.getHealth())).to.deep.equal([{ bearer: null, key: null }]);
       expect(await shownTo({}, (client) => client.listUsers())).to.deep.equal([{ bearer: null, key: null }]);
     });
 
-    it("the token that a function answers, asked for at each call", async () => {
+    it("the token that a function returns, called again for each operation", async () => {
       const tokens = ["wrong", scene.one.owner.client.token ?? ""];
       const client = relayClient(api.url, { token: async () => tokens.shift() ?? "" });
       expect((await errorOf(client.listUsers())).status).to.equal(401);
@@ -205,7 +205,7 @@ describe("the client", () => {
       expect(asked).to.have.length(3 + 2 + 1 + 1);
     });
 
-    it("the items from a page on without a size, too, for one more request where that page is the last", async () => {
+    it("the items from a page on without a size as well, with one more request if that page is the last", async () => {
       const many = relayClient(api.url, { token: (await openAccount(api.url)).owner.client.token ?? "" });
       for (let n = 0; n < 22; n += 1) await many.createApiKey({ name: unique("key") });
       const ids = await idsOf(many.listApiKeys());
@@ -213,7 +213,7 @@ describe("the client", () => {
       expect(await idsOf(many.listApiKeys({ Pg: 2 }))).to.deep.equal(ids.slice(20));
     });
 
-    it("no page that nobody came to", async () => {
+    it("no page beyond the one at which iteration stops", async () => {
       for await (const { id } of client.listApiKeys({ Qt: 2 })) {
         expect(created).to.include(id);
         break;
@@ -221,7 +221,7 @@ describe("the client", () => {
       expect(asked).to.have.length(1);
     });
 
-    it("an error to both", async () => {
+    it("an error to a caller who awaits and to one who iterates", async () => {
       const wrong = { Qt: 101 };
       expect((await errorOf(client.listApiKeys(wrong))).details.field).to.equal("Qt");
       expect((await errorOf(idsOf(client.listApiKeys(wrong)))).details.field).to.equal("Qt");
@@ -256,7 +256,7 @@ describe("the client", () => {
       requests = [];
     });
 
-    it("keeps the path that a proxy puts before the relay's", async () => {
+    it("keeps the path prefix of a proxy", async () => {
       answer = (_request, response) => void response.setHeader("content-type", "text/plain").end("ok");
       for (const prefix of ["/relay", "/relay/"]) {
         expect(await createClient({ url: url + prefix }).getHealth()).to.equal("ok");
@@ -264,7 +264,7 @@ describe("the client", () => {
       expect(requests.map((request) => request.url)).to.deep.equal(["/relay/healthz", "/relay/healthz"]);
     });
 
-    it("follows no redirect, which would be shown the credentials", async () => {
+    it("follows no redirect: its target would get the credentials", async () => {
       answer = (request, response) =>
         void response.writeHead(request.url?.includes("elsewhere") ? 200 : 307, { location: "/elsewhere" }).end("{}");
       const client = createClient({ url, apiKey: "rk_key" });
@@ -274,13 +274,13 @@ describe("the client", () => {
       expect(requests).to.have.length(1);
     });
 
-    it("takes a page with status 200 for no answer of the relay's", async () => {
+    it("rejects a page with status 200 that is not the relay's answer", async () => {
       answer = (_request, response) => void response.setHeader("content-type", "text/html").end("<p>sign in</p>");
       const error = await errorOf(createClient({ url }).listUsers());
       expect([error.status, error.code]).to.deep.equal([200, "unexpected"]);
     });
 
-    it("names a connection that breaks off unreachable, in the head and in the body, with the cause", async () => {
+    it("reports a connection lost in the head or in the body as unreachable, with the cause", async () => {
       const broken: RequestListener[] = [
         (request) => void request.socket.destroy(),
         (request, response) => {
@@ -296,7 +296,7 @@ describe("the client", () => {
       }
     });
 
-    it("repeats no page of a proxy that is an error", async () => {
+    it("does not quote the error page of a proxy", async () => {
       answer = (_request, response) => void response.writeHead(502, { "content-type": "text/html" }).end("<p>x</p>");
       const { message, code, details } = await errorOf(createClient({ url }).listUsers());
       expect([message, code, details.requestId]).to.deep.equal(["502 Bad Gateway", "unavailable", null]);

@@ -29,7 +29,7 @@ interface Fact {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Without what every fact has. */
+/** The data without the fields of every fact. */
 const told = ({ data: { destinationId: _id, tenantId: _tenantId, at: _at, ...data } }: Fact) => data;
 
 describeOnEngines("histories of destinations", (freshEngines) => {
@@ -53,7 +53,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
   const tell = (id: string, ...commands: Parameters<typeof tellCircuit>[2][]) =>
     tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, ...commands);
 
-  /** Has what the log gives away of a stream pass through `change` for a while. */
+  /** Passes every read of a stream through `change` while `act` runs. */
   const whileRead = async (
     stream: string, change: (entries: readonly LogEntry[]) => readonly LogEntry[], act: () => Promise<void>,
   ) => {
@@ -66,12 +66,12 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     try {
       await act();
     } finally {
-      // What was put over it gone, the class's own is back.
+      // Deleting the override uncovers the method of the class.
       Reflect.deleteProperty(store, "readStream");
     }
   };
 
-  it("tell every change of a setting, by whom, and no secret", async () => {
+  it("show every change of a setting and its actor, and no secret", async () => {
     const made = await register(bearerToken);
     const id = String(made.json["id"]);
     const { client } = one.admin;
@@ -92,7 +92,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
       ["IngestTokenRegenerated", {}],
     ]);
     expect(items.map(({ revision }) => revision)).to.deep.equal([...items.keys()]);
-    // What an attempt notes is the revision of what this process holds of the destination.
+    // An attempt records the revision of the destination in the memory of its process.
     const { revision } = await api.world.aggregates.current(destinations, id);
     expect([total, items.at(-1)?.revision]).to.deep.equal([items.length, revision]);
     expect(items[0]?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
@@ -109,12 +109,12 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     expect(sha256(String(regenerated.json["ingestToken"]))).to.equal(state?.ingestTokenHash);
   });
 
-  it("tell of a destination without authentication that it has none", async () => {
+  it("show that a destination has no authentication", async () => {
     const { items } = await factsOf(await registered(), "/history");
     expect(items.map(told)).to.deep.equal([{ url, serverRateLimit: 5, authType: null }]);
   });
 
-  it("tell why deliveries were held and went on", async () => {
+  it("show why deliveries were held, and why they went on", async () => {
     const id = await registered();
     expect(await factsOf(id, "/circuit/history")).to.deep.equal({ total: 0, items: [] });
     const before = api.world.clock.now();
@@ -160,7 +160,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     }
   });
 
-  it("of circuits cost a page, however long they are", async () => {
+  it("of circuits cost the reads of one page, at any length", async () => {
     const id = await registered();
     const { store } = engines;
     const stream = streams.circuit(id);
@@ -191,7 +191,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
         given = 0;
         const { total, items } = await factsOf(id, `/circuit/history${query}`);
         expect([total, items[0]?.revision, items.at(-1)?.revision], query).to.deep.equal([facts, first, last]);
-        // The newest tells how many there are.
+        // One more: the revision of the newest fact gives the total.
         expect(given, query).to.equal(1 + items.length);
       }
     });
@@ -200,7 +200,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
   for (const [newer, why] of [
     [false, "by any process: a part of it is damaged"],
     [true, "by this process: a newer release of the relay wrote a part of it"],
-  ] as const) it(`of circuits give 503 for a page that has a fact not to be read ${why}`, async () => {
+  ] as const) it(`of circuits give 503 for a page with a fact that cannot be read ${why}`, async () => {
     const id = await registered();
     await tell(id, failure, success);
     const spoil = (entries: readonly LogEntry[]): readonly LogEntry[] => entries.map((entry) =>

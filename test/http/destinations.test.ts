@@ -58,7 +58,7 @@ describeOnEngines("destinations", (freshEngines) => {
         const read = await one.owner.client.get(path(answer.json["id"]));
         const list = await one.owner.client.get("/api/v1/destinations?Qt=100");
         for (const { text } of [answer, read, list]) expect(text).not.to.include("canary");
-        // At rest they are sealed, and the delivery worker can open them.
+        // The log holds them sealed, and the delivery worker can open them.
         const { state } = await api.world.aggregates.current(destinations, answer.json["id"] as string);
         const { state: tenant } = await api.world.aggregates.current(tenants, one.tenantId);
         if (!state || !tenant) throw new Error("not in the log");
@@ -165,7 +165,7 @@ describeOnEngines("destinations", (freshEngines) => {
       });
     }
 
-    it("takes a scheme in any case, and keeps the URL as it is given", async () => {
+    it("takes a scheme in any case, and keeps the URL as given", async () => {
       const odd = "HTTPS://RECEIVER.example/Hook";
       const answer = await register({ url: odd });
       expect([answer.status, answer.json["url"]]).to.deep.equal([201, odd]);
@@ -181,7 +181,7 @@ describeOnEngines("destinations", (freshEngines) => {
   });
 
   describe("change", () => {
-    it("changes what is given", async () => {
+    it("changes the given fields", async () => {
       const id = await registered();
       const answer = await one.developer.client.patch(path(id), { url: "https://new.example/", serverRateLimit: 9 });
       expect(answer.status).to.equal(200);
@@ -221,7 +221,7 @@ describeOnEngines("destinations", (freshEngines) => {
       expect((await one.developer.client.patch(path(id), { removeAuth: true })).json).not.to.have.property("authType");
     });
 
-    it("takes the status in any case, as answers spell it and otherwise, and an integer however it is written",
+    it("takes the status in any case, and an integer in any notation",
       async () => {
         const id = await registered();
         const set = async (body: string) => {
@@ -238,7 +238,7 @@ describeOnEngines("destinations", (freshEngines) => {
         }
       });
 
-    it("closes the circuit when it is set active, whatever its own setting is", async () => {
+    it("closes the circuit when it is set active, from either status", async () => {
       const { destinationId, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
       const send = () => http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
       for (const first of ["active", "inactive"]) {
@@ -259,7 +259,7 @@ describeOnEngines("destinations", (freshEngines) => {
       }
     });
 
-    it("says until when it is suspended: in gets, in lists, and to whom it turns away", async () => {
+    it("shows the end of its suspension: in gets, in lists, and to refused producers", async () => {
       const { destinationId: id, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
       const shown = async () => {
         const read = shaped(await one.viewer.client.get(path(id)), "destination");
@@ -282,7 +282,7 @@ describeOnEngines("destinations", (freshEngines) => {
       expect(await refusal()).to.equal("the destination is inactive");
     });
 
-    it("keeps its circuit open whatever else is changed of it, until it is set active", async () => {
+    it("keeps its circuit open through all other changes, until it is set active", async () => {
       const { destinationId: id } = await openIngest(one.owner.client, one.tenantId);
       await tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(nowhere, false));
       const position = async () => (await api.world.aggregates.current(circuits, id)).state?.position;
@@ -342,7 +342,7 @@ describeOnEngines("destinations", (freshEngines) => {
   });
 
   describe("deletion", () => {
-    it("gives 204, and 404 from then on, for its token too", async () => {
+    it("gives 204, and then 404, for its token too", async () => {
       const { destinationId, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
       const answer = await one.developer.client.delete(path(destinationId));
       expect([answer.status, answer.text]).to.deep.equal([204, ""]);
@@ -359,14 +359,14 @@ describeOnEngines("destinations", (freshEngines) => {
     });
   });
 
-  it("has a log line of its circuit when that opens, half-opens or closes, and of nothing else", async () => {
+  it("has a log line when its circuit opens, half-opens or closes, and no other", async () => {
     const id = await registered({ authType: "BasicAuth", credentials: credentials.BasicAuth });
     const ids = { destinationId: id, tenantId: one.tenantId };
     const [failure, success] = [attemptEnded(nowhere, false, 2), attemptEnded(nowhere, true, 2)];
     const lines = () => api.lines.filter((line) => "destinationId" in line && line.destinationId === id);
     await tellCircuit(api.world, ids, failure, success);
     expect(lines()).to.deep.equal([]);
-    // What fails while it is open moves nothing.
+    // Failures do not change an open circuit.
     await tellCircuit(api.world, ids, failure, failure, failure);
     const openUntil = (await api.world.aggregates.current(circuits, id)).state?.openUntil;
     engines.clock.advance(300_000);

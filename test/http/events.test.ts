@@ -35,7 +35,7 @@ describeOnEngines("events", (freshEngines) => {
     return id;
   };
 
-  it("show how far they came", async () => {
+  it("show their progress", async () => {
     const id = await accept();
     await deliveries.fail(id, 5);
     const waiting = (await one.owner.client.get(path(id))).json;
@@ -48,7 +48,7 @@ describeOnEngines("events", (freshEngines) => {
     expect(read["deliveredAt"]).to.be.a("string");
   });
 
-  it("show their payloads in lists, each read at the place where the event is known to begin", async () => {
+  it("show their payloads in lists, each read at the known position of the event's first entry", async () => {
     const id = await accept();
     const { store } = api.world;
     const [accepted] = await store.readStream(streams.event(id));
@@ -77,7 +77,7 @@ describeOnEngines("events", (freshEngines) => {
       by.get(`/api/v1/events?${new URLSearchParams(query).toString()}`);
     const found = async (...asked: Parameters<typeof list>) => shaped(await list(...asked), "event-page");
 
-    it("at once and whole, by their tenant alone", async () => {
+    it("at once and whole, by their own tenant only", async () => {
       for (const key of ["out-2", "a b+c&d=%", "schlüssel", "\u{1f600}".repeat(255)]) {
         const id = String((await send(key)).json["eventId"]);
         expect(await found({ IdempotencyKey: key })).to.deep.equal({
@@ -88,7 +88,7 @@ describeOnEngines("events", (freshEngines) => {
       expect(await found({ IdempotencyKey: "out" })).to.deep.equal({ total: 0, items: [] });
     });
 
-    it("where the other filters mean them, too", async () => {
+    it("if the other filters match them, too", async () => {
       const key = unique("narrowed");
       const { eventId: id, acceptedAt } = (await send(key)).json as Record<string, string>;
       await deliveries.succeed(id ?? "");
@@ -111,7 +111,7 @@ describeOnEngines("events", (freshEngines) => {
       expect(await found({ IdempotencyKey: key, Pg: "2" })).to.deep.equal({ total: 1, items: [] });
     });
 
-    it("and 400 is given for what is none", async () => {
+    it("and an invalid key gives 400", async () => {
       const controls = "must not contain control characters";
       const table = [
         ["", "must not be empty"], ["k".repeat(256), "must be at most 255 characters long"], ["a\tb", controls],
@@ -125,7 +125,7 @@ describeOnEngines("events", (freshEngines) => {
   });
 
   describe("attempts", () => {
-    it("are listed with what was sent and what came back", async () => {
+    it("are listed with their request and response", async () => {
       const id = await exhausted();
       await one.owner.client.post(path(id, "/replay"));
       await deliveries.succeed(id);
@@ -155,7 +155,7 @@ describeOnEngines("events", (freshEngines) => {
       });
     });
 
-    it("are told of as far as anybody knows where their worker was lost", async () => {
+    it("have an unknown outcome if their worker was lost", async () => {
       const id = await accept();
       await deliveries.start(id);
       await deliveries.lose(id);
@@ -165,7 +165,7 @@ describeOnEngines("events", (freshEngines) => {
       expect(item?.["finishedAt"]).to.be.a("string");
     });
 
-    it("are there while they run, in pages, in either direction", async () => {
+    it("are listed while they run, in pages, in either direction", async () => {
       const id = await accept();
       await deliveries.start(id);
       const { items } = (await one.owner.client.get(path(id, "/attempts"))).json as { items: object[] };
@@ -186,7 +186,7 @@ describeOnEngines("events", (freshEngines) => {
   });
 
   describe("history", () => {
-    it("is every fact in order, with who and when, and no secret", async () => {
+    it("has every fact in order, with its actor and time, and no secret", async () => {
       const id = await exhausted();
       await one.developer.client.call("POST", path(id, "/replay"), { headers: { "x-request-id": "my-request" } });
       const answer = await one.viewer.client.get(path(id, "/history"));
@@ -221,7 +221,7 @@ describeOnEngines("events", (freshEngines) => {
   });
 
   describe("replay", () => {
-    it("gives 200 and puts the event back to work", async () => {
+    it("gives 200 and makes the event due again", async () => {
       const id = await exhausted();
       expect((await one.owner.client.get(path(id))).json).to.include({
         status: "CriticalFailure",
@@ -236,7 +236,7 @@ describeOnEngines("events", (freshEngines) => {
       expect((await one.owner.client.get(path(id))).text).to.equal(answer.text);
     });
 
-    it("gives 400 in any other status, but first 403 to who may not", async () => {
+    it("gives 400 in any other status, but first 403 to a role that may not replay", async () => {
       const pending = await accept();
       const processing = await accept();
       await deliveries.start(processing);
@@ -262,7 +262,7 @@ describeOnEngines("events", (freshEngines) => {
       expect((await one.owner.client.get(path(id, "/history"))).status).to.equal(200);
     });
 
-    it("gives 422 when the event had very many attempts", async () => {
+    it("gives 422 for an event with very many attempts", async () => {
       const id = await accept();
       await deliveries.giveUpAfter(id, 1_000);
       const answer = await one.owner.client.post(path(id, "/replay"));
@@ -279,7 +279,7 @@ describeOnEngines("events", (freshEngines) => {
   });
 
   describe("cancellation", () => {
-    it("gives 200 for an event that waits", async () => {
+    it("gives 200 for a waiting event", async () => {
       const waiting = await accept();
       await deliveries.fail(waiting, 2);
       for (const id of [await accept(), waiting]) {
@@ -289,7 +289,7 @@ describeOnEngines("events", (freshEngines) => {
       }
     });
 
-    it("gives 400 for one that does not", async () => {
+    it("gives 400 for an event that is not waiting", async () => {
       const processing = await accept();
       await deliveries.start(processing);
       const succeeded = await accept();

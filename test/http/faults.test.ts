@@ -29,7 +29,7 @@ describe("when engines fail", () => {
   const send = (headers: Readonly<Record<string, string>> = {}) =>
     http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey, ...headers } });
 
-  it("a log that does not answer gives 503, on writes and ingest", async () => {
+  it("an unavailable log gives 503, on writes and ingest", async () => {
     const { eventId } = (await send()).json;
     engines.store.beforeAppend = () => {
       throw new LogUnavailable("the log is away: host db-7");
@@ -52,7 +52,7 @@ describe("when engines fail", () => {
     expect(api.errors).to.deep.equal([]);
   });
 
-  it("an expiring state that does not answer gives 503, and lets nobody in", async () => {
+  it("an unavailable expiring state gives 503, and nobody is authenticated", async () => {
     const away = { get: engines.state.get.bind(engines.state) };
     engines.state.get = async () => {
       throw new ExpiringStateUnavailable("away");
@@ -63,7 +63,7 @@ describe("when engines fail", () => {
     expect(api.errors).to.deep.equal([]);
   });
 
-  it("what nobody foresaw gives 500 without a word of it, and is noted", async () => {
+  it("an unexpected error gives 500 without its message, and is logged", async () => {
     engines.store.beforeAppend = () => {
       throw new Error("a secret detail");
     };
@@ -90,9 +90,9 @@ describe("when engines fail", () => {
     expect(api.errors).to.deep.equal([]);
   });
 
-  it("read models that are lost in the middle of a question are asked once more", async () => {
+  it("a query is repeated if the read models are lost while it runs", async () => {
     const models = engines.readModels;
-    /** They have nothing until they are asked how far they reach; then they are there again. */
+    /** Lost until their position is asked for; then they are back. */
     const lose = () => {
       const lost = {
         get: async () => null, find: async () => [], sum: async () => 0, count: async () => 0,
@@ -129,7 +129,7 @@ describe("when engines fail", () => {
       throw new ReadModelsUnavailable("away");
     };
     expect((await one.owner.client.get("/api/v1/events")).status).to.equal(503);
-    // The event of a key is in the log itself.
+    // The event of an idempotency key is looked up in the log itself.
     const keyed = (await send({ "x-idempotency-key": "order-1" })).json["eventId"];
     const { items } = (await one.owner.client.get("/api/v1/events?IdempotencyKey=order-1")).json;
     expect(items).to.have.nested.property("[0].id", keyed);
@@ -145,13 +145,13 @@ describe("when a record can no longer be read", () => {
     engines = await inMemoryEngines();
     api = await startApi(engines);
     one = await openAccount(api.url);
-    // What was folded from it before is at hand still.
+    // State folded before stays in memory.
     spoilReads(engines.store, ({ type }) => type === "UserCreated");
   });
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  it("503 is given to who uses an invite again, which may have made that user", async () => {
+  it("the second use of an invite gives 503: the first may have created that user", async () => {
     const invite = (await one.owner.client.post("/api/v1/invites", { email: freshEmail(), role: 0 })).json;
     const path = `/api/v1/invites/${String(invite["inviteToken"])}/register`;
     const register = () => http("POST", api.url + path, { json: { password } });
@@ -163,7 +163,7 @@ describe("when a record can no longer be read", () => {
     ]);
   });
 
-  it("its user can be forgotten", async () => {
+  it("its user can be deleted", async () => {
     const { id } = await createUser(one.owner.client, "developer");
     expect((await one.owner.client.delete(`/api/v1/users/${id}`)).status).to.equal(204);
     expect(await engines.store.readStream(streams.person(id))).to.deep.equal([]);

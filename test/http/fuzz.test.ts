@@ -8,9 +8,9 @@ import { goodRequests, type GoodRequest, type Scene } from "../support/good-requ
 import { http } from "../support/http.ts";
 import { sized } from "../support/size.ts";
 
-/** For each of two engines. */
+/** Requests on each of the two engines. */
 const requests = sized(1_500, 50_000);
-/** Requests to one scene, before what was deleted and changed in it leaves too little to find. */
+/** Requests to one scene: deletions and changes then leave too few things in it. */
 const sceneLasts = 300;
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
@@ -20,7 +20,7 @@ const inQuery = described.flatMap(({ parameters }) =>
   parameters.flatMap((one) => ("in" in one && one.in === "query" ? [one.name] : [])));
 const fields = [...new Set([...propertiesOf(apiDocument.components.schemas), "__proto__", "constructor", "toString"])];
 
-/** Every name of a property in a schema, however deep. */
+/** Every name of a property in a schema, at any depth. */
 function propertiesOf(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([key, inner]) => [
@@ -28,19 +28,19 @@ function propertiesOf(schema: unknown): string[] {
   ]);
 }
 
-/** Null nine times out of ten, so that most of what a request says is good. */
+/** Null nine times out of ten, so that most parts of a request are valid. */
 function rarely<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> {
   return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 }
 
-/** What parsers of URLs take in different ways. */
+/** URLs on which parsers disagree. */
 const oddUrl = fc.tuple(
   fc.constantFrom("https:", "HTTPS:", "hTTps:", " https:"),
   fc.constantFrom("//", "", "/", "\\\\", "///", "/\\"),
   fc.constantFrom("EXAMPLE.com", "b\u00fccher.example", "a_b.example", "%65x.example", "8.8.8.8", "0x08080808", "a..b"),
   fc.constantFrom("", "/", ":443/", ":/", "\\hook", "/%zz", "?q", "#f", "/\u00fc", "/\t", "."),
 ).map((parts) => parts.join(""));
-/** A value that a field might have, or rather not. */
+/** A value for a field, valid or not. */
 const value = fc.oneof(
   oddUrl,
   fc.constantFrom<unknown>(
@@ -67,7 +67,7 @@ const oddParameter = fc.constantFrom(
   "0193a1b2-0000-7000-8000-00000000ffff", "00000000-0000-0000-0000-000000000000", "x", "%00", "%zz", "..%2f..",
   "%F0%9F", "dst_x", "sndr_%20", "inv_", "'--", "%25", "x".repeat(3_000),
 );
-/** What becomes of a good body. */
+/** The change to a valid body. */
 type Change =
   | { readonly kind: "none" }
   | { readonly kind: "over"; readonly over: object }
@@ -101,7 +101,7 @@ describeOnEngines("S10 generated requests", (freshEngines) => {
   });
   after(() => api.close());
 
-  /** A request that would succeed, where it can still be made in this scene. */
+  /** A request that would succeed; it starts a new scene if this one has nothing left for it. */
   const goodRequest = async (operationId: string): Promise<GoodRequest> => {
     try {
       return (await goodRequests[operationId]?.(scene)) ?? expect.fail(`no good request for ${operationId}`);
@@ -121,7 +121,7 @@ describeOnEngines("S10 generated requests", (freshEngines) => {
     return json === undefined ? {} : { json: made.kind === "over" ? { ...json, ...made.over } : json };
   };
 
-  it("get an answer that the document promises, and no 5xx", async () => {
+  it("get an answer that the OpenAPI document describes, and no 5xx", async () => {
     const seen = new Map<string, Set<number>>();
     await fc.assert(
       fc.asyncProperty(generated, async ({ operation, method, parameter, person, ...more }) => {
@@ -149,7 +149,7 @@ describeOnEngines("S10 generated requests", (freshEngines) => {
       { numRuns: requests },
     );
     expect(api.errors).to.deep.equal([]);
-    // The generator reaches what it is meant to: every operation, most of them to the point where they succeed.
+    // The generator reached every operation, and most of them succeeded at least once.
     expect([...seen.keys()]).to.have.members(operations.map(({ operationId }) => operationId));
     const succeeded = [...seen.values()].filter((statuses) => [...statuses].some((status) => status < 300));
     expect(succeeded.length).to.be.greaterThan(operations.length * 0.9);

@@ -44,7 +44,7 @@ describeOnEngines("histories", (freshEngines) => {
     const answer = await client.get(`/api/v1/${path}/history?Qt=100`);
     return shaped(answer, "history-page") as unknown as { readonly total: number; readonly items: readonly Fact[] };
   };
-  /** Type, actor's id and data of each, without what every fact of the thing has. */
+  /** Type, actor's id and data of each fact, without the fields that all facts of the history share. */
   const told = (items: readonly Fact[], ...common: readonly string[]) =>
     items.map(({ type, actor, data }) => {
       const own = Object.entries(data).filter(([name]) => !["tenantId", "at", ...common].includes(name));
@@ -56,7 +56,7 @@ describeOnEngines("histories", (freshEngines) => {
     return { id: String(answer.json["id"]), json: answer.json };
   };
 
-  it("of tenants tell who changed settings, the secret and users", async () => {
+  it("of tenants name the actor of each change to settings, the secret and users", async () => {
     const { owner, admin, developer, viewer } = one;
     const fingerprint = (secret: unknown) => createHash("sha256").update(String(secret)).digest("hex").slice(0, 16);
     const { items: before } = await historyOf(`tenants/${one.tenantId}`);
@@ -101,7 +101,7 @@ describeOnEngines("histories", (freshEngines) => {
     ]) expect(JSON.stringify(items)).not.to.include(String(hidden));
   });
 
-  it("of purges tell who purged what, and when it was done", async () => {
+  it("of purges show the actor, the filter and the time of completion", async () => {
     const { aggregates, clock } = api.world;
     const ingest = await openIngest(one.owner.client, one.tenantId);
     const answer = await http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey } });
@@ -130,7 +130,7 @@ describeOnEngines("histories", (freshEngines) => {
     ]);
   });
 
-  it("of replays tell who had what replayed, and what came of it", async () => {
+  it("of bulk replays show the actor, the filter and the outcome", async () => {
     const { developer, owner, tenantId } = one;
     const ingest = await openIngest(owner.client, tenantId);
     const deleted = await openIngest(owner.client, tenantId);
@@ -163,7 +163,7 @@ describeOnEngines("histories", (freshEngines) => {
     ]);
   });
 
-  it("of tenants are everybody's to read in it, and nobody else's", async () => {
+  it("of tenants can be read by every role of the tenant, and by no other tenant", async () => {
     const tenant = `/api/v1/tenants/${one.tenantId}`;
     const path = `${tenant}/history`;
     for (const each of [path, `${tenant}/purges/history`, `${tenant}/replays/history`]) {
@@ -178,7 +178,7 @@ describeOnEngines("histories", (freshEngines) => {
     expect([newest.total, newest.items.map(({ revision }) => revision)]).to.deep.equal([5, [4, 3]]);
   });
 
-  it("of senders tell what they became and by whom, after they were deleted too", async () => {
+  it("of senders show each change and its actor, after a deletion too", async () => {
     const { id: destinationId } = await created("destinations", { url });
     const { id: next } = await created("destinations", { url });
     const mapping = { language: "jmespath", expression: "{order: id}" };
@@ -208,7 +208,7 @@ describeOnEngines("histories", (freshEngines) => {
     }
   });
 
-  it("of API keys tell who issued and who deleted them, and the last use before a purge", async () => {
+  it("of API keys name their issuer and deleter, and show the last use before a purge", async () => {
     const { developer, owner, viewer } = one;
     const ingest = await openIngest(developer.client, one.tenantId);
     const usedAt = timestamp(engines.clock.now());
@@ -228,7 +228,7 @@ describeOnEngines("histories", (freshEngines) => {
     }
   });
 
-  it("of invites tell who invited whom, who took it back, and that it was used", async () => {
+  it("of invites name the inviter and the revoker, and show the use", async () => {
     const { admin, owner, viewer } = one;
     const invite = async () => {
       const made = await admin.client.post("/api/v1/invites", { email: freshEmail(), role: roleCodes.developer });
@@ -255,7 +255,7 @@ describeOnEngines("histories", (freshEngines) => {
     }
   });
 
-  it("of senders, API keys and invites are read by every role of the tenant, and by nobody else", async () => {
+  it("of senders, API keys and invites can be read by every role of the tenant, and by no other tenant", async () => {
     const { id: destinationId } = await created("destinations", { url });
     const invited = await one.admin.client.post("/api/v1/invites", { email: freshEmail(), role: roleCodes.viewer });
     const paths = {
@@ -303,7 +303,7 @@ describeOnEngines("histories", (freshEngines) => {
     expect(requests).to.deep.include.members([["EventAccepted", "order-1"], ["EventReplayed", "CHG-4"]]);
   });
 
-  it("do not tell by whose request, of another tenant, a forsaken name was taken over", async () => {
+  it("do not show the request of another tenant that took over an abandoned reservation", async () => {
     const reservations = new Reservations(api.world);
     const taker = { actor: { type: "user", id: other.owner.id, role: "Owner" } as const, causationId: null };
     const claim = (tenantId: string) => ({

@@ -16,7 +16,7 @@ import { Deliveries } from "../support/outcomes.ts";
 
 type Ingest = Awaited<ReturnType<typeof openIngest>>;
 
-/** Makes the platform's keys as releases before 0.2 did, which named events by a hash without a key. */
+/** Creates the platform's keys as releases before 0.2 did: they named events by a plain hash. */
 async function beginEarlier({ store, masterKey, clock }: SharedEngines): Promise<void> {
   const ids = new SystemIds();
   const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32), keyedEventIds: false };
@@ -25,7 +25,7 @@ async function beginEarlier({ store, masterKey, clock }: SharedEngines): Promise
   await store.append(streams.platform, noStream, entriesOf([event], serviceOrigin("platform", ids), ids));
 }
 
-/** A tenant and another on two processes, and what they do with idempotency keys. */
+/** Two tenants on two processes, and their requests with idempotency keys. */
 class World {
   readonly #engines: SharedEngines;
   readonly processes: readonly [TestApi, TestApi];
@@ -79,12 +79,12 @@ class World {
     await new Deliveries(this.api.world).succeed(eventId);
   }
 
-  /** The key by which this installation names the event of an idempotency key. */
+  /** The event key that this installation derives from an idempotency key. */
   async nameOf(tenantId: string, idempotencyKey: string): Promise<string> {
     return (await new PlatformKeys(this.api.world).get()).events.of(tenantId, idempotencyKey);
   }
 
-  /** Has an event be accepted under a name; answers its id. */
+  /** Appends the acceptance of an event under an event key; returns the id. */
   async plant(eventKey: string, idempotencyKey: string, account = this.one, ingest = this.mine): Promise<string> {
     const { clock, store } = this.#engines;
     const eventId = eventIdOf(clock.now(), eventKey);
@@ -98,7 +98,7 @@ class World {
     return eventId;
   }
 
-  /** The streams that a process reads from the log while it does something. */
+  /** The streams that a process reads from the log during an action. */
   async readBy({ world: { store } }: TestApi, task: () => Promise<unknown>): Promise<string[]> {
     const read: string[] = [];
     const readStream = store.readStream.bind(store);
@@ -133,7 +133,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect(keyOfEvent(eventId)).to.not.equal(unkeyedEventKey(world.one.tenantId, key));
     });
 
-    it("cost no read of the log, and events under names of an earlier release do not count", async () => {
+    it("cost no read of the log, and events named by an earlier release are not looked for", async () => {
       const key = unique("order");
       await world.post(unique("first"));
       await world.plant(unkeyedEventKey(world.one.tenantId, key), key);
@@ -146,7 +146,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       ["another tenant's", (name: string, key: string) => world.plant(name, key, world.other, world.theirs)],
       ["the tenant's own", (name: string) => world.plant(name, unique("another"))],
     ] as const) {
-      it(`that give the id of ${whose} event get 409 and see nothing of it, until it is purged`, async () => {
+      it(`that lead to the id of ${whose} event get 409 and learn nothing of it, until it is purged`, async () => {
         const key = unique("collides");
         const eventId = await plant(await world.nameOf(world.one.tenantId, key), key);
         for (const process of world.processes) {
@@ -175,10 +175,10 @@ describeOnEngines("idempotency keys", (freshEngines) => {
     });
     after(closing);
 
-    /** An event that the earlier release accepted under this key. */
+    /** Appends an event that the earlier release accepted under this key. */
     const plantEarlier = (key: string) => world.plant(unkeyedEventKey(world.one.tenantId, key), key);
 
-    it("answer with their events, also to requests at once, and while the destination refuses new events", async () => {
+    it("give their events, to concurrent requests too, and while the destination refuses new events", async () => {
       const key = unique("earlier");
       const eventId = await plantEarlier(key);
       const post = () => Promise.all(Array.from({ length: 20 }, (_, n) =>
@@ -203,7 +203,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect((await client.get(`/api/v1/events/${eventId}/history`)).json["total"]).to.equal(3);
     });
 
-    it("can be used again once their events are purged, and then name new events under the key", async () => {
+    it("can be used again once their events are purged, and then name new events by the keyed hash", async () => {
       const key = unique("earlier");
       const eventId = await plantEarlier(key);
       await world.succeed(eventId);
@@ -217,7 +217,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect(await world.found(key)).to.equal(ids[0]);
     });
 
-    it("that are new name events under the key, and cost one read of the log", async () => {
+    it("that are new name events by the keyed hash, and cost one read of the log", async () => {
       const key = unique("new");
       await world.post(unique("first"));
       let answer = await world.post(unique("first"));
@@ -228,7 +228,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect((await world.post(key)).status).to.equal(200);
     });
 
-    it("are accepted where another event had their name by the plain hash", async () => {
+    it("are accepted although another event has their plain-hash name", async () => {
       const key = unique("searched");
       await world.plant(unkeyedEventKey(world.one.tenantId, key), key, world.other, world.theirs);
       expect((await world.post(key)).status).to.equal(202);

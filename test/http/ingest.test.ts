@@ -35,7 +35,7 @@ describeOnEngines("ingest", (freshEngines) => {
   };
   const at = (tenantId: string, token: string) => `/api/v1/ingest/${tenantId}/${token}`;
 
-  it("gives 202, and the event can be read at once", async () => {
+  it("gives 202, and the event is readable at once", async () => {
     const answer = await send({ json: { a: 1 } });
     expect(answer.status).to.equal(202);
     const { eventId, status, acceptedAt } = shaped(answer, "acceptance");
@@ -54,7 +54,7 @@ describeOnEngines("ingest", (freshEngines) => {
     });
   });
 
-  it("keeps the very text that came", async () => {
+  it("keeps the received text unchanged", async () => {
     const texts = [
       '{"a":1.0,"a":1e400,"b":12345678901234567890}',
       ' {\n"ü":"\\u00fc\\ud800 \u{1f600}"}\r\n',
@@ -67,7 +67,7 @@ describeOnEngines("ingest", (freshEngines) => {
     }
   });
 
-  it("gives 400 for a body that is no JSON object in UTF-8", async () => {
+  it("gives 400 for a body that is not a JSON object in UTF-8", async () => {
     const bytes = (...values: number[]) => new Uint8Array(values);
     const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
     const lists = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
@@ -252,7 +252,7 @@ describeOnEngines("ingest", (freshEngines) => {
     expect((await send({ path: closed.path })).status).to.equal(202);
   });
 
-  it("answers other methods and longer paths as any path", async () => {
+  it("answers other methods and longer paths like any path", async () => {
     for (const method of ["GET", "PUT", "DELETE", "PATCH"]) {
       const answer = await http(method, api.url + mine.path);
       expect([answer.status, answer.headers.get("allow")]).to.deep.equal([405, "OPTIONS, POST"]);

@@ -26,7 +26,7 @@ describeOnEngines("invites", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** Sessions end within the hour, so whoever moves the clock needs new ones. */
+  /** Sessions end within the hour, so a test that moves the clock needs new ones. */
   const openAccounts = async () => {
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   };
@@ -57,7 +57,7 @@ describeOnEngines("invites", (freshEngines) => {
     expect(list.text).not.to.include(String(inviteToken));
   });
 
-  it("let one user in, with the role and email they are for", async () => {
+  it("let one user register, with the role and email of the invite", async () => {
     const { id, email, inviteToken } = await invite({ role: 1 });
     const answer = await register(inviteToken);
     expect(answer.status, answer.text).to.equal(201);
@@ -70,18 +70,18 @@ describeOnEngines("invites", (freshEngines) => {
     expect((await one.admin.client.delete(`/api/v1/invites/${id}`)).status).to.equal(409);
   });
 
-  it("stay used when their user is deleted, whose address then stands in them no more", async () => {
+  it("stay used when their user is deleted, and lose the user's address", async () => {
     const { id, email, inviteToken } = await invite();
     const userId = String((await register(inviteToken)).json["id"]);
     expect((await one.owner.client.delete(`/api/v1/users/${userId}`)).status).to.equal(204);
     engines.clock.advance(60_000);
     expect((await register(inviteToken)).status).to.equal(409);
     expect(await listed(id)).to.include({ status: "Accepted", email: null });
-    // The address itself is free.
+    // Another invite to the same address can be used.
     expect((await register((await invite({ email })).inviteToken)).status).to.equal(201);
   });
 
-  it("do not let in once they are revoked, or were never made", async () => {
+  it("give 404 once they are revoked, or if they never existed", async () => {
     const { id, inviteToken } = await invite();
     const answer = await one.admin.client.delete(`/api/v1/invites/${id}`);
     expect([answer.status, answer.text]).to.deep.equal([204, ""]);
@@ -113,12 +113,12 @@ describeOnEngines("invites", (freshEngines) => {
     await openAccounts();
   });
 
-  it("give 409 for an email that is a user's, of whatever tenant and in whatever case", async () => {
+  it("give 409 for the email of a user of any tenant, in any case", async () => {
     for (const { email } of [one.viewer, other.owner]) {
       const answer = await ask({ email: email.toUpperCase() });
       expect([answer.status, answer.text.split(":")[0]]).to.deep.equal([409, "email"]);
     }
-    // Whom a caller may not invite, it cannot ask about either.
+    // A caller without the right to invite cannot probe for addresses either.
     expect((await ask({ email: other.owner.email }, one.developer.client)).status).to.equal(403);
     const { email, inviteToken } = await invite();
     expect((await other.owner.client.post("/api/v1/users", { email, password })).status).to.equal(201);
@@ -126,7 +126,7 @@ describeOnEngines("invites", (freshEngines) => {
     expect([late.status, late.text.split(":")[0]]).to.deep.equal([409, "email"]);
   });
 
-  it("are usable after an email that was taken is free again", async () => {
+  it("are usable once their email, taken meanwhile, is free again", async () => {
     const { email, inviteToken } = await invite();
     const { id } = (await other.owner.client.post("/api/v1/users", { email, password })).json as { id: string };
     expect((await register(inviteToken)).status).to.equal(409);
@@ -134,7 +134,7 @@ describeOnEngines("invites", (freshEngines) => {
     expect((await register(inviteToken)).status).to.equal(201);
   });
 
-  it("let exactly one in of many who register at once", async () => {
+  it("let exactly one of many concurrent registrations in", async () => {
     for (let round = 0; round < 3; round += 1) {
       const { email, inviteToken } = await invite();
       const answers = await Promise.all(Array.from({ length: 30 }, () => register(inviteToken)));
@@ -162,8 +162,8 @@ describeOnEngines("invites", (freshEngines) => {
     }
   });
 
-  describe("that were used up by a process that died before the user was made", () => {
-    /** The email is still reserved, as `reservation`. */
+  describe("accepted by a process that died before it created the user", () => {
+    /** The email is still reserved, under `reservation`. */
     async function halfUsed() {
       const invited = await invite();
       const { id, email } = invited;
@@ -177,7 +177,7 @@ describeOnEngines("invites", (freshEngines) => {
       return { ...invited, reservation: `${name}@0` };
     }
 
-    it("let one in 30 s later", async () => {
+    it("let one registration in 30 s later", async () => {
       const { inviteToken } = await halfUsed();
       expect((await register(inviteToken)).status).to.equal(409);
       engines.clock.advance(30_001);
@@ -187,7 +187,7 @@ describeOnEngines("invites", (freshEngines) => {
       expect((await register(inviteToken)).status).to.equal(409);
     });
 
-    it("can be revoked 30 s later, and let nobody in then, not even that process", async () => {
+    it("can be revoked 30 s later, and then let nobody in, not even that process", async () => {
       const { id, email, inviteToken, reservation } = await halfUsed();
       const revoke = () => one.admin.client.delete(`/api/v1/invites/${id}`);
       expect((await revoke()).status).to.equal(409);
@@ -201,7 +201,7 @@ describeOnEngines("invites", (freshEngines) => {
       expect((await other.admin.client.post("/api/v1/users", { email, password })).status).to.equal(201);
     });
 
-    it("can be revoked where their address is another's user by then, who keeps it", async () => {
+    it("can be revoked although another tenant's user has taken their address, and keeps it", async () => {
       const { id, email } = await halfUsed();
       engines.clock.advance(30_001);
       const taken = await other.admin.client.post("/api/v1/users", { email, password });
@@ -230,7 +230,7 @@ describeOnEngines("invites", (freshEngines) => {
     });
   }
 
-  it("take only a password that can be one, and say so before they say anything of the token", async () => {
+  it("refuse an invalid password before they look at the token", async () => {
     const { inviteToken } = await invite();
     for (const fields of [{}, { password: "short" }, { password: 5 }, { password: "x".repeat(73) }]) {
       for (const token of [inviteToken, "inv_none"]) {

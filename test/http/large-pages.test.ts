@@ -18,7 +18,7 @@ describe("a page of large events", function () {
   let api: TestApi;
   let account: Account;
   let reads: number;
-  /** How many payloads can be read before the log is away. */
+  /** The number of payloads that can be read before the log becomes unavailable. */
   let readable: number;
 
   before(async () => {
@@ -48,7 +48,7 @@ describe("a page of large events", function () {
     readable = Infinity;
   });
 
-  /** The answer's head, and its body as far as somebody takes it. */
+  /** Resolves at the head of the answer; its body is read on demand. */
   async function ask(): Promise<IncomingMessage> {
     const { token } = account.viewer.client;
     const request = get(`${api.url}/api/v1/events?Qt=100`, {
@@ -58,7 +58,7 @@ describe("a page of large events", function () {
     return answer;
   }
 
-  it("is read no further than the client takes it", async () => {
+  it("reads payloads from the log only as fast as the client reads the answer", async () => {
     const answer = await ask();
     expect(answer.statusCode).to.equal(200);
     expect(answer.headers["content-type"]).to.equal("application/json; charset=utf-8");
@@ -67,11 +67,11 @@ describe("a page of large events", function () {
     expect(total).to.equal(events);
     const numbers = items.map(({ payload }) => (JSON.parse(payload) as { n: number }).n);
     expect(numbers).to.deep.equal(Array.from({ length: events }, (_, n) => events - 1 - n));
-    // Of the first one it was not known before how large it is.
+    // The first payload was read twice: its size was unknown before.
     expect(reads).to.equal(events + 1);
   });
 
-  it("is given up when the client goes away", async () => {
+  it("stops when the client disconnects", async () => {
     const connecting = once(api.server, "connection");
     const answer = await ask();
     const [accepted] = (await connecting) as [Socket];
@@ -81,13 +81,13 @@ describe("a page of large events", function () {
     expect(reads).to.be.below(events);
   });
 
-  it("breaks off where the log is away in the midst of it", async () => {
+  it("breaks off if the log becomes unavailable in the middle", async () => {
     readable = events / 2;
     const broken = await text(await ask()).catch((error: Error) => error.message);
     expect(broken).to.equal("aborted");
   });
 
-  it("is refused where the log is away before it", async () => {
+  it("is refused if the log is unavailable at its start", async () => {
     readable = 1;
     expect((await ask()).resume().statusCode).to.equal(503);
   });

@@ -21,7 +21,7 @@ describe("a request whose body comes late", () => {
     await engines.close();
   });
 
-  /** Sends the head; the server asks for the body once it has let the caller in. Resolves to what sends it then. */
+  /** Sends the head; the server asks for the body once it has authenticated the caller. The result sends the body. */
   async function begun(path: string, headers: Record<string, string>, json: object) {
     const body = JSON.stringify(json);
     const described = { "content-type": "application/json", "content-length": body.length, expect: "100-continue" };
@@ -44,7 +44,7 @@ describe("a request whose body comes late", () => {
     ["logged out", (client) => client.post("/api/v1/auth/logout")],
   ];
   for (const [how, end] of endings) {
-    it(`creates no Owner for one who was ${how} meanwhile`, async () => {
+    it(`creates no Owner for a caller who was ${how} meanwhile`, async () => {
       const { id, client } = await createUser(account.owner.client, "owner");
       const authorization = `Bearer ${client.token}`;
       const finish = await begun("/api/v1/users", { authorization }, { email: freshEmail(), password, role: 10 });

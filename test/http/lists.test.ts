@@ -70,11 +70,11 @@ describeOnEngines("lists", (freshEngines) => {
         expect(items.every(({ tenantId }) => tenantId === one.tenantId)).to.equal(true);
       });
 
-      it("gives 401 without a token, whatever else is wrong", async () => {
+      it("gives 401 without a token, before any other error", async () => {
         expect((await new Client(api.url).get(`${path}?Qt=0`)).status).to.equal(401);
       });
 
-      it("pages without gap or overlap, and counts the whole", async () => {
+      it("has pages without gap or overlap, and the total", async () => {
         const all = await ids(`${path}?Qt=100`);
         const paged: unknown[] = [];
         for (let page = 1; page <= Math.ceil(all.length / 2); page += 1)
@@ -135,7 +135,7 @@ describeOnEngines("lists", (freshEngines) => {
         }
       });
 
-      it("gives 400 with the right name for one that is spelt in another case", async () => {
+      it("gives 400 with the right name for a parameter in another case", async () => {
         for (const [given, known] of [["qt", "Qt"], ["PG", "Pg"], ["cpOrd", "CpOrd"], ["TPORD", "TpOrd"]] as const) {
           const answer = await one.owner.client.get(`${path}?${given}=1`);
           expect([answer.status, answer.text]).to.deep.equal([400, `${given}: must be spelt ${known}`]);
@@ -195,7 +195,7 @@ describeOnEngines("lists", (freshEngines) => {
   });
 
   describe("filters of destinations", () => {
-    it("narrow the list and its total to a status, however it came to it", async () => {
+    it("narrow the list and its total to a status, by each way into that status", async () => {
       const { owner, tenantId } = await createTenant(api.url);
       const made = async () => (await openIngest(owner.client, tenantId)).destinationId;
       const fail = (destinationId: string) =>
@@ -265,7 +265,7 @@ describeOnEngines("lists", (freshEngines) => {
       }
     });
 
-    it("keep pages together while events arrive, by a fixed To or from the oldest on", async () => {
+    it("keep pages stable while events arrive, by a fixed To or from the oldest on", async () => {
       const { owner, tenantId } = await createTenant(api.url);
       const to = await openIngest(owner.client, tenantId);
       const accept = async () => {
@@ -289,7 +289,7 @@ describeOnEngines("lists", (freshEngines) => {
       }
     });
 
-    it("give an empty page for another's destination, and for no one's", async () => {
+    it("give an empty page for another tenant's destination, and for one that does not exist", async () => {
       const theirs = (await other.owner.client.get("/api/v1/destinations")).json["items"] as Item[];
       for (const id of [theirs[0]?.["id"], "00000000-0000-7000-8000-000000000000"]) {
         expect(await list(`/api/v1/events?DestinationUrlId=${id ?? ""}`)).to.deep.equal({ total: 0, items: [] });
@@ -330,7 +330,7 @@ describeOnEngines("lists", (freshEngines) => {
     const totals = async (query: string, by = one.viewer.client) =>
       shaped(await by.get(`/api/v1/events/totals?${query}`), "event-totals");
 
-    it("are by status what the list's are, whatever the filter", async () => {
+    it("by status are those of the list under every filter", async () => {
       const { items } = await list("/api/v1/events?TpOrd=Asc");
       const at = (index: number) => String(items[index]?.["acceptedAt"]);
       const [first = "", second = ""] = targets.map(({ destinationId }) => destinationId);
@@ -352,7 +352,7 @@ describeOnEngines("lists", (freshEngines) => {
       });
     });
 
-    it("are of the caller's tenant, and as new as the question", async () => {
+    it("cover the caller's tenant only, and include every earlier write", async () => {
       const theirs = (await other.owner.client.get("/api/v1/destinations")).json["items"] as Item[];
       expect(await totals(`DestinationUrlId=${theirs[0]?.["id"] ?? ""}`)).to.include({ total: 0 });
       const { owner, tenantId } = await createTenant(api.url);
@@ -376,7 +376,7 @@ describeOnEngines("lists", (freshEngines) => {
     });
   });
 
-  it("sort by what the read models have an index for", async () => {
+  it("sort by the indexed fields of the read models", async () => {
     for (const { path, sort } of lists) {
       const { text } = await one.owner.client.get(`${path}?CpOrd=nope`);
       expect(text).to.equal(`CpOrd: must be one of ${sort.join(", ")}`);

@@ -10,8 +10,9 @@ import { http, type HttpAnswer } from "../support/http.ts";
 import { aboutNobodys, freshAsker, requestOf, type Asker, type MatrixRequest } from "../support/matrix-requests.ts";
 
 /**
- * What every operation answers to whom. `nobody`: without a token, and with every bad one. Then Viewer, Developer,
- * Admin and Owner about what is their own tenant's, another tenant's, and nowhere; empty where that cannot be.
+ * The status of every operation for every caller. `nobody`: without a token, and with every bad one. Then Viewer,
+ * Developer, Admin and Owner, about things of their own tenant, of another tenant, and of none; impossible cells are
+ * empty.
  */
 const matrix = `
                                             |        | own tenant's    | another's       | nowhere
@@ -126,7 +127,7 @@ getDocs                                     | 200    |                 |        
 getRoot                                     | 200    |                 |                 |
 `;
 
-/** The same for ingest, whose caller is an API key: which key, whose tenant in the path, which token in the path. */
+/** The same for ingest. Its caller is an API key: the key, the tenant in the path, the token in the path. */
 const ingestMatrix = `
 API key             | tenant    | ingest token                     | status
 own                 | own       | own destination                  | 202
@@ -185,7 +186,7 @@ const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =
 const operationOf = (row: Pick<Row, "operationId">) =>
   operations.find(({ operationId }) => operationId === row.operationId) ?? expect.fail(`no ${row.operationId}`);
 
-describe("S5 who may do what to whose", () => {
+describe("S5 the access matrix", () => {
   let engines: SharedEngines;
   let api: TestApi;
   let scene: Scene;
@@ -204,7 +205,7 @@ describe("S5 who may do what to whose", () => {
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** Sends a row's request; a refusal must have written nothing. */
+  /** Sends a row's request; fails if a refusal wrote to the log. */
   const ask = async (
     row: Row, request: MatrixRequest, client: Client | string, body?: string,
   ): Promise<HttpAnswer> => {
@@ -231,7 +232,7 @@ describe("S5 who may do what to whose", () => {
   };
   const nobodys = async (row: Row) => requestOf(row.name, scene, await freshAsker(scene.one, "owner"));
 
-  it("is said of every operation there is, and of no other", () => {
+  it("covers every operation, and no other", () => {
     const known = operations.map(({ operationId }) => operationId).filter((id) => id !== "ingest");
     expect([...new Set(rows.map(({ operationId }) => operationId))]).to.have.members(known);
     for (const row of rows) {
@@ -258,7 +259,7 @@ describe("S5 who may do what to whose", () => {
     });
   }
 
-  it("401 comes first, then what is wrong with the body, before it is told whether a thing exists", async () => {
+  it("401 comes first, then 400 for the body, before an answer tells whether a thing exists", async () => {
     for (const row of rows) {
       const { hasBody, security } = operationOf(row);
       if (!hasBody) continue;
@@ -271,7 +272,7 @@ describe("S5 who may do what to whose", () => {
     }
   });
 
-  it("an id may be spelled in capitals, and what is none is nobody's", async () => {
+  it("an id may be in capitals, and an invalid id gives 404", async () => {
     const owner = await freshAsker(scene.one, "owner");
     const viewer = await freshAsker(scene.one, "viewer");
     for (const row of rows.filter(({ name, operationId }) => name === operationId)) {
@@ -288,13 +289,13 @@ describe("S5 who may do what to whose", () => {
     }
   });
 
-  it("S7 bad tokens are nobody's, on every operation", async () => {
+  it("S7 bad tokens authenticate nobody, on every operation", async () => {
     const tokens = await badTokens(api, scene);
     expect(tokens.length).to.be.greaterThan(20);
     for (const row of rows.filter(({ name, operationId }) => name === operationId && name !== "login")) {
       const once = await nobodys(row);
       for (const { kind, authorization } of tokens) {
-        // Who is let in without a token uses up what it asks for.
+        // An operation without authentication uses up the thing it is about.
         const answer = await ask(row, row.nobody === 401 ? once : await nobodys(row), authorization);
         expect(answer.status, `${row.name} with a token that is ${kind}`).to.equal(row.nobody);
       }
@@ -312,7 +313,7 @@ describe("S5 who may do what to whose", () => {
     }
   });
 
-  it("what an order over many events names of another tenant stays as it is", async () => {
+  it("bulk replays and purges leave another tenant's events unchanged", async () => {
     const { one, other, ingest } = scene;
     const id = await givenUpEvent(scene);
     const named = { destinationUrlId: ingest.destinationId };
@@ -322,12 +323,12 @@ describe("S5 who may do what to whose", () => {
     expect((await one.owner.client.get(`/api/v1/events/${id}`)).json["status"]).to.equal("CriticalFailure");
   });
 
-  describe("whatever was asked", () => {
-    it("no answer holds a byte of another tenant", async () => {
+  describe("in all answers", () => {
+    it("there is no byte of another tenant", async () => {
       const leaks = await belongings.leaks();
       expect(leaks).to.deep.equal([]);
       expect(belongings.answers).to.be.greaterThan(rows.length * 4);
-      // What is searched for is what the owner itself is told, so that the search is known to find it.
+      // The search would find leaks: it finds the same values in the answers to their owner.
       const lists = [
         "listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations",
         "listTenantHistory", "listPurgeHistory", "listReplayHistory", "listSenderHistory", "listApiKeyHistory",

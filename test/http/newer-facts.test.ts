@@ -12,7 +12,7 @@ import { spoilReads } from "../support/spoiled.ts";
 const newer = "cannot be read by this process: a newer release of the relay wrote a part of it";
 const damaged = "cannot be read by any process: a part of it is damaged";
 
-describe("where a newer release wrote a part of a record", () => {
+describe("if a newer release wrote a part of a record", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   let one: Account;
@@ -36,13 +36,13 @@ describe("where a newer release wrote a part of a record", () => {
     const { status, text } = await asked;
     return [status, text];
   };
-  /** Adds an entry of a newer release; resolves once this process has heard of it. */
+  /** Appends an entry of a newer release; resolves once this process has read it. */
   const appendNewer = async (stream: string) => {
     await engines.store.appendNewer(stream);
     await engines.readModels.caughtUp(await engines.store.head(), 2_000);
   };
 
-  it("503 says so, and that a damaged record is damaged, and names it without what it holds", async () => {
+  it("503 names the record and tells newer from damaged, without the contents", async () => {
     const { client } = one.owner;
     const { destinationId } = ingest;
     const { eventId } = (await post()).json;
@@ -68,7 +68,7 @@ describe("where a newer release wrote a part of a record", () => {
   });
 
   for (const record of ["destination", "apiKey"] as const) {
-    it(`503 is given to its producers, where it is the ${record}, and to no others`, async () => {
+    it(`only its producers get 503 if the record is the ${record}`, async () => {
       const other = await openIngest(one.owner.client, one.tenantId);
       const stream = streams[record](record === "apiKey" ? ingest.apiKeyId : ingest.destinationId);
       await appendNewer(stream);
@@ -77,7 +77,7 @@ describe("where a newer release wrote a part of a record", () => {
     });
   }
 
-  it("events are accepted where it is the destination's circuit, or the tenant", async () => {
+  it("events are accepted if the record is the destination's circuit, or the tenant", async () => {
     await appendNewer(streams.circuit(ingest.destinationId));
     await appendNewer(streams.tenant(one.tenantId));
     const answer = await post();
@@ -86,7 +86,7 @@ describe("where a newer release wrote a part of a record", () => {
     expect(facts.map(({ type }) => type)).to.deep.equal(["EventAccepted"]);
   });
 
-  it("events are refused where it is the circuit and that is damaged: nobody could deliver them", async () => {
+  it("events are refused if the circuit is damaged: no release could deliver them", async () => {
     await appendNewer(streams.circuit(ingest.destinationId));
     spoilReads(engines.store, ({ stream }) => stream.startsWith("circuit-"));
     const other = await startApi(engines);
@@ -96,7 +96,7 @@ describe("where a newer release wrote a part of a record", () => {
     expect(await posted.finally(other.close)).to.deep.equal([503, `${record} ${damaged}`]);
   });
 
-  it("an event's idempotency key is answered with the event as it was accepted", async () => {
+  it("an event's idempotency key gives the event as it was accepted", async () => {
     const key = { "x-idempotency-key": unique("order") };
     const first = await post(key);
     expect(first.status).to.equal(202);
@@ -109,7 +109,7 @@ describe("where a newer release wrote a part of a record", () => {
     expect((await post({ "x-idempotency-key": unique("order") })).status).to.equal(202);
   });
 
-  it("an event's idempotency key is 503 while a purge is under way, which may have taken the event", async () => {
+  it("an event's idempotency key gives 503 during a purge, which may have taken the event", async () => {
     const key = { "x-idempotency-key": unique("order") };
     const { eventId } = (await post(key)).json;
     await new Deliveries(api.world).succeed(String(eventId));
@@ -118,7 +118,7 @@ describe("where a newer release wrote a part of a record", () => {
     expect(await answered(post(key))).to.deep.equal([503, `this event's record ${newer}`]);
   });
 
-  it("an unknown API key, or token, is no longer called unknown: it may be the one of that record", async () => {
+  it("an unknown API key or token gives 503: it may be the one of that record", async () => {
     const unknown = { path: `${ingest.path.slice(0, -8)}AAAAAAAA`, apiKey: `${ingest.apiKey.slice(0, -8)}AAAAAAAA` };
     const withKey = () => answered(post({}, { ...ingest, apiKey: unknown.apiKey }));
     const withToken = () => answered(post({}, { ...ingest, path: unknown.path }));
@@ -130,7 +130,7 @@ describe("where a newer release wrote a part of a record", () => {
     expect((await post()).status).to.equal(202);
   });
 
-  it("no name is given to another while it is the name's reservation", async () => {
+  it("no other tenant gets a name if the record is the name's reservation", async () => {
     const { email } = await createUser(one.owner.client, "viewer");
     const { entries } = await engines.store.readLog("", 1_000);
     const reserved = entries.filter(({ stream }) => stream.startsWith("email-")).at(-1)?.stream ?? "";
@@ -140,7 +140,7 @@ describe("where a newer release wrote a part of a record", () => {
     expect((await create(freshEmail())).status).to.equal(201);
   });
 
-  it("no user is deleted while it is an invite: that may be to the user, and would let it in again", async () => {
+  it("no user is deleted if the record is an invite: the user might register again by it", async () => {
     const user = await createUser(one.owner.client, "viewer");
     const remove = () => one.owner.client.delete(`/api/v1/users/${user.id}`);
     await appendNewer(streams.invite(api.world.ids.uuid()));

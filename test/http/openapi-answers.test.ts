@@ -35,7 +35,7 @@ const documented = operations.flatMap((described) =>
   Object.keys(described.operation.responses).map((status) => ({ ...described, status: Number(status) })));
 const nameOf = ({ operation }: Described, status: number) => `${operation.operationId} ${status}`;
 
-/** What the document promises because the contract does, but nothing can bring about from outside. */
+/** Answers that the contract and so the document promise, but no request can provoke. */
 const unreachable: Readonly<Record<string, string>> = {
   "createUser 404": "a session ends with its tenant, so that 401 comes first",
   "createDestination 404": "a session ends with its tenant, so that 401 comes first",
@@ -45,7 +45,7 @@ interface Stage extends Scene {
   readonly engines: InMemoryEngines;
 }
 
-/** Asks an operation with a good request, or one spoilt by `changes`. */
+/** Calls an operation with a valid request, or with one that `changes` makes invalid. */
 async function ask(
   { api, one, ingest }: Scene,
   { method, path, operation }: Described,
@@ -69,7 +69,7 @@ async function ask(
 
 type Provoke = (stage: Stage, described: Described, good: GoodRequest) => Promise<HttpAnswer>;
 
-/** How any operation that has it can be brought to a status. */
+/** How to provoke a status in any operation that has it. */
 const anywhere: Readonly<Record<number, Provoke>> = {
   400: async (stage, described, good) => {
     const { parameters } = described.operation;
@@ -78,7 +78,7 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     return ask(stage, described, { ...good, json: [] });
   },
   401: (stage, described, good) => ask(stage, described, good, { by: null }),
-  // Another tenant's thing; where the path names none, something that a Viewer may not do.
+  // Another tenant's thing; if the path names none, an operation forbidden to a Viewer.
   403: (stage, described, good) => {
     const { client } = described.path.includes("{id}") ? stage.other.owner : stage.one.viewer;
     return ask(stage, described, good, { by: client });
@@ -96,7 +96,7 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     withoutLog(stage, new LogUnavailable("away"), () => ask(stage, described, good)),
 };
 
-/** Statuses that need a story of their own. */
+/** Statuses that need steps of their own. */
 const stories: Readonly<Record<string, Provoke>> = {
   "createTenant 409": (stage, described, good) =>
     ask(stage, described, { json: { ...good.json, name: stage.one.name.toUpperCase() } }),
@@ -182,7 +182,7 @@ const stories: Readonly<Record<string, Provoke>> = {
     onStage({ unreadyBecause: "no answer from MongoDB" }, (stage) => ask(stage, described, {})),
 };
 
-/** Asks a process of the cloud offering, for which no challenge is ever met. */
+/** Calls a process of the cloud offering in which every challenge fails. */
 async function guarded(
   { engines }: Stage,
   disposable: DisposableDomains,
@@ -205,7 +205,7 @@ function withWrongPassword(good: GoodRequest): GoodRequest {
   return { json: { ...good.json, password: "another password" } };
 }
 
-/** The second request where one is allowed. */
+/** The answer to a second request where the limit is one. */
 function throttled(described: Described, good: GoodRequest): Promise<HttpAnswer> {
   const limit = { max: 1, windowMs: dayMs };
   const limits = { loginFailures: limit, tenantCreation: limit, inviteRegistration: limit };
@@ -229,7 +229,7 @@ async function withoutLog<T>({ engines: { store } }: Stage, error: Error, act: (
   try {
     return await act();
   } finally {
-    // What was put over them gone, the class's own are back.
+    // Deleting the overrides uncovers the methods of the class.
     for (const method of methods) Reflect.deleteProperty(store, method);
   }
 }
@@ -246,7 +246,7 @@ async function closeStage({ api, engines }: Stage): Promise<void> {
   await engines.close();
 }
 
-/** Does something on a stage of its own. */
+/** Runs `act` on a stage of its own. */
 async function onStage<T>(options: Parameters<typeof startApi>[1], act: (stage: Stage) => Promise<T>): Promise<T> {
   const stage = await openStage(options);
   try {
@@ -256,7 +256,7 @@ async function onStage<T>(options: Parameters<typeof startApi>[1], act: (stage: 
   }
 }
 
-describe("every answer that the document promises", () => {
+describe("every answer in the OpenAPI document", () => {
   let stage: Stage;
   before(async () => {
     stage = await openStage({});
@@ -267,7 +267,7 @@ describe("every answer that the document promises", () => {
   for (const { status, ...described } of documented) {
     const name = nameOf(described, status);
     if (name in unreachable) continue;
-    it(`${name} is given`, async () => {
+    it(`${name} can be provoked`, async () => {
       const { operationId } = described.operation;
       const make = goodRequests[operationId] ?? expect.fail(`${operationId} has none in test/support/good-requests.ts`);
       const provoke = stories[name] ?? (status < 300 ? ask : anywhere[status]) ?? expect.fail(`${name} has no story`);
@@ -276,7 +276,7 @@ describe("every answer that the document promises", () => {
     });
   }
 
-  it("is told of here, and no other", () => {
+  it("has a case here, and no other answer has", () => {
     const names = documented.map(({ status, ...described }) => nameOf(described, status));
     expect(names).to.include.members([...Object.keys(stories), ...Object.keys(unreachable)]);
     expect(operations.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(goodRequests));

@@ -31,7 +31,7 @@ const check = (document: "closed" | "open", schema: string, value: unknown): str
 };
 
 describe("facts in the OpenAPI document", () => {
-  it("are typed, each by its type: as histories show it, with no field more or less", () => {
+  it("have a schema for each type, with exactly the fields that histories show", () => {
     for (const type of types) {
       for (const { data } of examplesOf(type)) {
         const shown = fact(type, shownData({ type, data }));
@@ -46,7 +46,7 @@ describe("facts in the OpenAPI document", () => {
     }
   });
 
-  it("may be of a type, and have fields, that a later version adds", () => {
+  it("may have types and fields that a later version adds", () => {
     const later = fact("EventMended", { eventId: "any", how: { thoroughly: true } });
     expect(check("open", "HistoryItem", later)).to.equal(undefined);
     expect(check("open", "AuditItem", later)).to.equal(undefined);
@@ -55,7 +55,7 @@ describe("facts in the OpenAPI document", () => {
     expect(check("open", "HistoryItem", extended)).to.equal(undefined);
   });
 
-  it("are told apart by their type: those of histories, and those of the audit", () => {
+  it("are discriminated by their type, in histories and in the audit", () => {
     const mappingOf = (name: string) => apiDocument.components.schemas[name]?.discriminator?.mapping ?? {};
     for (const [name, told] of [["HistoryItem", types], ["AuditItem", listAudit.properties.Type.enum]] as const) {
       const mapping = Object.fromEntries(told.map((type) => [type, `#/components/schemas/${type}Fact`]));

@@ -35,13 +35,13 @@ describe("the OpenAPI document", () => {
 
   it("has every route of the app, and no other", () => {
     expect(operations.filter(({ path }) => ingestPath(path))).to.deep.equal([ingestOperation]);
-    // A route without a description wants one in src/http/openapi/descriptions, beside those of its kind.
+    // Describe a missing route in src/http/openapi/descriptions, beside those of its kind.
     const names = operations.map(({ method, path }) => `${method} ${path}`);
     expect(Object.keys(descriptions)).to.have.members(names);
     expect(documented).to.have.length(operations.length);
   });
 
-  it("names each operation once", () => {
+  it("gives each operation a unique id", () => {
     const ids = documented.map(({ operation }) => operation.operationId);
     expect(new Set(ids)).to.have.length(ids.length);
     for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z]+$/);
@@ -70,7 +70,7 @@ describe("the OpenAPI document", () => {
     for (const { operation } of documented) expect(operation.summary).to.match(/^[A-Z].{4,60}[^.]$/);
   });
 
-  it("refers only to what there is, and has nothing that is not referred to", () => {
+  it("refers only to existing components, and uses each component", () => {
     const references = [...within(apiDocument)].filter(([place]) => place.at(-1) === "$ref");
     const pointers = references.map(([, value]) => String(value));
     const { securitySchemes: _used, ...components } = apiDocument.components;
@@ -81,7 +81,7 @@ describe("the OpenAPI document", () => {
     expect([...new Set(documented.flatMap(({ operation }) => operation.tags))]).to.have.members(tags);
   });
 
-  it("shows examples that are what their schemas ask for, of every body and answer that has fields", () => {
+  it("has examples valid by their schemas, for every body and answer with fields", () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     ajv.addSchema(closedDocument, "document");
@@ -100,7 +100,7 @@ describe("the OpenAPI document", () => {
     expect(checked).to.be.greaterThan(150);
   });
 
-  it("refuses by the schemas of bodies what the relay refuses, as far as a schema can say it", () => {
+  it("has schemas of bodies as strict as the relay, as far as a schema can say it", () => {
     const ajv = new Ajv2020({ strict: false, formats: { email: true, password: true, uri: true, uuid: true } });
     ajv.addSchema(apiDocument, "document");
     const tenant = { ownerEmail: "owner@example.com", ownerPassword: "correct horse battery" };
@@ -127,7 +127,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("forbids further fields of operations on many things alone: later versions may add to all else", () => {
+  it("forbids further fields only in bulk operations: later versions may add fields to all others", () => {
     const closed = [...within(apiDocument)].filter(([place, value]) =>
       place.at(-1) === "additionalProperties" && value === false);
     expect(closed.map(([place]) => place.slice(0, -1).join("."))).to.have.members(
@@ -135,7 +135,7 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("has 202 of ingest taken by the schema of 200 too: many generated clients read all good answers by one", () => {
+  it("has a schema of 200 that takes ingest's 202: many generated clients read both by one schema", () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
     ajv.addSchema(apiDocument, "document");
@@ -146,7 +146,7 @@ describe("the OpenAPI document", () => {
     expect(check(acceptance), ajv.errorsText(check.errors)).to.equal(true);
   });
 
-  it("says in words of generated clients what is an object of any fields, and what may be of several types", () => {
+  it("leaves no object without properties and no value of several types, which generators cannot express", () => {
     const unclear = [...within(apiDocument)].filter(([place, value]) => {
       if (place.includes("examples")) return false;
       const { type = [], properties, additionalProperties } = (value ?? {}) as Schema;
@@ -157,7 +157,7 @@ describe("the OpenAPI document", () => {
     expect(unclear.map(([place]) => place.join("."))).to.deep.equal([]);
   });
 
-  it("names each schema by its component alone: some generated clients take a title for the name of the type", () => {
+  it("has no titles of schemas: some generators take a title for the name of the type", () => {
     const titled = Object.entries(apiDocument.components.schemas).filter(([, schema]) => "title" in schema);
     expect(titled.map(([name]) => name)).to.deep.equal([]);
   });
@@ -170,12 +170,12 @@ describe("the OpenAPI document", () => {
     expect(untyped.map(([place]) => place.join("."))).to.deep.equal([]);
   });
 
-  it("has an enumeration for a value that is always the same: many generators take a constant for any text", () => {
+  it("has an enumeration instead of each constant: many generators take a constant for any text", () => {
     const constants = [...within(apiDocument)].filter(([place]) => place.at(-1) === "const");
     expect(constants.map(([place]) => place.join("."))).to.deep.equal([]);
   });
 
-  it("names no two components alike, whatever their kind and case: some generators have one type for a name", () => {
+  it("has unique component names across kinds and cases: some generators make one type of a name", () => {
     const names = Object.values(apiDocument.components).flatMap((named) =>
       Object.keys(named).map((name) => name.toLowerCase()));
     expect(new Set(names)).to.have.length(names.length);
@@ -189,12 +189,12 @@ describe("the OpenAPI document", () => {
     expect(serverRateLimit?.description).to.equal("Most requests in flight at once. 5 if absent.");
   });
 
-  it("has no header among the parameters that nobody need send, for which imported collections send a stand-in", () => {
+  it("has no optional headers among the parameters: imported collections send placeholders for them", () => {
     const headers = documented.flatMap(({ operation }) => operation.parameters.filter((one) => one.in === "header"));
     expect(headers.map(({ name }) => name)).to.deep.equal(["X-Idempotency-Key"]);
   });
 
-  it("names at each history every type that its facts can have, and no other", () => {
+  it("names for each history the types of its facts, and no other", () => {
     const described = {
       listTenantHistory: "tenant", listPurgeHistory: "purges", listReplayHistory: "replays",
       listApiKeyHistory: "apiKey", listInviteHistory: "invite", listDestinationHistory: "destination",
@@ -210,7 +210,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("says of each parameter what lists are asked for with", () => {
+  it("describes each parameter of the lists", () => {
     const parameters = (id: string) =>
       documented.find(({ operation }) => operation.operationId === id)?.operation.parameters;
     expect(parameters("listEvents")).to.deep.include({
@@ -224,7 +224,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("what describes the API", () => {
+describe("descriptions of the API", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   before(async () => {
@@ -236,12 +236,12 @@ describe("what describes the API", () => {
     await engines.close();
   });
 
-  it("has every reason of a failed attempt", () => {
+  it("have every reason of a failed attempt", () => {
     const { reason } = apiDocument.components.schemas["Attempt"]?.properties ?? {};
     expect(reason?.enum).to.deep.equal([...failureReasons, null]);
   });
 
-  it("is served to machines as the document", async () => {
+  it("include the document for machines", async () => {
     const answer = await http("GET", `${api.url}/openapi.json`);
     expect(answer.headers.get("content-type")).to.equal("application/json; charset=utf-8");
     expect(answer.json).to.deep.equal(structuredClone(apiDocument));
@@ -257,7 +257,7 @@ describe("what describes the API", () => {
       policy = answer.headers.get("content-security-policy") ?? "";
     });
 
-    it("lets the browser use the page's own style and nothing else", () => {
+    it("let the browser use the page's own style and nothing else", () => {
       const [, style = ""] = /<style>([^]*?)<\/style>/.exec(page) ?? [];
       const hash = createHash("sha256").update(style).digest("base64");
       expect(policy.split("; ").sort()).to.deep.equal([
@@ -267,12 +267,12 @@ describe("what describes the API", () => {
       expect(page).not.to.match(/<script|<link|<img|<iframe|\sstyle=|\son\w+=|url\(|@import/i);
     });
 
-    it("tells links in text by more than their colour", () => {
+    it("distinguish links in text by more than their colour", () => {
       const plain = [...page.matchAll(/^([^{\n]*\ba\b[^{\n]*)\{[^}]*text-decoration: none/gm)].map(([, where]) => where);
       expect(plain).to.deep.equal(["nav a, h2 a, h3 a "]);
     });
 
-    it("links to itself and the document only, and every link leads somewhere", () => {
+    it("link to the page and the document only, and every link has a target", () => {
       const links = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = ""]) => link);
       const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id);
       expect(new Set(ids)).to.have.length(ids.length);
@@ -282,7 +282,7 @@ describe("what describes the API", () => {
       expect(ids).to.include.members(documented.map(({ operation }) => operation.operationId));
     });
 
-    it("shows what it is given as text, never as markup", () => {
+    it("show their input as text, never as markup", () => {
       const title = `<b onclick="x">'&amp;`;
       const odd = { ...apiDocument, info: { ...apiDocument.info, title } };
       const { html } = renderPage(odd);
@@ -290,7 +290,7 @@ describe("what describes the API", () => {
       expect(html).to.include("<title>&lt;b onclick=&quot;x&quot;&gt;&#39;&amp;amp; API</title>");
     });
 
-    it("shows every operation, parameter, status and schema, as text", () => {
+    it("show every operation, parameter, status and schema, as text", () => {
       const shown = page.replace(/<[^>]+>/g, "").replaceAll("&quot;", '"').replaceAll("&#39;", "'");
       for (const { operation } of documented) expect(shown).to.include(operation.summary);
       for (const name of Object.keys(apiDocument.components.schemas).filter((name) => !name.endsWith("Request"))) {

@@ -6,7 +6,7 @@ import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts
 import { http } from "../support/http.ts";
 import { eventually } from "../support/relay.ts";
 
-/** Keeps from threads what they are sent; the answer lets it go. */
+/** Holds back messages to threads; the result releases them. */
 function holdThreads(): () => void {
   const original = Object.getOwnPropertyDescriptor(Worker.prototype, "postMessage") ?? expect.fail();
   const held: (() => void)[] = [];
@@ -19,7 +19,7 @@ function holdThreads(): () => void {
   };
 }
 
-describe("while one tenant has more passwords checked than can wait", () => {
+describe("while one tenant fills the password queue", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   let letGo = () => {};
@@ -34,7 +34,7 @@ describe("while one tenant has more passwords checked than can wait", () => {
     await engines.close();
   });
 
-  /** How many passwords were to be checked or hashed from now on, each of them in the queue or turned away. */
+  /** Counts the password tasks from now on, each of them queued or refused. */
   const countedTasks = () => {
     const { passwords } = api.world;
     const [matches, hash] = [passwords.matches.bind(passwords), passwords.hash.bind(passwords)];
@@ -47,7 +47,7 @@ describe("while one tenant has more passwords checked than can wait", () => {
     return (count: number) => eventually(async () => tasks, (made) => made === count);
   };
 
-  it("logins, registrations and other tenants' users are served, at its cost", async () => {
+  it("logins, registrations and other tenants' users are served at the cost of that tenant", async () => {
     const [one, other] = [await createTenant(api.url), await createTenant(api.url)];
     const viewer = await createUser(one.owner.client, "viewer");
     const invite = (await other.owner.client.post("/api/v1/invites", { email: freshEmail(), role: 0 })).json;

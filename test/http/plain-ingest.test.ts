@@ -8,7 +8,7 @@ import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts
 const maxBodyBytes = 4_096;
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
-describe("a plain request to ingest", () => {
+describe("a fast-path request to ingest", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   let mine: Awaited<ReturnType<typeof openIngest>>;
@@ -29,7 +29,7 @@ describe("a plain request to ingest", () => {
   beforeEach(() => (byNode = 0));
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** Sends one request over a connection of its own; answers what came back, with what differs each time put away. */
+  /** Sends one request over its own connection; returns the answer without the values that differ each time. */
   const answerTo = async (path: string, headers: readonly string[], body: string, last: boolean): Promise<string> => {
     const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
     const lines = [`POST ${path} HTTP/1.1`, "Host: relay", ...headers, `Content-Length: ${Buffer.byteLength(body)}`];
@@ -70,7 +70,7 @@ describe("a plain request to ingest", () => {
   };
   for (const [what, [status, parts]] of Object.entries(requests)) {
     it(`${what} is answered as Node's HTTP server answers it, ${status}`, async () => {
-      // The first time it may be another answer.
+      // The first answer to a new event may differ.
       if (status === 200) await answerTo(...parts(), true);
       byNode = 0;
       const plain = await answerTo(...parts(), false);
@@ -81,7 +81,7 @@ describe("a plain request to ingest", () => {
     });
   }
 
-  it("is refused by Node where its target has a character that is not allowed, or a dot segment", async () => {
+  it("is refused by Node if its target has a forbidden character or a dot segment", async () => {
     const targets: [string, number][] = [
       ["?a=#", 400], ["#", 400], ["\\", 400], ["?a=\"", 400], ["?a={}", 400], ["/..", 404], ["/%2E%2e/x", 404],
     ];
@@ -97,7 +97,7 @@ describe("a plain request to ingest", () => {
     }
   });
 
-  it("has a valid traceparent kept with its acceptance alone, by either reader of HTTP", async () => {
+  it("has its traceparent kept if valid, and only with the acceptance, by either HTTP parser", async () => {
     const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const other = `01-${"a".repeat(32)}-${"b".repeat(16)}-00`;
     const table: readonly [headers: readonly string[], kept: string | undefined][] = [
@@ -125,7 +125,7 @@ describe("a plain request to ingest", () => {
     }
   });
 
-  it("is told so when it is too large for an event, by Node", async () => {
+  it("gets 413 from Node if it is too large for an event", async () => {
     const answer = await answerTo(mine.path, [json, key()], `{"a":"${"a".repeat(maxBodyBytes)}"}`, false);
     expect(answer).to.match(/^HTTP\/1\.1 413 /);
     expect(byNode).to.equal(1);

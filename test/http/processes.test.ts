@@ -71,7 +71,7 @@ describeOnEngines("two processes", (freshEngines) => {
   });
 }, { outside: true });
 
-describe("a process that hears late of what others do", () => {
+describe("a process that learns late of the writes of others", () => {
   let engines: InMemoryEngines;
   let here: TestApi;
   let late: TestApi;
@@ -86,7 +86,7 @@ describe("a process that hears late of what others do", () => {
     await engines.close();
   });
 
-  it("shows the newest state all the same", async () => {
+  it("still shows the newest state", async () => {
     const [a, b] = [one.owner.client, one.owner.client.at(late.url)];
     for (let round = 1; round < 4; round += 1) {
       await a.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: round });
@@ -97,7 +97,7 @@ describe("a process that hears late of what others do", () => {
     expect((await b.patch(`/api/v1/users/${id}`, { role: 0 })).json["role"]).to.equal("Developer");
   });
 
-  it("takes a token that another process made anew, of destinations and senders that it has in memory", async () => {
+  it("takes a token that another process replaced, of destinations and senders that it has in memory", async () => {
     const { client } = one.owner;
     const { path, apiKey, ingestToken, destinationId } = await openIngest(client, one.tenantId);
     const send = async (token: unknown) => {
@@ -114,7 +114,7 @@ describe("a process that hears late of what others do", () => {
     expect([await send(ingestToken), await send(sender["ingestToken"])]).to.deep.equal([404, 404]);
   });
 
-  it("holds to its own changes at once", async () => {
+  it("applies its own changes at once", async () => {
     const client = one.owner.client.at(late.url);
     const { path, apiKey, apiKeyId, destinationId } = await openIngest(client, one.tenantId);
     const send = async () => (await client.call("POST", path, { json: {}, headers: { "x-api-key": apiKey } })).status;
@@ -125,7 +125,7 @@ describe("a process that hears late of what others do", () => {
     expect(await send()).to.equal(401);
   });
 
-  it("closes a circuit that it knows as closed and another has opened", async () => {
+  it("closes a circuit that another process opened, although it still knows the circuit as closed", async () => {
     const client = one.owner.client.at(late.url);
     const { tenantId } = one;
     const { destinationId } = await openIngest(client, tenantId);
@@ -137,7 +137,7 @@ describe("a process that hears late of what others do", () => {
     expect((await activate()).json["status"]).to.equal("Active");
   });
 
-  it("knows of sessions that others ended, and of those they began", async () => {
+  it("knows of sessions that others ended, and of sessions that they began", async () => {
     const person = await createUser(one.owner.client, "developer");
     const there = person.client.at(late.url);
     expect((await there.get("/api/v1/users")).status).to.equal(200);
@@ -147,7 +147,7 @@ describe("a process that hears late of what others do", () => {
     expect((await again.at(late.url).get("/api/v1/users")).status).to.equal(200);
   });
 
-  it("refuses what an expired notice of an ended session no longer tells", async () => {
+  it("refuses an ended session although the notice of its end has expired", async () => {
     const person = await createUser(one.owner.client, "developer");
     await one.owner.client.patch(`/api/v1/users/${person.id}`, { password: "another password" });
     await engines.state.put(`sessions:${person.id}`, "", 0);
@@ -171,7 +171,7 @@ describe("a process that hears late of what others do", () => {
       const letGo = engines.holdBackProjector();
       const id = await make();
       const asked = client.at(late.url).get(`/api/v1/${list}?Qt=100`);
-      // By the time this is answered, a list that did not wait would have been too.
+      // A list that did not wait would be answered before this request.
       await client.at(late.url).get(`/api/v1/tenants/${one.tenantId}`);
       letGo();
       const { items } = (await asked).json as { items: { id: string }[] };

@@ -37,7 +37,7 @@ describeOnEngines("purge", (freshEngines) => {
       headers: { "x-api-key": to.apiKey, ...(key !== undefined && { "x-idempotency-key": key }) },
     });
   const accept = async (to = mine, key?: string) => {
-    // Times of acceptance differ.
+    // Each event has another time of acceptance.
     engines.clock.advance(1);
     const answer = await send(to, key);
     expect(answer.status, answer.text).to.equal(202);
@@ -100,7 +100,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect((await one.owner.client.post("/api/v1/events/replay", {})).json).to.deep.equal({ matched: 0, replayed: 0 });
   });
 
-  it("takes those of one status", async () => {
+  it("takes the events of one status", async () => {
     for (const status of ["Succeeded", "CriticalFailure", "Cancelled"]) {
       await oneOfEach();
       const before = await list();
@@ -109,7 +109,7 @@ describeOnEngines("purge", (freshEngines) => {
     }
   });
 
-  it("takes those of one destination", async () => {
+  it("takes the events of one destination", async () => {
     const other = await openIngest(one.owner.client, one.tenantId);
     const [gone, kept] = [await oneOfEach(), await oneOfEach(other)];
     await purged({ destinationUrlId: mine.destinationId.toUpperCase() });
@@ -119,7 +119,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect(await listed(`&DestinationUrlId=${other.destinationId}`)).to.have.members(Object.values(kept));
   });
 
-  it("takes those that were accepted before a time, not at it", async () => {
+  it("takes the events accepted before a time, not at it", async () => {
     const ids = [await accept(), await accept(), await accept()];
     for (const id of ids) await deliveries.succeed(id);
     const middle = (await list()).find(({ id }) => id === ids[1]);
@@ -132,7 +132,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect(await listed()).to.deep.equal([]);
   });
 
-  it("leaves a fact of who purged, when, what and how many", async () => {
+  it("leaves a fact with its actor, time, filter and count", async () => {
     await oneOfEach();
     const before = "2999-01-01T00:00:00.000Z";
     await purged({ before, status: "Cancelled", destinationUrlId: mine.destinationId });
@@ -161,7 +161,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect(await listed()).to.deep.equal([]);
   });
 
-  it("counts what it takes, no more and no less, while events finish", async () => {
+  it("counts exactly the events that it takes, while events finish", async () => {
     const accepted = await Promise.all(Array.from({ length: 120 }, () => accept()));
     const left = [...accepted];
     const finish = async () => {
@@ -177,7 +177,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect(matched.filter((count) => count > 0)).to.have.length.greaterThan(1);
   });
 
-  it("shows through any process at once", async () => {
+  it("is visible in every process at once", async () => {
     const [, second] = processes;
     for (let round = 0; round < 5; round += 1) {
       const { succeeded, pending } = await oneOfEach();
@@ -190,7 +190,7 @@ describeOnEngines("purge", (freshEngines) => {
     }
   });
 
-  it("takes nothing that finishes later", async () => {
+  it("takes no event that finishes later", async () => {
     const id = await accept();
     await purged();
     await deliveries.succeed(id);
@@ -200,7 +200,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect(await listed()).to.deep.equal([]);
   });
 
-  it("or a replay, whichever comes first: the event is gone, or it is at work", async () => {
+  it("or a replay wins a race between the two: the event is deleted, or it is due again", async () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await accept();
       await deliveries.fail(id, 1);
@@ -219,11 +219,11 @@ describeOnEngines("purge", (freshEngines) => {
     }
   });
 
-  it("takes an event as it stood, though a late outcome comes after", async () => {
+  it("takes an event although a late outcome is written after it", async () => {
     const id = await accept();
     await deliveries.fail(id, 1);
     await purged({ status: "CriticalFailure" });
-    // As a process would that has not heard of the purge.
+    // As in a process that has not read of the purge.
     await deliveries.replay(id);
     await deliveries.succeed(id);
     expect((await one.owner.client.get(`/api/v1/events/${id}`)).status).to.equal(404);
@@ -233,7 +233,7 @@ describeOnEngines("purge", (freshEngines) => {
   });
 
   describe("frees idempotency keys", () => {
-    it("of what it took, and no others", async () => {
+    it("of its events, and no others", async () => {
       const [gone, kept] = [await accept(mine, "gone"), await accept(mine, "kept")];
       await deliveries.succeed(gone);
       expect((await send(mine, "gone")).json).to.include({ eventId: gone, status: "Succeeded" });
@@ -252,7 +252,7 @@ describeOnEngines("purge", (freshEngines) => {
       expect((await one.owner.client.get(`/api/v1/events/${id}/history`)).json["total"]).to.equal(1);
     });
 
-    it("for one of many who want it at once, through any process", async () => {
+    it("for exactly one of many concurrent requests, through any process", async () => {
       for (let round = 0; round < 3; round += 1) {
         await deliveries.succeed(await accept(mine, `race-${round}`));
         await purged();
@@ -269,7 +269,7 @@ describeOnEngines("purge", (freshEngines) => {
       }
     });
 
-    it("also of an event that was accepted, finished and purged before", async () => {
+    it("also of an event accepted under a key that an earlier purge freed", async () => {
       for (let round = 0; round < 4; round += 1) {
         const id = await accept(mine, "again and again");
         await deliveries.succeed(id);
@@ -281,7 +281,7 @@ describeOnEngines("purge", (freshEngines) => {
     });
   });
 
-  it("sees nothing of another tenant's", async () => {
+  it("leaves another tenant's events unchanged", async () => {
     const other = await openAccount(api.url);
     const theirs = await openIngest(other.owner.client, other.tenantId);
     const id = await accept(theirs);
@@ -292,7 +292,7 @@ describeOnEngines("purge", (freshEngines) => {
     expect((await list("", other.viewer.client)).map((event) => event.id)).to.deep.equal([id]);
     expect((await one.viewer.client.get(`/api/v1/events/${id}`)).status).to.equal(403);
     expect((await other.admin.client.post("/api/v1/events/purge", {})).status).to.equal(204);
-    // Then it exists nowhere.
+    // Once purged by its own tenant, the event does not exist.
     expect((await one.viewer.client.get(`/api/v1/events/${id}`)).status).to.equal(404);
   });
 

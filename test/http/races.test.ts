@@ -69,7 +69,7 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     }
   }).timeout(patienceMs);
 
-  it("for one tenant name are not lost to a request whose email is taken", async () => {
+  it("for one tenant name are not lost to a request with a taken email", async () => {
     const { owner } = await createTenant(url(0));
     for (let round = 0; round < 20; round += 1) {
       const name = unique("Race");
@@ -123,7 +123,7 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
       200,
       409,
     );
-    // The losers kept theirs, the winner's old one is free.
+    // The losers kept their emails; the winner's old email is free.
     const logins = await Promise.all(
       users.map((user, index) =>
         http("POST", `${url(index)}/api/v1/auth/login`, { json: { email: user.email, password } }),
@@ -136,7 +136,7 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     );
   });
 
-  it("between equal changes of one thing say that it was changed, not that another has the name", async () => {
+  it("between equal changes of one thing report a concurrent change, not a taken name", async () => {
     const { owner, tenantId } = await createTenant(url(0));
     const renamed = async (path: string, change: object, overtaken: string) => {
       const answers = await Promise.all(crowd.map((index) => owner.client.at(url(index)).patch(path, change)));
@@ -149,7 +149,7 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     await renamed(`/api/v1/users/${owner.id}`, { email: freshEmail() }, "email: was changed by another request");
   });
 
-  it("between different new emails of one user leave none taken but the one in force", async () => {
+  it("between different new emails of one user leave only the current email taken", async () => {
     const { owner } = await createTenant(url(0));
     const emails = crowd.slice(0, 10).map(() => freshEmail());
     await Promise.all(
@@ -163,7 +163,7 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     }
   });
 
-  it("between different new names of one tenant leave none taken but the one in force", async () => {
+  it("between different new names of one tenant leave only the current name taken", async () => {
     const { owner, tenantId } = await createTenant(url(0));
     const names = crowd.slice(0, 10).map((index) => unique(`Name ${index} `));
     await Promise.all(
@@ -189,7 +189,7 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 422]);
   });
 
-  it("all win when they want different things in one tenant", async () => {
+  it("all win when they write different things in one tenant", async () => {
     const { owner } = await createTenant(url(0));
     const answers = await Promise.all(
       crowd.map((index) => owner.client.at(url(index)).post("/api/v1/users", { email: freshEmail(), password })),

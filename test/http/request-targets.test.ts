@@ -22,7 +22,7 @@ describe("request targets", () => {
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** Sends a head without a body, the target as it is; answers status and text. */
+  /** Sends a head without a body and with an unchanged target; returns status and text. */
   const ask = async (method: string, target: string): Promise<readonly [status: number, text: string]> => {
     const socket = connect(Number(new URL(api.url).port), "127.0.0.1").setEncoding("latin1");
     const headers = "Host: relay.example\r\nContent-Length: 0\r\nConnection: close";
@@ -33,7 +33,7 @@ describe("request targets", () => {
     return [Number(answer.split(" ")[1]), answer.split("\r\n\r\n")[1] ?? ""];
   };
 
-  it("give 400 where they have a character that no path and no query may have", async () => {
+  it("give 400 if they have a character forbidden in paths and queries", async () => {
     const characters = [..."#\\\"<>[]^`{|}\x7f\x80\xa0\xff"];
     for (const path of ["/metrics", "/nothing", ingest.path, "http://relay.example/metrics"]) {
       for (const character of characters) {
@@ -42,7 +42,7 @@ describe("request targets", () => {
         for (const target of [tail, query, inside, `${tail}/../metrics`]) {
           const method = path === ingest.path ? "POST" : "GET";
           const [status, text] = await ask(method, target);
-          // An authority may have brackets; the parser of HTTP has a say in it, too.
+          // An authority may have brackets; the HTTP parser checks it, too.
           const told = [illegalTarget, "the request is not HTTP/1.1 that can be read"];
           expect([status, told.includes(text)], `${method} ${target}`).to.deep.equal([400, true]);
         }

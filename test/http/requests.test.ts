@@ -23,7 +23,7 @@ describeOnEngines("requests", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** Sends bytes as they are; answers what came back once the server closed the connection or `until` matches. */
+  /** Sends bytes unchanged; returns the received text once the server closes the connection or `until` matches. */
   const raw = async (text: string, until?: RegExp): Promise<string> => {
     const socket: Socket = connect(Number(new URL(api.url).port), "127.0.0.1");
     socket.on("error", () => undefined);
@@ -59,7 +59,7 @@ describeOnEngines("requests", (freshEngines) => {
         },
       });
 
-    it("give 400 everywhere when they are no JSON object in UTF-8", async () => {
+    it("give 400 everywhere when they are not a JSON object in UTF-8", async () => {
       const bodies = [
         "",
         "{",
@@ -80,7 +80,7 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
-    it("say what is wanted where there is none, with a type or without", async () => {
+    it("give 400 asking for an object when they are empty, with a type or without", async () => {
       const wanted = { status: 400, text: "body: is empty; send a JSON object" };
       for (const path of [...paths(), "/api/v1/events/purge", "/api/v1/events/replay"]) {
         expect(await post(path, ""), path).to.include(wanted);
@@ -88,7 +88,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect(await one.owner.client.call("POST", "/api/v1/events/purge")).to.include(wanted);
     });
 
-    it("may come in pieces, cut wherever", async () => {
+    it("may come in pieces, cut anywhere", async () => {
       const head =
         `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
         "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
@@ -120,7 +120,7 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
-    it("give 400 when neither they nor their type are there", async () => {
+    it("give 400 when both they and their type are missing", async () => {
       for (const path of paths()) {
         const headers = { "x-api-key": ingest.apiKey, authorization: `Bearer ${one.owner.client.token ?? ""}` };
         const answer = await http("POST", api.url + path, { headers });
@@ -141,7 +141,7 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
-    it("of 413 let a client that reads only once it has sent all of it read the answer", async () => {
+    it("of 413 are read to the end, so that a client that sends all before it reads gets the answer", async () => {
       const length = 2_000_000;
       const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
       socket.pause();
@@ -151,7 +151,7 @@ describeOnEngines("requests", (freshEngines) => {
         await new Promise<void>((resolve, reject) => {
           socket.write(" ".repeat(50_000), (error) => (error ? reject(error) : resolve()));
         });
-        // The server is to have its turn between any two.
+        // Let the server run between any two chunks.
         await setImmediate();
       }
       let answer = "";
@@ -161,7 +161,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect(answer).to.include("body: must be at most 4096 bytes");
     });
 
-    it("are not asked for with 100 Continue when they are not wanted", async () => {
+    it("are not asked for with 100 Continue when the request is refused by its head", async () => {
       const expecting = (headers: string) =>
         `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
         `Expect: 100-continue\r\n${headers}Connection: close\r\n\r\n`;
@@ -172,7 +172,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect(await raw(`${wanted}{}`)).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 202 /);
     });
 
-    it("are not asked for of a client of HTTP/1.0, which takes 100 Continue for the answer", async () => {
+    it("are not asked for from an HTTP/1.0 client, which takes 100 Continue for the answer", async () => {
       const answer = await raw(
         `POST ${ingest.path} HTTP/1.0\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
           "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
@@ -180,7 +180,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect(statusOf(answer)).to.equal(202);
     });
 
-    it("that break off harm nobody", async () => {
+    it("that break off do not affect later requests", async () => {
       const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
       socket.write(
         `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
@@ -192,7 +192,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect((await post(ingest.path, "{}")).status).to.equal(202);
     });
 
-    it("may hold fields nobody knows, and fields named like what all objects have", async () => {
+    it("may hold unknown fields, and fields named like members of every object", async () => {
       const answer = await post(
         "/api/v1/api-keys",
         '{"name":"k","__proto__":{"expiresAt":5},"constructor":1,"toString":null,"id":"x"}',
@@ -201,7 +201,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect((await post("/api/v1/api-keys", '{"__proto__":{"name":"k"}}')).status).to.equal(400);
     });
 
-    it("give 400 before what their path names is looked for: another tenant's, nowhere's, or no UUID", async () => {
+    it("give 400 before the id in the path is looked up: another tenant's, an unknown id, or no UUID", async () => {
       const table: [string, object, string][] = [
         ["tenants", { name: " " }, "name"],
         ["users", { email: "nobody" }, "email"],
@@ -220,7 +220,7 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
-    it("are ignored where there is none to read", async () => {
+    it("are ignored by operations without a body", async () => {
       const { owner } = one;
       const answer = await owner.client.call("POST", `/api/v1/destinations/${ingest.destinationId}/ingest-token`, {
         body: "no json",
@@ -231,7 +231,7 @@ describeOnEngines("requests", (freshEngines) => {
   });
 
   describe("paths and methods", () => {
-    it("give 404 for a path that is none, to anyone", async () => {
+    it("give 404 for an unknown path, to any caller", async () => {
       for (const path of [
         "/api",
         "/api/v1",
@@ -261,7 +261,7 @@ describeOnEngines("requests", (freshEngines) => {
       for (const path of paths) expect((await http("GET", api.url + path)).status, path).to.equal(200);
     });
 
-    it("give 405 and what is allowed for another method", async () => {
+    it("give 405 and the allowed methods for another method", async () => {
       const table: [string, string, string][] = [
         ["PUT", "/api/v1/users", "GET, HEAD, OPTIONS, POST"],
         ["DELETE", "/api/v1/tenants", "OPTIONS, POST"],
@@ -288,7 +288,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect((await http("HEAD", `${api.url}/api/v1/users`)).status).to.equal(401);
     });
 
-    it("give 4xx for what is hardly HTTP", async () => {
+    it("give 4xx for malformed HTTP", async () => {
       const lines = (text: string) => `${text}\r\nHost: x\r\nConnection: close\r\n\r\n`;
       const chunked = "POST /api/v1/tenants HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked";
       const table: [string, number][] = [
@@ -312,7 +312,7 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
-    it("say what is wrong with that, too", async () => {
+    it("explain the error in malformed HTTP", async () => {
       const malformed = "headers: each must be one line: name, colon right after it, no control characters";
       const table: [string, string][] = [
         [`X-Long: ${"x".repeat(20_000)}`, "headers: must be at most 16384 bytes, the request line included"],
@@ -341,7 +341,7 @@ describeOnEngines("requests", (freshEngines) => {
   });
 
   describe("answers", () => {
-    it("carry the request's id, the caller's where it is sane", async () => {
+    it("carry the request's id, the caller's own if it is valid", async () => {
       const ids = ["my-id", "!".repeat(128)];
       for (const path of ["/healthz", "/nothing", "/api/v1/users", ingest.path]) {
         for (const id of ids) {
@@ -359,7 +359,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect(await raw(["GET /healthz HTTP/1.1", ...unmet].join("\r\n"))).to.match(/\r\nX-Request-Id: my-id\r\n/);
     });
 
-    it("of the log name it too", async () => {
+    it("share the request's id with the entries of the log", async () => {
       const send = () =>
         http("POST", api.url + ingest.path, {
           json: {},
@@ -370,7 +370,7 @@ describeOnEngines("requests", (freshEngines) => {
       expect(entry?.unreadable === undefined && entry?.metadata.correlationId).to.equal("the-request");
     });
 
-    it("are never to be guessed at or stored", async () => {
+    it("forbid sniffing and caching", async () => {
       for (const path of ["/healthz", "/nothing", "/api/v1/users", ingest.path]) {
         const { headers } = await http("GET", api.url + path);
         expect(headers.get("x-content-type-options")).to.equal("nosniff");
@@ -381,7 +381,7 @@ describeOnEngines("requests", (freshEngines) => {
     });
   });
 
-  it("about health are answered to anyone", async () => {
+  it("about health need no credentials", async () => {
     expect((await http("GET", `${api.url}/healthz`)).text).to.equal("ok");
     expect((await http("GET", `${api.url}/readyz`)).text).to.equal("ready");
     const metrics = await http("GET", `${api.url}/metrics`);

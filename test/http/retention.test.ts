@@ -16,7 +16,7 @@ describeOnEngines("a tenant's retentionDays", (freshEngines) => {
   const change = (fields: object, by = one.admin.client) => by.patch(path(), fields);
   const shown = async () => shaped(await one.viewer.client.get(path()), "tenant")["retentionDays"];
 
-  it("is null at first, is set to 1 to 3650 and to null again, and stays where nothing is said of it", async () => {
+  it("is null at first, is set to 1 to 3650 and to null again, and stays if absent from a change", async () => {
     expect(await shown()).to.equal(null);
     for (const retentionDays of [1, 30, 3650, null, 7]) {
       expect(shaped(await change({ retentionDays }), "tenant")).to.include({ retentionDays });

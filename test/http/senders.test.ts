@@ -61,7 +61,7 @@ describeOnEngines("senders", (freshEngines) => {
       for (const { text } of [read, list]) expect(text).not.to.include(String(ingestToken));
     });
 
-    it("keeps the mapping and nothing else of it", async () => {
+    it("keeps only the known fields of the mapping", async () => {
       const mapping = jmespath("{\n  id: id\n}");
       const answer = await create({ mapping: { ...mapping, extra: 1 } });
       expect(shaped(answer, "created-sender")["mapping"]).to.deep.equal(mapping);
@@ -104,7 +104,7 @@ describeOnEngines("senders", (freshEngines) => {
       });
     }
 
-    it("gives 404 for a deleted destination, and says whose another tenant's is", async () => {
+    it("gives 404 for a deleted destination, and 403 for another tenant's", async () => {
       const foreign = await create({ destinationUrlId: theirs.destinationId });
       expect([foreign.status, foreign.text]).to.deep.equal([403, "the destination belongs to another tenant"]);
       const gone = await openIngest(one.owner.client, one.tenantId);
@@ -114,7 +114,7 @@ describeOnEngines("senders", (freshEngines) => {
   });
 
   describe("change", () => {
-    it("changes what is given, and shows it everywhere", async () => {
+    it("changes the given fields, and shows them everywhere", async () => {
       const { id } = await created();
       const elsewhere = await openIngest(one.owner.client, one.tenantId);
       engines.clock.advance(1_000);
@@ -170,7 +170,7 @@ describeOnEngines("senders", (freshEngines) => {
     expect([(await send(token, "{}")).status, (await send(fresh, "{}")).status]).to.deep.equal([404, 202]);
   });
 
-  it("is deleted with 204, and 404 from then on, for its token too", async () => {
+  it("is deleted with 204, and gives 404 from then on, for its token too", async () => {
     const { id, token } = await created();
     const answer = await one.developer.client.delete(path(id));
     expect([answer.status, answer.text]).to.deep.equal([204, ""]);
@@ -192,7 +192,7 @@ describeOnEngines("senders", (freshEngines) => {
     const test = (id: string, payload: unknown, by = one.viewer.client) =>
       by.post(path(id, "/test-mapping"), { payload });
 
-    it("gives every role the result, of an object or of its text", async () => {
+    it("gives every role the result for an object or for JSON text", async () => {
       const { id } = await created({ mapping });
       const payload = { id: 7, lines: [{ price: 1.5 }, { price: 2 }] };
       for (const { client } of [one.owner, one.admin, one.developer, one.viewer]) {
@@ -207,7 +207,7 @@ describeOnEngines("senders", (freshEngines) => {
       expect((await one.viewer.client.get("/api/v1/events")).text).not.to.include('"order\\":7');
     });
 
-    it("shows the very text that would be delivered", async () => {
+    it("shows exactly the text that would be delivered", async () => {
       const { id } = await created({ mapping: jmespath("{order: id}") });
       const digits = "12345678901234567890";
       expect((await test(id, `{"id":${digits}}`)).text).to.equal(`{"result":{"order":${digits}}}`);
@@ -215,7 +215,7 @@ describeOnEngines("senders", (freshEngines) => {
       expect((await test(plain, '{ "id":1.0}')).text).to.equal('{"result":{ "id":1.0}}');
     });
 
-    it("gives 400 that names the payload for what cannot be mapped", async () => {
+    it("gives 400 naming the payload for a payload that cannot be mapped", async () => {
       const { id } = await created({ mapping });
       const deep = `${'{"a":'.repeat(128)}{}${"}".repeat(128)}`;
       for (const payload of [undefined, null, 5, [], "", "[]", "5", "{", "\ufeff{}", '{"a":"\ud800"}', deep, {}]) {
@@ -233,7 +233,7 @@ describeOnEngines("senders", (freshEngines) => {
   });
 
   describe("ingest", () => {
-    it("stores what the mapping makes, and the original beside it", async () => {
+    it("stores the result of the mapping, and the original beside it", async () => {
       const { id, token } = await created({ mapping: jmespath("{order: data.id, skus: data.lines[*].sku}") });
       const body = '{ "data": {"id": 9007199254740993, "lines": [{"sku":"a"},{"sku":"ü"}]}, "x":1.0}';
       const { event, fact } = await accepted(await send(token, body));
@@ -243,7 +243,7 @@ describeOnEngines("senders", (freshEngines) => {
       expect(fact).to.include({ destinationId: mine.destinationId });
     });
 
-    it("stores the very text that came where there is no mapping", async () => {
+    it("stores the received text unchanged without a mapping", async () => {
       const { id, token } = await created();
       const body = ' {"a":1.0,"a":1e400}\n';
       const { event, fact } = await accepted(await send(token, body));
@@ -251,7 +251,7 @@ describeOnEngines("senders", (freshEngines) => {
       expect(fact).to.include({ senderId: id, payload: body, original: null });
     });
 
-    it("goes where the sender points, and maps as it says, from the next request on", async () => {
+    it("uses a changed destination and mapping from the next request on", async () => {
       const { id, token } = await created({ mapping: jmespath("{v: `1`}") });
       const elsewhere = await openIngest(one.owner.client, one.tenantId);
       await one.developer.client.patch(path(id), {
@@ -286,7 +286,7 @@ describeOnEngines("senders", (freshEngines) => {
       });
     }
 
-    it("gives 422 while the sender or its destination takes nothing in, yet 200 for what it has already", async () => {
+    it("gives 422 while the sender or its destination is closed, yet 200 for a duplicate", async () => {
       const target = await openIngest(one.owner.client, one.tenantId);
       const { destinationId: destinationUrlId } = target;
       const { id, token } = await created({ destinationUrlId, mapping: jmespath("data") });
@@ -315,8 +315,8 @@ describeOnEngines("senders", (freshEngines) => {
       expect(shaped(read, "sender")).to.include({ status: "Active", destinationUrlId });
     });
 
-    describe("that waits to be mapped", () => {
-      /** Lets something happen while the next mapping runs. */
+    describe("while the mapping runs", () => {
+      /** Calls `happens` while the next mapping runs. */
       const meanwhile = (happens: () => Promise<HttpAnswer>) => {
         const { mappings } = api.world;
         const apply = mappings.apply.bind(mappings);
@@ -327,14 +327,14 @@ describeOnEngines("senders", (freshEngines) => {
         };
       };
 
-      it("is refused once the key is revoked", async () => {
+      it("is refused if the key is revoked", async () => {
         const { token } = await created({ mapping: jmespath("{v: `1`}") });
         const key = (await one.owner.client.post("/api/v1/api-keys", { name: "short-lived" })).json;
         meanwhile(() => one.owner.client.delete(`/api/v1/api-keys/${String(key["id"])}`));
         expect((await send(token, "{}", { "x-api-key": String(key["key"]) })).status).to.equal(401);
       });
 
-      it("is refused once the sender is deleted or inactive", async () => {
+      it("is refused if the sender is deleted or set inactive", async () => {
         const { id, token } = await created({ mapping: jmespath("{v: `1`}") });
         meanwhile(() => one.owner.client.patch(path(id), { status: "inactive" }));
         expect((await send(token, "{}")).status).to.equal(422);
@@ -343,7 +343,7 @@ describeOnEngines("senders", (freshEngines) => {
         expect((await send(token, "{}")).status).to.equal(404);
       });
 
-      it("is mapped again once the mapping is another", async () => {
+      it("maps again if the mapping changes", async () => {
         const { id, token } = await created({ mapping: jmespath("{v: `1`}") });
         meanwhile(() => one.owner.client.patch(path(id), { mapping: jmespath("{v: `2`}") }));
         const { event, fact } = await accepted(await send(token, "{}"));
@@ -352,7 +352,7 @@ describeOnEngines("senders", (freshEngines) => {
       });
     });
 
-    it("tells tokens apart: 404 for a token of the other kind, 403 for another tenant's", async () => {
+    it("gives 404 for a token of the other kind, 403 for another tenant's", async () => {
       const { token } = await created();
       expect((await send(token.replace("sndr_", "dst_"), "{}")).status).to.equal(404);
       expect((await send(mine.ingestToken.replace("dst_", "sndr_"), "{}")).status).to.equal(404);
@@ -368,7 +368,7 @@ describeOnEngines("senders", (freshEngines) => {
       expect((await send(mine.ingestToken, "{}", headers)).status).to.equal(200);
     });
 
-    it("works in a process that has not heard of the sender yet, and after a look at the log", async () => {
+    it("works in a process that does not know the sender yet: it reads the log", async () => {
       const late = await startApi(engines, { followsLog: false });
       try {
         const { token } = await created({ mapping: jmespath("{late: `true`}") });
@@ -390,7 +390,7 @@ describeOnEngines("senders", (freshEngines) => {
 });
 
 describe("senders, while the read models are behind", () => {
-  it("take in what comes at once, by their newest token", async () => {
+  it("accept events at once, by their newest token", async () => {
     const engines = await inMemoryEngines();
     const api = await startApi(engines);
     try {

@@ -44,13 +44,13 @@ describeOnEngines("sessions", (freshEngines) => {
       const claims = claimsOf(String(session["accessToken"]));
       expect(claims).to.include({ sub: one.admin.id, tenantId: one.tenantId, role: "Admin" });
       expect(claims).to.include.keys("jti", "iat", "exp", "iss", "aud");
-      // Many readers of tokens take whole numbers alone.
+      // Many readers of tokens accept whole numbers only.
       expect(claims["exp"]).to.satisfy(Number.isInteger);
       expect(new Date(Number(claims["exp"]) * 1000).toISOString()).to.equal(session["expiresAt"]);
       expect(Number(claims["exp"]) - Number(claims["iat"])).to.equal(3600);
     });
 
-    it("gives one and the same 401 to every failure", async () => {
+    it("gives the same 401 to every failure", async () => {
       const inactive = await createUser(one.owner.client, "developer");
       await one.owner.client.patch(`/api/v1/users/${inactive.id}`, { status: 1 });
       const long = await createUser(one.owner.client, "developer");
@@ -121,12 +121,12 @@ describeOnEngines("sessions", (freshEngines) => {
       other = { ...other, owner: { ...other.owner, client: await login(api.url, other.owner.email) } };
     });
 
-    it("are taken in one spelling only", async () => {
+    it("are accepted in one spelling only", async () => {
       const token = one.owner.client.token ?? "";
       const [head = "", body = "", signature = ""] = token.split(".");
       expect(await status(`Bearer ${token}`)).to.equal(200);
       expect(await status(`bearer ${token}`)).to.equal(200);
-      // The last character of 32 bytes in base64url has two bits to spare.
+      // Two bits of the last base64url character of 32 bytes are unused.
       const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
       const last = alphabet.indexOf(signature.at(-1) ?? "");
       const respelled = signature.slice(0, -1) + (alphabet[last ^ 1] ?? "");
@@ -150,7 +150,7 @@ describeOnEngines("sessions", (freshEngines) => {
       for (const spelling of spellings) expect(await status(`Bearer ${spelling}`), spelling.slice(-50)).to.equal(401);
     });
 
-    it("are the only way in", async () => {
+    it("are the only credentials", async () => {
       const token = one.owner.client.token ?? "";
       for (const header of [
         "",

@@ -13,23 +13,23 @@ import { ampleMemory } from "../support/shared-memory.ts";
 const maxBodyBytes = 262_144;
 const patienceMs = 5_000;
 
-describe("memory that requests share", function () {
+describe("memory shared by requests", function () {
   this.timeout(30_000);
   let engines: InMemoryEngines;
-  /** Time of those that wait for memory: it stands still. */
+  /** The clock of requests that wait for memory: it stands still. */
   let clock: ManualClock;
   let api: TestApi;
   let one: Account;
   let other: Account;
   let ingest: Awaited<ReturnType<typeof openIngest>>;
   let others: Awaited<ReturnType<typeof openIngest>>;
-  /** A request that holds memory or waits for it; ended after the test. */
+  /** Requests that hold memory or wait for it; ended after the test. */
   const open: ClientRequest[] = [];
 
   before(async () => {
     engines = await inMemoryEngines();
     clock = new ManualClock();
-    // One large page each for two tenants at once, or four large bodies; one large body each for two networks.
+    // Room for one large page each of two tenants, or four large bodies; for one large body each of two networks.
     const memory = ampleMemory(clock, { tenants: 2 * 1024 * 1024, networks: 2 * maxBodyBytes });
     api = await startApi(engines, { memory, trustedProxies: 1 });
     one = await openAccount(api.url);
@@ -54,7 +54,7 @@ describe("memory that requests share", function () {
 
   const large = (n: number) => ({ n, text: "x".repeat(200_000) });
   const answerOf = async (sent: ClientRequest) => ((await once(sent, "response")) as [IncomingMessage])[0];
-  /** Ends a request; resolves once the server knows. */
+  /** Ends a request; resolves once the server has closed its connection. */
   const gone = async (sent: ClientRequest) => {
     const connections = () => new Promise<number>((resolve) => api.server.getConnections((_, count) => resolve(count)));
     const before = await connections();
@@ -62,7 +62,7 @@ describe("memory that requests share", function () {
     sent.on("error", () => undefined).destroy();
     while (await connections() >= before) await turn();
   };
-  /** Asks for a large page of a tenant's, and takes nothing of it. */
+  /** Asks for a large page of a tenant, and does not read it. */
   const page = (account: Account) => {
     const headers = { authorization: `Bearer ${account.owner.client.token}` };
     const sent = get(`${api.url}/api/v1/events?Qt=100`, { agent: false, headers });
@@ -79,7 +79,7 @@ describe("memory that requests share", function () {
   };
   const login = (address: string) => begun("/api/v1/auth/login", { "x-forwarded-for": address });
   const event = ({ path, apiKey }: typeof ingest) => begun(path, { "x-api-key": apiKey });
-  /** Fails unless the request waits still after another has been served. */
+  /** Fails unless the request still waits after others have been served. */
   const waits = async (sent: ClientRequest) => {
     let settled = false;
     const settle = () => (settled = true);
@@ -97,14 +97,14 @@ describe("memory that requests share", function () {
   };
 
   describe("for answers", () => {
-    it("is held by a large page until its client has read it: the tenant's next one waits, then gets 503", async () => {
+    it("is held by a large page until it is read: the tenant's next page waits, then gets 503", async () => {
       expect((await answerOf(page(one))).statusCode).to.equal(200);
       const next = page(one);
       await waits(next);
       await isRefused(next);
     });
 
-    it("goes to the tenant's next page once the client of the one before is gone", async () => {
+    it("goes to the tenant's next page once the previous client has disconnected", async () => {
       const first = page(one);
       await answerOf(first);
       const next = page(one);
@@ -115,7 +115,7 @@ describe("memory that requests share", function () {
       expect(items).to.have.length(80);
     });
 
-    it("is there for another tenant's large page, and for everybody's small answers", async () => {
+    it("is left for another tenant's large page, and for small answers to all", async () => {
       await answerOf(page(one));
       await waits(page(one));
       expect((await answerOf(page(other))).statusCode).to.equal(200);
@@ -144,7 +144,7 @@ describe("memory that requests share", function () {
   });
 
   describe("for the answers of commands", () => {
-    it("is held before anything is changed: an event whose cancellation is answered 503 is not cancelled", async () => {
+    it("is taken before any change: a cancellation answered with 503 does not cancel the event", async () => {
       const { client } = one.owner;
       const headers = { "x-api-key": ingest.apiKey };
       const { json } = await http("POST", api.url + ingest.path, { json: large(0), headers });
@@ -162,14 +162,14 @@ describe("memory that requests share", function () {
   });
 
   describe("for bodies", () => {
-    it("is held by an incomplete body: the network's next large one waits, then gets 503", async () => {
+    it("is held by an incomplete body: the network's next large body waits, then gets 503", async () => {
       await once(login("192.0.2.1"), "continue");
       const next = login("192.0.2.1");
       await waits(next);
       await isRefused(next);
     });
 
-    it("goes to the network's next body once the one before is over", async () => {
+    it("goes to the network's next body once the previous request has ended", async () => {
       const first = login("192.0.2.1");
       await once(first, "continue");
       const next = login("192.0.2.1");
@@ -180,7 +180,7 @@ describe("memory that requests share", function () {
       await continued;
     });
 
-    it("is there for another network's large body, and for everybody's small ones", async () => {
+    it("is left for another network's large body, and for small bodies of all", async () => {
       await once(login("2001:db8::1"), "continue");
       await waits(login("2001:db8::2"));
       await once(login("2001:db8:0:1::1"), "continue");
@@ -189,7 +189,7 @@ describe("memory that requests share", function () {
       expect((await http("POST", `${api.url}/api/v1/auth/login`, { json, headers })).status).to.equal(200);
     });
 
-    it("is held for chunked bodies that prove to be large", async () => {
+    it("is taken by chunked bodies once they prove to be large", async () => {
       const chunked = () => {
         const headers = { "content-type": "application/json", "x-forwarded-for": "192.0.2.1" };
         const sent = request(`${api.url}/api/v1/auth/login`, { method: "POST", agent: false, headers });
@@ -206,7 +206,7 @@ describe("memory that requests share", function () {
       await isRefused(last);
     });
 
-    it("counts for a known tenant: unfinished events leave memory to other tenants, and to small events", async () => {
+    it("is counted by tenant: unfinished events leave memory to other tenants, and to small events", async () => {
       const stuck = Array.from({ length: 4 }, () => event(ingest));
       for (const sent of stuck) await once(sent, "continue");
       const next = event(ingest);

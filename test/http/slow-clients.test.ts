@@ -7,10 +7,10 @@ import { openAccount, openIngest } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 
-/** Ten drops of the slow ones fit into the time for a head, twenty into that for a request. */
+/** A slow client sends ten bytes in the time for a head, twenty in the time for a request. */
 const patience = { headers: 400, request: 800, answer: 200, silence: 100, checkEvery: 20 };
 const dropMs = 40;
-/** What a busy machine may add: whoever is not cut off sends on for much longer. */
+/** Delay allowed to a busy machine: a client that is not cut off sends for much longer. */
 const busyMs = 5_000;
 
 describe("slow clients", () => {
@@ -37,7 +37,7 @@ describe("slow clients", () => {
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** With less patience than the running API; the same listener as there unless given. */
+  /** A server with less patience than the running API, by default with the same listener. */
   const listening = async (given: typeof patience, own?: RequestListener): Promise<Server> => {
     const [listener] = api.server.listeners("request") as [RequestListener];
     const server = createHttpServer(own ?? listener, api.world, { plain: api.plain, patience: given });
@@ -48,7 +48,7 @@ describe("slow clients", () => {
   };
   const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-  /** Sends the first part at once and the rest a byte at a time. Answers what came back, and after how long. */
+  /** Sends the first part at once and the rest a byte at a time. Returns the received text and the duration. */
   const drip = async (atOnce: string, slowly: string, to = port): Promise<{ text: string; tookMs: number }> => {
     const startedAt = performance.now();
     const socket: Socket = connect(to, "127.0.0.1");
@@ -57,7 +57,7 @@ describe("slow clients", () => {
     socket.write(atOnce);
     let sent = 0;
     const timer = setInterval(() => socket.write(slowly[(sent += 1) - 1] ?? "x"), dropMs);
-    // A reset is an end like any other.
+    // A reset also ends the connection.
     await new Promise((resolve) => socket.once("close", resolve));
     clearInterval(timer);
     return { text, tookMs: performance.now() - startedAt };
@@ -65,7 +65,7 @@ describe("slow clients", () => {
   const head = (path: string, ...headers: string[]) =>
     [`POST ${path} HTTP/1.1`, "Host: relay", "Content-Type: application/json", ...headers].join("\r\n");
 
-  it("are cut off in the middle of a head, however steadily they send", async () => {
+  it("are cut off in the middle of a head, even if they send steadily", async () => {
     const slow = ["POST /api/v1/auth/login HTTP/1.1\r\n".repeat(5), `X-A: ${"a".repeat(500)}`].map((slowly) =>
       drip(slowly.startsWith("X") ? `${head("/api/v1/auth/login")}\r\n` : "", slowly));
     for (const { text, tookMs } of await Promise.all(slow)) {
@@ -74,7 +74,7 @@ describe("slow clients", () => {
     }
   });
 
-  it("are cut off where they send empty lines and no request, however steadily", async () => {
+  it("are cut off if they send empty lines and no request, even steadily", async () => {
     const { tookMs } = await drip("\r\n", "\r\n".repeat(300));
     expect(tookMs).to.be.within(patience.headers * 0.9, patience.headers + busyMs);
   });
@@ -92,8 +92,8 @@ describe("slow clients", () => {
     expect(await engines.store.head()).to.equal(before);
   });
 
-  it("of whom there are hundreds do not keep others from being answered", async () => {
-    // They stay for longer than an answer takes, however busy the machine is.
+  it("do not keep others from being answered, even hundreds of them", async () => {
+    // The slow clients stay for longer than an answer takes, even on a busy machine.
     const headers = 2_000;
     const server = await listening({ ...patience, headers, request: headers });
     const slow = () => drip("POST /api/v1/auth/login HTTP/1.1\r\n", "X-A: aaaa".repeat(50), portOf(server));
@@ -109,23 +109,23 @@ describe("slow clients", () => {
     expect(open).to.be.at.most(1);
   });
 
-  it("have seconds in a relay that runs: 10 for a head, 30 for all, 15 to 30 to take more of an answer", () => {
+  it("have in production 10 s for a head, 30 s for a request, and 15 to 30 s to read on in an answer", () => {
     expect(api.server).to.include({ headersTimeout: 10_000, requestTimeout: 30_000, timeout: 15_000 });
   });
 
-  it("are cut off when they take nothing more of their answers", async () => {
+  it("are cut off when they stop reading their answers", async () => {
     const answer = "a".repeat(1_000_000);
     const server = await listening(patience, (_request, response) => response.end(answer));
     const socket = connect(portOf(server), "127.0.0.1").on("error", () => undefined).pause();
     const [accepted] = (await once(server, "connection")) as [Socket];
     const cutOff = once(accepted, "close");
-    // More than the system keeps of them.
+    // More answers than the buffers of the system hold.
     socket.write("GET / HTTP/1.1\r\nHost: relay\r\n\r\n".repeat(100));
     await cutOff;
     socket.destroy();
   });
 
-  it("are not who waits in silence for an answer that takes long", async () => {
+  it("do not include a client that waits in silence for a slow answer", async () => {
     const server = await listening(patience, (request, response) => {
       request.socket.once("timeout", () => response.end("at last"));
     });

@@ -63,7 +63,7 @@ describeOnEngines("tenants", (freshEngines) => {
       expect((await create({ name: `  ${name}  ` })).json["tenantName"]).to.equal(name);
     });
 
-    it("takes the delivery policy, and ignores what only the cloud offering reads", async () => {
+    it("takes the delivery policy, and ignores the fields of the cloud offering", async () => {
       const answer = await create({
         maxTrys: 1,
         circuitBreakerTimer: 1,
@@ -142,7 +142,7 @@ describeOnEngines("tenants", (freshEngines) => {
   });
 
   describe("change", () => {
-    it("changes what is given and nothing else", async () => {
+    it("changes only the given fields", async () => {
       const { owner, tenantId, name } = await createTenant(api.url);
       const path = `/api/v1/tenants/${tenantId}`;
       const answer = await owner.client.patch(path, { maxTrys: 3 });
@@ -153,7 +153,7 @@ describeOnEngines("tenants", (freshEngines) => {
       expect((await owner.client.get(path)).json).to.include({ name: renamed, maxTrys: 3, circuitBreakerTimer: 5 });
     });
 
-    it("is dated when it is recorded, however long its name took to be reserved", async () => {
+    it("is dated at its append, not before the reservation of its name", async () => {
       const { owner, tenantId } = await createTenant(api.url);
       const path = `/api/v1/tenants/${tenantId}`;
       const { store } = api.world;
@@ -180,7 +180,7 @@ describeOnEngines("tenants", (freshEngines) => {
       expect((await owner.client.patch(`/api/v1/tenants/${tenantId}`, {})).text).to.equal(before);
     });
 
-    it("frees the old name, keeps the new one, and takes another spelling of the own", async () => {
+    it("frees the old name, keeps the new one, and takes another spelling of the tenant's own name", async () => {
       const { owner, tenantId, name } = await createTenant(api.url);
       const path = `/api/v1/tenants/${tenantId}`;
       const renamed = unique("Renamed");
@@ -193,7 +193,7 @@ describeOnEngines("tenants", (freshEngines) => {
       );
     });
 
-    it("looks at the body before the record and the role", async () => {
+    it("checks the body before the record and the role", async () => {
       const wrong = { maxTrys: 0 };
       expect((await one.owner.client.patch(`/api/v1/tenants/${nowhere}`, wrong)).status).to.equal(400);
       expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, wrong)).status).to.equal(400);
@@ -211,7 +211,7 @@ describeOnEngines("tenants", (freshEngines) => {
   describe("webhook secret", () => {
     const path = (tenantId: string) => `/api/v1/tenants/${tenantId}/webhook-secret`;
 
-    it("is shown as it was at creation", async () => {
+    it("is the secret shown at creation", async () => {
       const answer = await one.developer.client.get(path(one.tenantId));
       expect(shaped(answer, "webhook-secret")).to.deep.equal({ webhookSecret: one.webhookSecret });
     });
@@ -225,7 +225,7 @@ describeOnEngines("tenants", (freshEngines) => {
       expect((await owner.client.get(path(tenantId))).json).to.deep.equal({ webhookSecret: fresh });
     });
 
-    it("verifies a signature in constant form, whatever else the signature is", async () => {
+    it("verifies only signatures of the exact form", async () => {
       const payload = '{"a":1.0,"ü":"\ud83d\ude00"}';
       const hex = (secret: string) => createHmac("sha256", secret).update(payload).digest("hex");
       const right = `sha256=${hex(one.webhookSecret)}`;

@@ -47,7 +47,7 @@ describe("S6 throttles", () => {
     });
 
   describe("logins", () => {
-    it("are refused after 10 failures from one address, the right password too, for 5 minutes", async () => {
+    it("are refused after 10 failures from one address for 5 minutes, even with the right password", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       for (let n = 0; n < 10; n += 1) expect((await enter(freshEmail(), "wrong password")).status).to.equal(401);
@@ -57,7 +57,7 @@ describe("S6 throttles", () => {
       expect((await enter(owner.email, password)).status).to.equal(200);
     });
 
-    it("are refused after 10 failures for one email, from wherever", async () => {
+    it("are refused after 10 failures for one email, from any address", async () => {
       await start(1);
       const { owner } = await createTenant(api.url);
       for (let n = 0; n < 10; n += 1)
@@ -67,7 +67,7 @@ describe("S6 throttles", () => {
       expect((await enter(second.email, password, "192.0.2.99")).status).to.equal(200);
     });
 
-    it("that succeed count for nothing and reset nothing", async () => {
+    it("that succeed neither count nor reset the count", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       for (let n = 0; n < 12; n += 1) expect((await enter(owner.email, password)).status).to.equal(200);
@@ -87,7 +87,7 @@ describe("S6 throttles", () => {
       expect(checks(), "passwords checked").to.equal(10);
     });
 
-    it("count by the connection's address, whatever is forwarded, in whatever header", async () => {
+    it("count by the connection's address, and ignore headers of forwarding", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       for (let n = 0; n < 10; n += 1) {
@@ -101,7 +101,7 @@ describe("S6 throttles", () => {
       expect((await enter(owner.email, password, "192.0.2.99")).status).to.equal(429);
     });
 
-    it("behind a proxy are not freed by what the client itself writes, however it is written", async () => {
+    it("behind a proxy ignore forwarded addresses written by the client, in any form", async () => {
       await start(1);
       const { owner } = await createTenant(api.url);
       const forged = [
@@ -116,7 +116,7 @@ describe("S6 throttles", () => {
       expect((await enter(owner.email, password, "198.51.100.8")).status).to.equal(200);
     });
 
-    it("count an IPv6 client by its /64, however its addresses are written, and its neighbour apart", async () => {
+    it("count an IPv6 client by its /64 in any notation, and the neighbouring /64 separately", async () => {
       await start(1);
       const { owner } = await createTenant(api.url);
       const own = [
@@ -133,7 +133,7 @@ describe("S6 throttles", () => {
       }
     });
 
-    it("are free again once the window of each is over, not a moment before", async () => {
+    it("are allowed again exactly at the end of each window", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       for (let n = 0; n < 5; n += 1) await enter(owner.email, "wrong password");
@@ -148,7 +148,7 @@ describe("S6 throttles", () => {
       expect((await enter(owner.email, password)).status).to.equal(200);
     });
 
-    it("that nobody could judge, the log being away, are no failures", async () => {
+    it("answered with 503, since the log is unavailable, are no failures", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       const readStream = engines.store.readStream.bind(engines.store);
@@ -173,7 +173,7 @@ describe("S6 throttles", () => {
   });
 
   describe("tenant creations", () => {
-    it("are refused after 5 requests from one address within the hour, whatever came of them", async () => {
+    it("are refused after 5 requests from one address within the hour, successful or not", async () => {
       await start();
       const answers = [await create(), await create({ name: "" }), await create({ ownerEmail: 5 }), await create()];
       expect(answers.map(({ status }) => status)).to.deep.equal([201, 400, 400, 201]);
@@ -197,15 +197,15 @@ describe("S6 throttles", () => {
       expect((await create()).status).to.equal(201);
     });
 
-    it("count by the connection's address, whatever is forwarded", async () => {
+    it("count by the connection's address, and ignore X-Forwarded-For", async () => {
       await start();
       for (let n = 0; n < 5; n += 1) expect((await create({}, `192.0.2.${n}`)).status).to.equal(201);
       expect((await create({}, "192.0.2.99")).status).to.equal(429);
     });
 
-    it("behind trusted proxies count by the address the first of them saw", async () => {
+    it("behind trusted proxies count by the client address seen by the first proxy", async () => {
       await start(2);
-      // The client writes what it likes to the left of what the proxies add.
+      // The client can write anything to the left of the addresses that the proxies add.
       for (let n = 0; n < 5; n += 1)
         expect((await create({}, `203.0.113.${n}, 192.0.2.1, 10.0.0.1`)).status).to.equal(201);
       expect((await create({}, "203.0.113.99, 192.0.2.1, 10.0.0.2")).status).to.equal(429);
@@ -238,7 +238,7 @@ describe("S6 throttles", () => {
   }
 
   describe("invite registrations", () => {
-    it("are refused after 10 requests from one address within the hour, whatever came of them", async () => {
+    it("are refused after 10 requests from one address within the hour, successful or not", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       const invite = async () =>
@@ -263,7 +263,7 @@ describe("S6 throttles", () => {
       expect((await register(third, good)).status).to.equal(201);
     });
 
-    it("are no more than 10 when they come in parallel, whatever is forwarded", async () => {
+    it("are no more than 10 when they come in parallel, with any X-Forwarded-For", async () => {
       await start();
       const { owner } = await createTenant(api.url);
       const invite = { email: freshEmail(), role: 0 };
@@ -276,7 +276,7 @@ describe("S6 throttles", () => {
       expect(answers.every(({ headers }) => headers.get("retry-after") === null)).to.equal(true);
     });
 
-    it("behind trusted proxies count by the address the first of them saw", async () => {
+    it("behind trusted proxies count by the client address seen by the first proxy", async () => {
       await start(1);
       for (let n = 0; n < 10; n += 1) {
         expect((await register("inv_none", JSON.stringify({ password }), "192.0.2.1")).status).to.equal(404);

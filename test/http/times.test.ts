@@ -6,7 +6,7 @@ import type { HttpAnswer } from "../support/http.ts";
 
 const digits = "9".repeat(300);
 
-/** Spellings of 2999-01-31T12:30:05.999Z or the millisecond that it is in. */
+/** Spellings of 2999-01-31T12:30:05.999Z, or of a time within that millisecond. */
 const spellings = [
   `2999-01-31T12:30:05.${digits}Z`, "2999-01-31T12:30:05.9991234567Z", "2999-01-31t12:30:05.999z",
   "2999-01-31 12:30:05.9999999999", "2999-01-31T18:00:05,999+05:30", "2999-01-31T07:30:05.999-0500",
@@ -59,7 +59,7 @@ describe("a time in a request", () => {
       }
     });
 
-    it(`is refused with a reason where it is a leap second, in basic format or after the year 9999: ${place}`,
+    it(`is refused with a reason if it is a leap second, in basic format or after the year 9999: ${place}`,
       async () => {
         for (const [time, problem] of refused) {
           const answer = await send(time);
@@ -68,7 +68,7 @@ describe("a time in a request", () => {
       });
   }
 
-  it("is shown in UTC with what is smaller than a millisecond cut off, not rounded", async () => {
+  it("is shown in UTC, truncated to milliseconds, not rounded", async () => {
     for (const time of spellings) {
       const key = await one.owner.client.post("/api/v1/api-keys", { name: "producer", expiresAt: time });
       expect(key.json["expiresAt"], time).to.equal("2999-01-31T12:30:05.999Z");

@@ -46,7 +46,7 @@ describeOnEngines("users", (freshEngines) => {
       expect(answer.text).not.to.include(password);
     });
 
-    it("takes an email of 255 characters, however they are shared out", async () => {
+    it("takes an email of 255 characters, 242 of them in its local part", async () => {
       const email = `${unique("x").padEnd(242, "x")}@long.example`;
       expect(email).to.have.length(255);
       const answer = await one.owner.client.post("/api/v1/users", { email, password });
@@ -78,7 +78,7 @@ describeOnEngines("users", (freshEngines) => {
       });
     }
 
-    it("says which number is which role or status: answers have names", async () => {
+    it("explains the numbers of roles and statuses in refusals", async () => {
       const meanings = "0 Developer, 1 Admin, 10 Owner, 20 Viewer";
       for (const role of [2, "Admin"]) {
         const answer = await one.owner.client.post("/api/v1/users", { email: freshEmail(), password, role });
@@ -92,7 +92,7 @@ describeOnEngines("users", (freshEngines) => {
       );
     });
 
-    it("gives 409 for an email in use anywhere, in any case; but first 403 to who may not create", async () => {
+    it("gives 409 for an email in use anywhere, in any case; but first 403 to a forbidden role", async () => {
       for (const email of [one.viewer.email, other.owner.email.toUpperCase()]) {
         expect((await one.admin.client.post("/api/v1/users", { email, password })).status).to.equal(409);
         expect((await one.viewer.client.post("/api/v1/users", { email, password })).status).to.equal(403);
@@ -101,7 +101,7 @@ describeOnEngines("users", (freshEngines) => {
   });
 
   describe("change", () => {
-    /** Asks for a new password of somebody; resolves while that is being hashed. The answer lets it go on. */
+    /** Asks for a new password of a user; resolves while it is being hashed. The result lets the hashing go on. */
     const changesPassword = async (person: Person) => {
       const { passwords } = api.world;
       const hash = passwords.hash.bind(passwords);
@@ -120,7 +120,7 @@ describeOnEngines("users", (freshEngines) => {
       };
     };
 
-    it("is dated when it is recorded, however long its password took to be hashed", async () => {
+    it("is dated at its append, not before the hashing of its password", async () => {
       const person = await createUser(one.owner.client, "developer");
       const slow = await changesPassword(person);
       engines.clock.advance(1_000);
@@ -129,7 +129,7 @@ describeOnEngines("users", (freshEngines) => {
       expect(Date.parse(String(json["updatedAt"]))).to.be.at.least(Date.parse(String(quick["updatedAt"])));
     });
 
-    it("of a password is not in the way of another email", async () => {
+    it("of a password does not conflict with a change of the email", async () => {
       const person = await createUser(one.owner.client, "developer");
       const slow = await changesPassword(person);
       const email = freshEmail();
@@ -169,7 +169,7 @@ describeOnEngines("users", (freshEngines) => {
       }
     });
 
-    it("frees the old email, and gives 409 for one in use; but first 403 to who may not change", async () => {
+    it("frees the old email, and gives 409 for one in use; but first 403 to a forbidden role", async () => {
       const person = await createUser(one.owner.client, "developer");
       const email = freshEmail();
       expect((await person.client.patch(path(person), { email: other.owner.email })).status).to.equal(409);
@@ -193,7 +193,7 @@ describeOnEngines("users", (freshEngines) => {
       expect((await owner.client.patch(path(owner), { role: 10, status: 0 })).status).to.equal(200);
     });
 
-    it("gives 401, then 400, before it is told whether there is such a user", async () => {
+    it("gives 401, then 400, before the user is looked up", async () => {
       for (const change of [
         { email: "x" },
         { password: "" },

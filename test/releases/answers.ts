@@ -1,15 +1,15 @@
 import type { ApiDocument } from "../../src/http/openapi/document.ts";
 
-/** What an answer says. */
+/** The content of an answer. */
 export interface Content {
   readonly status: number;
-  /** JSON, or a text where it is none. */
+  /** JSON, or else a text. */
   readonly body: unknown;
 }
 
-/** A question to the API and its answer. */
+/** A GET request to the API and its answer. */
 export interface Answer extends Content {
-  /** Whose token was sent; see {@link Callers}. */
+  /** The holder of the token that was sent; see {@link Callers}. */
   readonly caller: string;
   /** With the query. */
   readonly path: string;
@@ -23,7 +23,7 @@ export interface Post {
   readonly body: object;
 }
 
-/** Access tokens by the words that the record has for those who hold them. */
+/** Access tokens by the names of their holders in the record. */
 export type Callers = Readonly<Record<string, string>>;
 
 interface Page {
@@ -38,12 +38,12 @@ interface Subject {
 type Item = Readonly<Record<string, unknown>> & { readonly id: string };
 
 const wholeList = "Qt=100";
-/** What the audit calls the things of a list. */
+/** The audit's subject types, by the list of such things. */
 const subjectTypes: Readonly<Record<string, string>> = {
   destinations: "destination", senders: "sender", "api-keys": "apiKey", invites: "invite", users: "user",
 };
 
-/** Asks as a caller. */
+/** Sends a GET as a caller. */
 export async function ask(url: string, callers: Callers, caller: string, path: string): Promise<Answer> {
   const answer = await fetch(url + path, { headers: { authorization: `Bearer ${callers[caller] ?? ""}` } });
   return { caller, path, ...(await contentOf(answer)) };
@@ -62,9 +62,8 @@ async function contentOf(answer: Response): Promise<Content> {
 }
 
 /**
- * Asks all that can be asked by GET under /api/v1 about a tenant, as a caller: each operation of the release's own
- * description, for each thing there is or was, lists whole, by pages and by filters. `eventIds` are events that no list
- * may have any more.
+ * Sends every GET under /api/v1 about a tenant, as a caller: each operation of the release's own description, for each
+ * thing there is or was, lists whole, by pages and by filters. `eventIds` are events that no list may have any more.
  */
 export async function everyAnswer(
   url: string, callers: Callers, caller: string, { tenantId, eventIds }: {
@@ -99,7 +98,7 @@ export async function everyAnswer(
   return answers;
 }
 
-/** Questions with filters, by what there is to find. */
+/** Queries with filters, by the values that occur in events. */
 function filters(events: readonly Item[]): readonly string[] {
   const each = (field: string) => [...new Set(events.map((event) => event[field]))].filter((value) => value !== null)
     .map((value) => encodeURIComponent(value as string));

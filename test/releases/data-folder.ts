@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** What SQLite keeps in the head of a file. */
+/** Pragmas that SQLite stores in the header of a file. */
 const kept = ["page_size", "auto_vacuum", "application_id", "user_version", "journal_mode"] as const;
 const ending = ".sql";
 
-/** What belongs to a database, or is made again by a start: locks, and the index of the log. */
+/** Files that belong to a database or that a start creates again: locks, and the index of the log. */
 const passedOver = [/\.db-(wal|shm)$/, /\.lock$/, /^index$/];
 
-/** Writes the databases of a data folder that nobody uses as texts, one a file. Throws if there is anything else. */
+/** Writes the databases of an unused data folder as texts, one a file. Throws if the folder has any other file. */
 export function dumpDataFolder(dataDir: string, folder: string): void {
   for (const file of readdirSync(dataDir).filter((name) => !passedOver.some((pattern) => pattern.test(name)))) {
     if (!file.endsWith(".db")) throw new Error(`${file} of the data folder has no place in a record yet`);
@@ -17,12 +17,12 @@ export function dumpDataFolder(dataDir: string, folder: string): void {
   }
 }
 
-/** Writes a database that nobody uses as a text. */
+/** Writes an unused database as a text. */
 export function dumpDatabase(path: string, folder: string): void {
   writeFileSync(join(folder, basename(path) + ending), dump(path));
 }
 
-/** Makes a data folder of the databases that were written as texts. */
+/** Creates a data folder from databases written as texts. */
 export function loadDataFolder(folder: string, dataDir: string): void {
   mkdirSync(dataDir, { recursive: true });
   for (const file of readdirSync(folder).filter((name) => name.endsWith(ending))) {
@@ -32,7 +32,7 @@ export function loadDataFolder(folder: string, dataDir: string): void {
   }
 }
 
-/** The statements that make a database once more. */
+/** The statements that create a database again. */
 function dump(path: string): string {
   const database = new DatabaseSync(path, { readOnly: true });
   const head = kept.map((name) => `PRAGMA ${name} = ${String(database.prepare(`PRAGMA ${name}`).get()?.[name])};`);

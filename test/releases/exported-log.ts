@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { EventStoreDbServer } from "../support/eventstoredb-server/server.ts";
 
-/** An entry of the log as its store hands it out; `data` and `metadata` are JSON texts. */
+/** An entry of the log as its store returns it; `data` and `metadata` are JSON texts. */
 interface ExportedEntry {
   readonly stream: string;
   readonly revision: number;
-  /** Of $all: facts name such places, so a log that is loaded must give each entry its own again. */
+  /** The position in $all. Facts name such positions, so a loaded log must give each entry its own again. */
   readonly position: string;
   readonly id: string;
   readonly type: string;
@@ -15,7 +15,7 @@ interface ExportedEntry {
   readonly metadata: string;
 }
 
-/** What a fresh server wrote by itself. */
+/** Entries that a fresh server writes by itself. */
 const ownEntries = 1;
 
 /** Writes the log of the tests' EventStoreDB to a file, an entry a line, with those of deleted streams. */

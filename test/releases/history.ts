@@ -5,7 +5,7 @@ import type { Post } from "./answers.ts";
 
 export const password = "correct horse battery";
 
-/** The settings that the history takes: one retry at once, the next a day later. */
+/** The settings for the history: one retry at once, the next a day later. */
 export const historySettings = {
   RELAY_RETRY_SCHEDULE: "100ms,24h", RELAY_RETRY_JITTER: "0", RELAY_PASSWORD_COST: "4",
   RELAY_LIMIT_TENANT_CREATION: "off", RELAY_LIMIT_INVITE_REGISTRATION: "off", RELAY_ACCESS_TOKEN_TTL: "1d",
@@ -58,12 +58,12 @@ class Tenant {
     return { id: text(made, "id"), ingest: this.path(text(made, "ingestToken")) };
   }
 
-  /** Where a token's holder posts to. */
+  /** The ingest address of a token. */
   path(ingestToken: string): string {
     return `/api/v1/ingest/${this.id}/${ingestToken}`;
   }
 
-  /** Posts an event under a key, or without one where it is null; resolves to its id. */
+  /** Posts an event, under a key unless it is null; resolves to the id of the event. */
   async post(
     path: string, idempotencyKey: string | null, body: Json = { order: 7, price: 19.9 }, apiKey = this.#apiKey,
   ): Promise<string> {
@@ -84,11 +84,11 @@ class Tenant {
   }
 }
 
-/** What is left of a history for questions: tokens of its people, what was posted, and who is to be erased. */
+/** The results of a history: tokens of its users, its posts, and the tenant to erase. */
 export interface History {
   readonly acme: { readonly tenantId: string; readonly owner: string; readonly viewer: string; readonly ended: string };
   readonly globex: { readonly tenantId: string; readonly owner: string };
-  /** A tenant that an operator is to erase. */
+  /** The tenant that an operator erases later. */
   readonly initech: { readonly tenantId: string; readonly owner: string };
   /** Posts under idempotency keys. */
   readonly posts: readonly Post[];
@@ -106,7 +106,7 @@ export async function loginOf(url: string, email: string): Promise<string> {
   return text(await new ApiClient(url).post("/api/v1/auth/login", { email, password }), "accessToken");
 }
 
-/** Has a relay with {@link historySettings} go through all that its API can do. */
+/** Makes all kinds of changes through the API of a relay with {@link historySettings}. */
 export async function makeHistory(url: string, receiver: Receiver): Promise<History> {
   receiver.on("/token", () => ({ body: JSON.stringify({ access_token: "issued", expires_in: 3_600 }) }));
   for (const path of ["/broken", "/dark", "/late", "/flaky"]) receiver.on(path, () => ({ status: 500, body: "down" }));
@@ -135,7 +135,7 @@ export async function makeHistory(url: string, receiver: Receiver): Promise<Hist
   };
 }
 
-/** Users that change, and one that leaves; answers the Viewer's token. */
+/** Users with changes, and one deleted user; returns the Viewer's token. */
 async function people({ owner }: Tenant, url: string): Promise<string> {
   const user = async (name: string, role: number) =>
     text(await owner.post("/api/v1/users", { email: `${name}@acme.example`, password, role }), "id");
@@ -161,7 +161,7 @@ async function keysAndInvites({ owner }: Tenant, url: string): Promise<void> {
   await new ApiClient(url).post(`/api/v1/invites/${accepted}/register`, { password });
 }
 
-/** A destination with each kind of credentials, and those that are changed, deactivated and deleted. */
+/** A destination with each kind of credentials, and changed, deactivated and deleted ones. */
 async function destinations(tenant: Tenant, receiver: Receiver): Promise<void> {
   const { owner } = tenant;
   const to = (path: string) => receiver.url(path);
@@ -243,7 +243,7 @@ async function circuits(tenant: Tenant, receiver: Receiver): Promise<void> {
   await tenant.reaches(withAll, "Succeeded");
 }
 
-/** An event that is purged; answers its id. */
+/** An event that is purged; returns its id. */
 async function purge(tenant: Tenant, receiver: Receiver): Promise<string> {
   const { id, ingest } = await tenant.destination({ url: receiver.url("/purged") });
   const eventId = await tenant.post(ingest, null);
@@ -252,7 +252,7 @@ async function purge(tenant: Tenant, receiver: Receiver): Promise<string> {
   return eventId;
 }
 
-/** Events that wait for a retry a day later: of a destination, of one that is deleted, and one that is cancelled. */
+/** Events waiting for a retry a day later: of a destination, of a deleted one, and a cancelled event. */
 async function waiting(tenant: Tenant, receiver: Receiver): Promise<void> {
   const late = await tenant.destination({ url: receiver.url("/late") });
   const failedTwice = async ({ ingest }: Target, key: string) => {

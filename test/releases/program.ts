@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** The relay of any release, started as its users start it. */
+/** The relay of any release, started as users start it. */
 export class Program {
   readonly #checkout: string;
   readonly #env: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export class Program {
     this.#env = { ...env, PATH, HOME: process.env["HOME"] ?? "" };
   }
 
-  /** Resolves to the address of the API once the relay is ready. `more` goes over the settings. */
+  /** Resolves to the address of the API once the relay is ready. `more` overrides the settings. */
   async start(more: Readonly<Record<string, string>> = {}): Promise<string> {
     const child = this.#spawn([], more);
     this.#child = child;

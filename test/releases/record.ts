@@ -17,22 +17,22 @@ import { Program } from "./program.ts";
 import { masterKey, writeRecord, type ReleaseRecord } from "./records.ts";
 import { factSchemas } from "./schemas.ts";
 
-/** A relay to record, and what it writes to. */
+/** A relay to record, and its stores. */
 interface Subject {
   readonly settings: Readonly<Record<string, string>>;
   /** Whether the log has a fact of a type. */
   readonly isWritten: (type: string) => boolean;
-  /** Writes all that the relay wrote into a folder. It must not be running. */
+  /** Writes the relay's data into a folder. The relay must not be running. */
   readonly keep: (folder: string) => void;
 }
 
 const checkout = resolve(process.argv[2] ?? join(import.meta.dirname, "../.."));
 const { version } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as { readonly version: string };
 const recorded = join(import.meta.dirname, version);
-/** What is recorded in it takes the place of an earlier record when it is whole. */
+/** Holds the new record until it is complete; then it replaces an earlier one. */
 const folder = mkdtempSync(join(tmpdir(), "relay-record-"));
 const formerMasterKey = Buffer.alloc(32, 1).toString("base64");
-/** Facts that are written in the background. */
+/** Types of facts that are written in the background. */
 const lastTypes = ["PurgeCompleted", "UserForgotten"];
 
 for (const name of ["embedded", "eventstoredb"]) mkdirSync(join(folder, name), { recursive: true });
@@ -57,7 +57,7 @@ async function recordEmbedded(): Promise<void> {
   remove();
 }
 
-/** The read models are embedded, but not kept: the relay can make them from the log. */
+/** The read models are embedded, but not recorded: the relay can build them from the log. */
 async function recordOutside(): Promise<void> {
   const { dataDir, settings, remove } = scratch();
   const server = await EventStoreDbServer.start();
@@ -67,7 +67,7 @@ async function recordOutside(): Promise<void> {
     isWritten: (type) => Array.from({ length: database.length }, (_, index) => database.at(index)?.type).includes(type),
     keep: (to) => {
       exportLog(server, join(to, "log.jsonl"));
-      // Which sessions were logged out.
+      // The sessions that were logged out.
       dumpDatabase(join(dataDir, "state.db"), to);
     },
   });
@@ -109,7 +109,7 @@ async function record(to: string, { settings, isWritten, keep }: Subject): Promi
   writeRecord(to, { answeredAt, callers, answers, posts });
 }
 
-/** The Owners of both tenants ask for all there is; everybody asks for some of it. */
+/** The Owners of both tenants send every GET; the other callers send a few. */
 async function allAnswers(url: string, { acme, globex, initech, purged }: History) {
   const callers: Callers = {
     "Acme's Owner": acme.owner, "Globex's Owner": globex.owner, "Acme's Viewer": acme.viewer,

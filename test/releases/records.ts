@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer, Callers, Content, Post } from "./answers.ts";
 
-/** What everything in the records is sealed under. */
+/** The master key of all sealed values in the records. */
 export const masterKey = Buffer.alloc(32, 2).toString("base64");
 
-/** What a release answered about the log, or the data folder, that lies beside it. */
+/** The answers of a release about the log, or the data folder, beside the record. */
 export interface ReleaseRecord {
-  /** When it answered, ISO 8601 UTC: much depends on the time. */
+  /** The time of the answers, ISO 8601 UTC: many of them depend on it. */
   readonly answeredAt: string;
   readonly callers: Callers;
-  /** To questions, asked before the posts. */
+  /** To GET requests, sent before the posts. */
   readonly answers: readonly Answer[];
-  /** Posts that were sent again, and what they were answered: 200 with the event, except where they are refused now. */
+  /** Repeated posts and their answers: 200 with the event, unless they are refused now. */
   readonly posts: readonly (Post & { readonly answer: Content })[];
 }
 
@@ -25,7 +25,7 @@ export function writeRecord(folder: string, { answers, ...world }: ReleaseRecord
   writeFileSync(join(folder, files.answers), answers.map((answer) => `${JSON.stringify(answer)}\n`).join(""));
 }
 
-/** Reads what {@link writeRecord} wrote. */
+/** Reads a record written by {@link writeRecord}. */
 export function readRecord(folder: string): ReleaseRecord {
   const world = JSON.parse(readFileSync(join(folder, files.world), "utf8")) as Omit<ReleaseRecord, "answers">;
   const lines = readFileSync(join(folder, files.answers), "utf8").split("\n").slice(0, -1);

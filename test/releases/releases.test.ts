@@ -40,12 +40,12 @@ for (const { name: release } of folders) {
   });
 }
 
-/** A relay on an empty data folder that can call nobody; not started yet. */
+/** A relay on an empty data folder that cannot call any receiver; not started yet. */
 function relayOn(engines: Readonly<Record<string, string>>): RelayOnClock {
   return new RelayOnClock(null, { env: { ...historySettings, ...engines, RELAY_MASTER_KEY: masterKey } });
 }
 
-/** Tests that a relay of the present answers as the release did, at the time at which that answered. */
+/** Tests that the present relay answers as the release did, with the clock at the time of those answers. */
 function answersAsRecorded(
   folder: string, open: () => Promise<{ readonly relay: RelayOnClock; readonly close: () => Promise<void> }>,
 ): void {
@@ -61,14 +61,14 @@ function answersAsRecorded(
   });
   after(() => close());
 
-  it("gets the answers of that release to every GET", async () => {
+  it("gives the answers of that release to every GET", async () => {
     for (const { caller, path, ...recorded } of answers) {
       const answer = await ask(relay.url, callers, caller, path);
       expect(contentOf(answer), `${caller}: GET ${path}`).to.deep.equal(contentOf(recorded));
     }
   });
 
-  it("gets the old event for a post under an old idempotency key", async () => {
+  it("gives the old event to a post under an old idempotency key", async () => {
     for (const { answer: recorded, ...post } of posts) {
       const { status, body } = await send(relay.url, post);
       expect({ status, body }, post.idempotencyKey).to.deep.equal(recorded);

@@ -31,7 +31,7 @@ export function appendingContract(bench: () => Bench): void {
       expect(entries.at(-1)!.position).to.equal(position);
     });
 
-    it("refuses an append at another revision than the expected, and says which one it is", async () => {
+    it("refuses an append at another revision than the expected, and names the actual one", async () => {
       const stream = freshStream();
       await bench().write(stream, "a", "b");
       const attempts = [[noStream, 1, stream], [0, 1, stream], [5, 1, stream], [0, noStream, freshStream()]] as const;
@@ -97,7 +97,7 @@ export function appendingContract(bench: () => Bench): void {
       expect([...lengths].filter((length) => length % 5 !== 0)).to.deep.equal([]);
     });
 
-    it("keeps the order of calls to one stream that do not wait for each other", async () => {
+    it("keeps the order of concurrent calls to one stream", async () => {
       const stream = freshStream();
       const outcomes = await Promise.all(Array.from({ length: 30 }, (_, at) =>
         bench().store.append(stream, at - 1, [note(String(at))])));
@@ -128,7 +128,7 @@ export function appendingContract(bench: () => Bench): void {
       expect(await bench().store.readStream(stream)).to.have.length(2);
     });
 
-    it("takes the same ids at another revision, in part, or in another order for a conflict", async () => {
+    it("reports the same ids at another revision, in part, or in another order as a conflict", async () => {
       const stream = freshStream();
       const [a, b, c] = [note("a"), note("b"), note("c")] as const;
       await bench().store.append(stream, noStream, [a, b, c]);
@@ -152,7 +152,7 @@ export function appendingContract(bench: () => Bench): void {
       expect((await bench().store.append(stream, 1, [note("goes on")])).revision).to.equal(2);
     });
 
-    it("refuses what the codec refuses, and an append of nothing", async () => {
+    it("refuses entries that the codec refuses, and an empty append", async () => {
       const stream = freshStream();
       const unacceptable = [note("fine"), note("not", randomUUID(), unacceptableType)];
       expect(await failureOf(bench().store.append(stream, noStream, unacceptable))).to.be.instanceOf(UnacceptableEntry);

@@ -7,7 +7,7 @@ import { failureOf, freshStream, note, texts, type Bench } from "./harness.ts";
 /** Deletion of streams. */
 export function deletingContract(bench: () => Bench): void {
   describe("deleting a stream", () => {
-    it("leaves nothing to read and lets the stream begin again, with revisions that go on", async () => {
+    it("leaves nothing to read and lets the stream begin again, with higher revisions", async () => {
       const stream = freshStream();
       const [, , last] = await bench().write(stream, "a", "b", "c");
       await bench().store.deleteStream(stream);
@@ -16,7 +16,7 @@ export function deletingContract(bench: () => Bench): void {
       expect(await failureOf(bench().store.append(stream, 2, [note("d")]))).to.be.instanceOf(RevisionConflict)
         .and.to.include({ actual: noStream });
       const again = await bench().store.append(stream, noStream, [note("e"), note("f")]);
-      // Some engines use revisions up to delete; none uses one twice.
+      // Some engines use up a revision for the deletion; none uses one twice.
       expect(again.revision).to.be.at.least(4);
       const [e, f, g] = [again.revision - 1, again.revision, again.revision + 1];
       expect(again.position > last!.position).to.equal(true);
@@ -27,7 +27,7 @@ export function deletingContract(bench: () => Bench): void {
       expect(texts(await bench().store.readStream(stream, { backwards: true }))).to.deep.equal(["g", "f", "e"]);
     });
 
-    it("lets exactly one begin it again, and answers that one's repetition", async () => {
+    it("lets exactly one append begin it again, and answers its repetition alike", async () => {
       const stream = freshStream();
       await bench().write(stream, "a");
       await bench().store.deleteStream(stream);
@@ -40,7 +40,7 @@ export function deletingContract(bench: () => Bench): void {
       expect(await bench().store.readStream(stream)).to.have.length(1);
     });
 
-    it("can be done again and again, and to a stream that does not exist", async () => {
+    it("can be repeated, and can be done to a stream that does not exist", async () => {
       const stream = freshStream();
       await bench().store.deleteStream(stream);
       expect((await bench().store.append(stream, noStream, [note("a")])).revision).to.equal(0);
@@ -54,7 +54,7 @@ export function deletingContract(bench: () => Bench): void {
       }
     });
 
-    it("at an expected revision leaves a stream that is at another one, and one that is not there", async () => {
+    it("at an expected revision leaves a stream at another revision, and a missing one", async () => {
       const stream = freshStream();
       await bench().store.deleteStream(stream, 5);
       await bench().write(stream, "a", "b");
@@ -71,7 +71,7 @@ export function deletingContract(bench: () => Bench): void {
       expect(texts(await bench().store.readStream(stream))).to.deep.equal(["c"]);
     });
 
-    it("or writing to it, whichever is first, never both", async () => {
+    it("or writing to it succeeds when both race, never both", async () => {
       for (let round = 0; round < 20; round += 1) {
         const stream = freshStream();
         await bench().write(stream, "a");
@@ -86,7 +86,7 @@ export function deletingContract(bench: () => Bench): void {
       }
     });
 
-    it("touches no other stream and holds up no subscription", async () => {
+    it("changes no other stream and holds up no subscription", async () => {
       const [doomed, neighbour] = [freshStream(), freshStream()];
       const follower = bench().follow({ after: await bench().store.head() }, [neighbour]);
       await bench().write(neighbour, "a");

@@ -16,28 +16,28 @@ import { salt } from "../../support/recorded.ts";
 export interface EventStoreUnderTest {
   /** Another client of the same engine at each call. */
   store(): Promise<EventStore>;
-  /** Puts one entry that the codec cannot read at the stream's expected revision, past the port. */
+  /** Writes one entry that the codec cannot read at the stream's expected revision, bypassing the port. */
   plantUnreadable(stream: string, expected: number): Promise<void>;
-  /** Stops the engine, starts it again on the same data, and gives a client; clients from before are done with. */
+  /** Restarts the engine on the same data and returns a client; earlier clients must not be used any more. */
   reopen?(): Promise<EventStore>;
-  /** Makes the engine unreachable, and reachable again; clients stay. */
+  /** Makes the engine unreachable, and reachable again; clients stay usable. */
   outage?: {
     begin(): Promise<void>;
     end(): Promise<void>;
   };
-  /** Lets everything go. */
+  /** Releases all resources. */
   dispose(): Promise<void>;
 }
 
 const patienceMs = 45_000;
 
-/** What can be done to an engine in tests; the methods of the same names are there. */
+/** The operations that tests can do to an engine, by the names of its methods. */
 export interface EventStoreCapabilities {
   readonly reopen: boolean;
   readonly outage: boolean;
 }
 
-/** Resolves once the condition holds; rejects, saying what was waited for, when it takes too long. */
+/** Resolves once the condition holds; rejects with its description after a timeout. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + patienceMs;
   while (!(await holds())) {
@@ -51,7 +51,7 @@ export function freshStream(category: keyof typeof streams = "event"): string {
   return `${category}-${randomUUID()}`;
 }
 
-/** An entry that says `text`. */
+/** An entry with the text `text`. */
 export function note(text: string, id: string = randomUUID(), type = "NoteTaken"): NewEntry {
   return {
     id,
@@ -71,17 +71,17 @@ export async function failureOf(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** What an entry made by {@link note} says. */
+/** The text of an entry made by {@link note}. */
 export function textOf(entry: LogEntry): string {
   return entry.unreadable === undefined ? (entry.data as { text: string }).text : "unreadable";
 }
 
-/** What entries made by {@link note} say. */
+/** The texts of entries made by {@link note}. */
 export function texts(entries: readonly LogEntry[]): string[] {
   return entries.map(textOf);
 }
 
-/** Follows the log and keeps what concerns the given streams. */
+/** Follows the log and keeps the entries of the given streams. */
 export class LogTail {
   readonly seen: LogEntry[] = [];
   readonly upTos: Position[] = [];
@@ -101,7 +101,7 @@ export class LogTail {
     return this.upTos.at(-1) ?? "";
   }
 
-  /** Resolves when everything up to the position was looked at. */
+  /** Resolves when the subscription has reached the position. */
   reaches(position: Position): Promise<void> {
     return until(`a subscription reaches ${position}`, () => this.upTo >= position);
   }
@@ -122,10 +122,10 @@ export function expectOrdered(entries: readonly LogEntry[]): void {
   }
 }
 
-/** What the parts of the suite share: the engine, a client, and what they did to it. */
+/** Shared by the parts of the suite: the engine, a client, and its subscriptions. */
 export class Bench {
   readonly engine: EventStoreUnderTest;
-  /** The client the tests use; replaced when the engine was restarted. */
+  /** The client of the tests; replaced when the engine is restarted. */
   store: EventStore;
   #followers: LogTail[] = [];
 
@@ -141,7 +141,7 @@ export class Bench {
     return follower;
   }
 
-  /** Appends notes one after the other; answers where each came to stand. */
+  /** Appends notes one after the other; returns the result of each append. */
   async write(stream: string, ...all: string[]): Promise<Appended[]> {
     const [newest] = await this.store.readStream(stream, { limit: 1, backwards: true });
     let revision = newest?.revision ?? noStream;

@@ -26,7 +26,7 @@ export function readingContract(bench: () => Bench): void {
       expect(await read({ backwards: true, from: 99, limit: 1 })).to.equal("4");
     });
 
-    it("finds the first entry where it is known to stand, or what is the first by now", async () => {
+    it("finds the first entry by its known position, and the current first entry after a deletion", async () => {
       const [stream, other] = [freshStream(), freshStream()];
       await bench().write(other, "other");
       await bench().write(stream, "first", "second");
@@ -41,12 +41,12 @@ export function readingContract(bench: () => Bench): void {
       expect(await first(freshStream())).to.deep.equal([]);
     });
 
-    it("finds nothing where there is no stream", async () => {
+    it("finds nothing in a missing stream", async () => {
       expect(await bench().store.readStream(freshStream())).to.deep.equal([]);
       expect(await bench().store.readStream(freshStream(), { backwards: true, limit: 1 })).to.deep.equal([]);
     });
 
-    it("sees every answered append at once, another client's too", async () => {
+    it("sees every acknowledged append at once, another client's too", async () => {
       const reader = await bench().engine.store();
       for (let round = 0; round < 20; round++) {
         const stream = freshStream();
@@ -56,7 +56,7 @@ export function readingContract(bench: () => Bench): void {
       }
     });
 
-    it("lets every client read an append to a deleted stream as soon as it is answered", async () => {
+    it("lets every client read an append to a deleted stream once it is acknowledged", async () => {
       const reader = await bench().engine.store();
       for (let round = 0; round < 20; round++) {
         const stream = freshStream();
@@ -97,7 +97,7 @@ export function readingContract(bench: () => Bench): void {
       expect(own).to.deep.equal((await Promise.all(streams.map((stream) => bench().store.readStream(stream)))).flat());
     });
 
-    it("has a head that no answered append is ahead of", async () => {
+    it("has a head at or after every acknowledged append", async () => {
       for (let round = 0; round < 10; round++) {
         const { position } = await bench().store.append(freshStream(), noStream, [note("x")]);
         const head = await bench().store.head();
@@ -107,7 +107,7 @@ export function readingContract(bench: () => Bench): void {
       }
     });
 
-    it("has an end that is not before anything that was looked at, whatever an engine wrote last", async () => {
+    it("has an end that no reported position exceeds, even after a deletion", async () => {
       const [kept, deleted] = [freshStream(), freshStream()];
       const after = await bench().store.head();
       await bench().write(deleted, "a");

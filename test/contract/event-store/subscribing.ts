@@ -20,7 +20,7 @@ export function subscribingContract(bench: () => Bench): void {
       expect(follower.seen).to.deep.equal(await bench().store.readStream(stream));
     });
 
-    it("has no gap and no repetition while others write, whenever it starts and however slow it is", async () => {
+    it("has no gap and no repetition while others write, at any start and any speed", async () => {
       const streams = Array.from({ length: 8 }, () => freshStream());
       const after = await bench().store.head();
       const rival = await bench().engine.store();
@@ -46,7 +46,7 @@ export function subscribingContract(bench: () => Bench): void {
       }
     });
 
-    it("follows what another client writes", async () => {
+    it("follows the writes of another client", async () => {
       const stream = freshStream();
       const rival = await bench().engine.store();
       const follower = bench().follow({ after: await bench().store.head() }, [stream]);
@@ -57,7 +57,7 @@ export function subscribingContract(bench: () => Bench): void {
       expect(texts(follower.seen)).to.deep.equal(["0", "1", "2"]);
     });
 
-    it("resumes from any position it reported with exactly the rest", async () => {
+    it("resumes from any reported position with exactly the rest", async () => {
       const stream = freshStream();
       const after = await bench().store.head();
       const first = bench().follow({ after }, [stream]);
@@ -78,7 +78,7 @@ export function subscribingContract(bench: () => Bench): void {
       }
     });
 
-    it("never reports a position ahead of what its handler has taken", async () => {
+    it("never reports a position ahead of the entries given to its handler", async () => {
       const stream = freshStream();
       const after = await bench().store.head();
       let reported = after;
@@ -99,7 +99,7 @@ export function subscribingContract(bench: () => Bench): void {
       expect(late).to.deep.equal([]);
     });
 
-    it("looks only at the categories asked for, yet reports how far it has looked", async () => {
+    it("reads only the categories asked for, yet reports its progress in the whole log", async () => {
       const [mine, odd, other] = [freshStream("tenant"), "platform", freshStream("tenantName")];
       const after = await bench().store.head();
       await bench().write(mine, "old");
@@ -123,7 +123,7 @@ export function subscribingContract(bench: () => Bench): void {
       expect(texts(seen)).to.deep.equal(["old", "no dash", "new"]);
     });
 
-    it("looks only at the types asked for, read or live, of the categories asked for", async () => {
+    it("gives only the types asked for, in catch-up and live, of the categories asked for", async () => {
       const [mine, other] = [freshStream("invite"), freshStream()];
       const wanted = `Wanted${randomUUID().slice(0, 8)}`;
       const after = await bench().store.head();
@@ -171,7 +171,7 @@ export function subscribingContract(bench: () => Bench): void {
       expect(most).to.equal(1);
     });
 
-    it("gives a batch again to a handler that threw, and no other before", async () => {
+    it("repeats a batch to a handler that threw, before any other batch", async () => {
       const stream = freshStream();
       const calls: { texts: string[]; upTo: Position }[] = [];
       const taken: string[] = [];
@@ -238,7 +238,7 @@ export function subscribingContract(bench: () => Bench): void {
       let calls = 0;
       const subscription = bench().store.subscribe({ after: await bench().store.head() }, () => {
         calls += 1;
-        // So often that the next pause is a long one.
+        // After so many failures the next pause is long.
         return calls < 6 ? Promise.reject(new Error("again")) : failing.promise;
       });
       await bench().write(stream, "a");

@@ -6,8 +6,8 @@ import { failureOf, freshStream, note, texts, until, type Bench, type EventStore
 
 /** Entries from the future, restarts, outages. */
 export function survivingContract(bench: () => Bench, can: EventStoreCapabilities): void {
-  describe("meeting an entry it cannot read", () => {
-    it("gives it as such, in its place, and goes on", async () => {
+  describe("meeting an unreadable entry", () => {
+    it("reports it as unreadable, in its place, and goes on", async () => {
       const stream = freshStream();
       const after = await bench().store.head();
       const live = bench().follow({ after }, [stream]);
@@ -26,7 +26,7 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
   });
 
   if (can.reopen) describe("living through a restart", () => {
-    it("keeps everything, gives no position twice, and remembers ids and deletions", async () => {
+    it("keeps all entries, ids and deletions, and gives no position twice", async () => {
       const [stream, deleted, begunAgain] = [freshStream(), freshStream(), freshStream()];
       const after = await bench().store.head();
       const ids = [note("a"), note("b")];
@@ -52,7 +52,7 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       expect(newest.revision).to.equal(begun!.revision + 1);
       const follower = bench().follow({ after }, [stream, begunAgain]);
       await follower.reaches(newest.position);
-      // What was deleted may still be in the log of some engines.
+      // Some engines still deliver the entries of a deleted stream.
       expect(texts(follower.seen).filter((text) => text !== "old")).to.deep.equal(["a", "b", "new", "newer"]);
     });
   });

@@ -8,22 +8,22 @@ import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { openAccount, startTestRelay, type TestRelay } from "../../support/relay.ts";
 import { Workspace, type Command } from "./workspace.ts";
 
-/** A generator of clients: how it is installed, how its client is made and built, and how the program on it is run. */
+/** A generator of clients: the commands to install it, to generate and build its client, and to run a program. */
 interface Generator {
   /** Its workspace. */
   readonly folder: string;
-  /** Files that say what is installed. */
+  /** Lock files and lists of the packages to install. */
   readonly lists: readonly string[];
   readonly install: readonly Command[];
-  /** From api.json in the workspace to what `run` runs. */
+  /** Turns api.json in the workspace into the program of `run`. */
   readonly generate: readonly Command[];
   readonly run: Command;
-  /** What the client makes of a page with a fact of a type that it does not know: the types it reads, or its error. */
+  /** The client's result for a page with a fact of an unknown type: the types it reads, or its error. */
   readonly unknown: readonly string[];
 }
 
 const type = "EventMended";
-/** Without a toolchain of another version, which would have to be fetched. */
+/** Uses the installed toolchain: another version would have to be fetched. */
 const go = (...args: string[]): Command => ["env", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "go", ...args];
 const openapiGenerator = "openapi-generator-cli.jar";
 
@@ -105,7 +105,7 @@ const generators: Readonly<Record<string, Generator>> = {
   },
 };
 
-/** Has a history of the relay as a later version would: a field more in its first fact, and a fact of a new type. */
+/** A history of the relay as in a later version: one more field in its first fact, and a fact of a new type. */
 function startLaterRelay(relay: TestRelay): Server {
   const answer = async ({ url = "", headers }: IncomingMessage, response: ServerResponse) => {
     const asked = await fetch(relay.url + url, { headers: { authorization: headers.authorization ?? "" } });
@@ -117,7 +117,7 @@ function startLaterRelay(relay: TestRelay): Server {
   return createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
 }
 
-describe("clients that are generated from the OpenAPI document", () => {
+describe("clients generated from the OpenAPI document", () => {
   let receiver: Receiver;
   let relay: TestRelay;
   let later: Server;

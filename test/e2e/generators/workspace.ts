@@ -9,20 +9,20 @@ const cache = join(import.meta.dirname, "../../../node_modules/.cache/generators
 /** A command with its arguments. */
 export type Command = readonly [program: string, ...args: string[]];
 
-/** A folder in which a generator is installed, and generates; it is kept from run to run. */
+/** A folder for a generator and its output; it is kept from run to run. */
 export class Workspace {
   readonly folder: string;
   readonly #sources: string;
 
-  /** `name`: the folder beside this file that says what to install, and has the program to run. */
+  /** `name`: the folder beside this file with the lists to install and the program to run. */
   constructor(name: string) {
     this.#sources = join(import.meta.dirname, name);
     this.folder = join(cache, name);
   }
 
   /**
-   * Installs what is named in `lists`, files of the sources, unless these are as they were at the last time. Rejects
-   * where the language is missing or its registry cannot be reached.
+   * Installs the packages of `lists`, files of the sources, unless these are unchanged since the last time. Rejects
+   * if the language is missing or its registry cannot be reached.
    */
   async install(lists: readonly string[], commands: readonly Command[]): Promise<void> {
     const wanted = lists.map((list) => readFileSync(join(this.#sources, list), "utf8")).join("\n");
@@ -37,7 +37,7 @@ export class Workspace {
     this.#copySources();
   }
 
-  /** Runs a command in the folder; answers its standard output. Rejects with what it said where it fails. */
+  /** Runs a command in the folder; returns its standard output. Rejects with its output if it fails. */
   async run([program, ...args]: Command, env: Readonly<Record<string, string>> = {}): Promise<string> {
     const options = { cwd: this.folder, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
     try {

@@ -16,7 +16,7 @@ const environment = join(import.meta.dirname, "../../../node_modules/.cache/sche
 const program = join(environment, "bin", "schemathesis");
 const casesPerOperation = sized(15, 1_000);
 
-/** Why what the schemas allow is refused all the same with 400: the application's own rules say more than they can. */
+/** Reasons for a 400 to input that the schemas allow: rules of the application that a schema cannot express. */
 const sharperThanSchemas: Readonly<Record<string, string>> = {
   createTenant: "a password is measured in bytes of UTF-8, a name after trimming",
   updateTenant: "a name is measured after trimming",
@@ -31,7 +31,7 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   testMapping: "a payload may come as the text of a JSON object",
 };
 
-/** Makes the environment where it is not there yet. Rejects where Python or its registry is missing. */
+/** Creates the environment if it is missing. Rejects if Python or its registry is missing. */
 async function makeEnvironment(): Promise<void> {
   const marker = join(environment, "requirements.txt");
   const wanted = readFileSync(requirements, "utf8");
@@ -43,7 +43,7 @@ async function makeEnvironment(): Promise<void> {
   writeFileSync(marker, wanted);
 }
 
-/** What schemathesis is to know: who asks, whose session may end, things that exist, and which checks ask too much. */
+/** The configuration of schemathesis: credentials, a session that may end, existing ids, and disabled checks. */
 function configuration(account: Account, leaving: string, known: Readonly<Record<string, Json>>): string {
   const { authorization = "" } = account.owner.headers;
   const { "x-api-key": apiKey = "" } = account.producer.headers;
@@ -57,7 +57,7 @@ function configuration(account: Account, leaving: string, known: Readonly<Record
   return [
     "warnings = false",
     "cache.enabled = false",
-    // Well-formed requests may also meet a rule (422), and a healthy relay gives no 5xx.
+    // A rule may also refuse a well-formed request (422), and a healthy relay gives no 5xx.
     'checks.positive_data_acceptance.expected-statuses = ["2xx", "401", "403", "404", "409", "422"]',
     `auth.openapi.accessToken.bearer = "${authorization.slice("Bearer ".length)}"`,
     `auth.openapi.producerKey.api_key = "${apiKey}"`,
@@ -70,8 +70,8 @@ function configuration(account: Account, leaving: string, known: Readonly<Record
 }
 
 /**
- * A tenant with one of everything, and what the operations on them are to be asked with. What is deleted is nothing
- * that others need: schemathesis takes ids out of answers, too, its own user's among them.
+ * A tenant with one of everything, and parameters for the operations on them. Deletions get things of their own:
+ * schemathesis also takes ids out of answers, its own user's among them.
  */
 async function furnish(relayUrl: string, url: string): Promise<{ account: Account; known: Record<string, Json> }> {
   const account = await openAccount(relayUrl);
@@ -129,7 +129,7 @@ describe("schemathesis", () => {
   });
   after(() => rmSync(scratch, { recursive: true, force: true }));
 
-  it("finds no answer of a running relay that its document does not promise", async () => {
+  it("finds no answer of a running relay outside its OpenAPI document", async () => {
     const { url } = relay;
     const { account, known } = await furnish(url, `https://127.0.0.1:${receiver.port}/hook`);
     const config = join(scratch, "schemathesis.toml");
@@ -139,7 +139,7 @@ describe("schemathesis", () => {
     const child = spawn(program, [
       "--config-file", config, "run", `${url}/openapi.json`, "--phases", "examples,coverage,fuzzing",
       "--continue-on-failure", "--max-examples", String(casesPerOperation),
-      // With more workers Python's own parser fails now and then: its recursion check is not safe among threads.
+      // With more workers Python's parser fails now and then: its recursion check is not thread-safe.
       "--workers", "1",
     ], { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
@@ -150,7 +150,7 @@ describe("schemathesis", () => {
     expect(code, output).to.equal(0);
     const [, generated] = /(\d+) generated/.exec(output) ?? [];
     expect(Number(generated), output).to.be.greaterThan(1_000);
-    // The session that logged out was its own: all the rest was asked under one that lives.
+    // Only the session for the logout has ended: all other requests used a live one.
     await owner.get("/api/v1/users");
     const left = await fetch(`${url}/api/v1/users`, { headers: { authorization: `Bearer ${leaving}` } });
     expect(left.status).to.equal(401);
