@@ -3,7 +3,7 @@ import { streams } from "../../src/domain/streams.ts";
 import { noStream, type EventStore } from "../../src/ports/event-store.ts";
 import { salt } from "./recorded.ts";
 
-/** Appends the acceptance, at `at`, of an event, with ids that nothing else has but for its own; answers that. */
+/** Appends an event's acceptance at the time `at`; its tenant, destination and key are new. Returns the event's id. */
 export async function acceptEvent(
   log: Pick<EventStore, "append">, at: string, eventId: string = randomUUID(),
 ): Promise<string> {

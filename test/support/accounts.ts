@@ -4,7 +4,7 @@ import { http, type HttpAnswer, type HttpOptions } from "./http.ts";
 
 export const password = "correct horse battery";
 
-/** Someone who talks to the API, with a token or without: by `api` in requests that succeed, else by their paths. */
+/** A caller of the API, with a token or without: `api` is for requests that succeed, the methods by path for any. */
 export class Client {
   readonly url: string;
   readonly token: string | undefined;

@@ -21,7 +21,7 @@ import { InMemoryReadModels } from "./in-memory-read-models.ts";
 import { projectorOf } from "./projector.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
-/** Time that a test moves on by itself. */
+/** The machine's time, which a test may advance. */
 export class TestClock extends SystemClock {
   #ahead = 0;
 
@@ -45,13 +45,13 @@ export interface SharedEngines {
   readonly close: () => Promise<void>;
 }
 
-/** Engines that a test can make fail, and whose time it owns; the log may be another. */
+/** Engines that a test can make fail, and whose clock it advances; any log may be given. */
 export interface InMemoryEngines<Log extends EventStore = InMemoryEventStore> extends SharedEngines {
   readonly store: Log;
   readonly readModels: InMemoryReadModels;
   /** Keeps the read models up with the log. */
   readonly projector: ProjectionRunner;
-  /** Keeps the read models behind until the answer is called. */
+  /** Keeps the read models behind the log until the returned function is called. */
   holdBackProjector(): () => void;
 }
 
@@ -60,7 +60,7 @@ export function inMemoryEngines(): Promise<InMemoryEngines> {
   return enginesOver(new InMemoryEventStore());
 }
 
-/** The same over a log that is the caller's to close. */
+/** The same over a log that the caller closes. */
 export async function enginesOver<Log extends EventStore>(store: Log): Promise<InMemoryEngines<Log>> {
   const clock = new TestClock();
   const readModels = new InMemoryReadModels();
@@ -72,7 +72,7 @@ export async function enginesOver<Log extends EventStore>(store: Log): Promise<I
   let gate = Promise.resolve();
   let letGo = () => {};
   const holdBackProjector = () => {
-    // A test that failed may hold it back still.
+    // A failed test may still hold the projector back.
     letGo();
     ({ promise: gate, resolve: letGo } = Promise.withResolvers<void>());
     return letGo;
@@ -108,7 +108,7 @@ export function embeddedEngines(): Promise<SharedEngines> {
   return openedEngines({ eventStore: { engine: "embedded" }, readModels: { engine: "embedded" } });
 }
 
-/** A log in EventStoreDB and a database in MongoDB, or in what stands for them here. They keep the machine's time. */
+/** A log in EventStoreDB and a database in MongoDB, or in their substitutes. They keep the machine's time. */
 async function outsideEngines(): Promise<SharedEngines> {
   const [eventStoreDb, mongoDb] = await Promise.all([startEventStoreDb(), sharedMongoDb()]);
   const engines = await openedEngines({

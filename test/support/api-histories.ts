@@ -8,7 +8,7 @@ export interface Fact {
   readonly data: Json & { readonly to?: string; readonly attempt?: number; readonly reason?: string };
 }
 
-/** What the log says: every stored event's facts. */
+/** Every stored event's facts, as the log has them. */
 export type Histories = ReadonlyMap<string, readonly Fact[]>;
 
 const historyPage = 100;

@@ -30,28 +30,28 @@ export interface TestApi {
   readonly world: ServiceParts;
   readonly services: ReturnType<typeof createServices>;
   readonly server: Server;
-  /** What answers plain requests to ingest in it. */
+  /** Answers fast-path requests to ingest. */
   readonly plain: NonNullable<ServerParts["plain"]>;
-  /** What an operator was told, in lines at level info. */
+  /** Log lines at level info. */
   readonly lines: readonly { readonly message: string }[];
-  /** What was logged as an error: it should be nothing. */
+  /** Logged errors; a test expects none. */
   readonly errors: readonly object[];
   readonly close: () => Promise<void>;
 }
 
-/** Starts an API over a real socket; the limits are off, and logins fail at once, unless set. */
+/** Starts an API over a real socket. Unless set, the limits are off and logins fail at once. */
 export async function startApi(
   engines: SharedEngines,
   options: Partial<ServiceSettings> & {
     readonly maxBodyBytes?: number;
     readonly trustedProxies?: number;
-    /** Whether the process hears what others do; without, it is as one whose feed lags. */
+    /** Whether the process follows the log; without, it is like a process whose feed lags. */
     readonly followsLog?: boolean;
     /** Why the process says that it cannot serve. */
     readonly unreadyBecause?: string;
-    /** What bodies and answers take; plenty unless said. */
+    /** The memory budget of bodies and answers; ample by default. */
     readonly memory?: SharedMemory;
-    /** What stands before the creation of a tenant; nothing unless said. */
+    /** Checks before the creation of a tenant; none by default. */
     readonly guards?: RegistrationGuards;
   } = {},
 ): Promise<TestApi> {

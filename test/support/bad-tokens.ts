@@ -12,7 +12,7 @@ export interface BadToken {
 
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Tokens of every kind that is not, or is no longer, good: each differs in one thing from one that is. */
+/** Invalid and ended tokens of every kind: each differs in one thing from a valid one. */
 export async function badTokens(api: TestApi, { one, other, ingest }: Scene): Promise<readonly BadToken[]> {
   const { tokenKey } = await new PlatformKeys(api.world).get();
   const good = one.owner.client.token ?? "";
@@ -58,7 +58,7 @@ export async function badTokens(api: TestApi, { one, other, ingest }: Scene): Pr
   ];
 }
 
-/** Good tokens of sessions that are over. */
+/** Well-formed tokens of sessions that have ended. */
 async function endedSessions(client: Client): Promise<Record<string, string>> {
   const endings: Record<string, (id: string, own: Client) => Promise<unknown>> = {
     "logged out": (_id, own) => own.post("/api/v1/auth/logout"),

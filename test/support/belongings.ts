@@ -19,7 +19,7 @@ interface Planted {
 const uuids = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const nowhere = "0193a1b2-0000-7000-8000-00000000ffff";
 
-/** What belongs to whom: told by the log and by texts that were planted, and searched for in answers to others. */
+/** The ids in each tenant's log entries and the texts planted for it, to be searched for in answers to others. */
 export class Belongings {
   readonly #store: SharedEngines["store"];
   readonly #accounts: readonly Account[];
@@ -63,7 +63,7 @@ export class Belongings {
     return this.#seen.length;
   }
 
-  /** Remembers what somebody of a tenant was answered. */
+  /** Remembers an answer to a caller of a tenant. */
   seen({ tenantId }: Account, place: string, { text, headers }: HttpAnswer): void {
     const { "x-request-id": _own, ...others } = Object.fromEntries(headers);
     this.#seen.push({ tenantId, place, text: text + JSON.stringify(others) });
@@ -74,7 +74,7 @@ export class Belongings {
     return this.#found((owner, asker) => owner !== asker);
   }
 
-  /** How many times answers to a place held something of the asker's own. */
+  /** How many times answers at a place held an id or a text of the caller's own tenant. */
   async owned(place: string): Promise<number> {
     const own = await this.#found((owner, asker) => owner === asker);
     return own.filter((found) => found.startsWith(`${place}:`)).length;
@@ -163,7 +163,7 @@ export class Belongings {
       const { tenantId } = (entry as { data?: { tenantId?: string } }).data ?? {};
       if (tenantId === undefined) continue;
       const { stream, data } = entry as { stream: string; data: object };
-      // Who first spoke of it has made it: others may name it in what they ask for.
+      // The tenant of the first entry with an id has made it: requests of others may name it.
       for (const [id] of (stream + JSON.stringify(data)).matchAll(uuids)) if (!owners.has(id)) owners.set(id, tenantId);
     }
     const counted = (owner: string | undefined, asker: string) => owner !== undefined && counts(owner, asker);

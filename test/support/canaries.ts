@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is searched for, in all forms, and where it was found. */
+/** A secret that a search found: its kind, its form and its place. */
 export interface Sighting {
   readonly kind: string;
-  /** How it was written there. */
+  /** How the secret was written there. */
   readonly form: string;
   readonly place: string;
 }
@@ -18,12 +18,12 @@ interface Form {
 
 /** Secrets of every kind, and the search for them in bytes of any kind. */
 export class Canaries {
-  /** Every form of every secret, for whoever wants to see that the search finds it. */
+  /** Every form of every secret: a test can check that the search finds each. */
   readonly forms: Form[] = [];
-  /** By the number that their first four bytes are: a search looks at each place once, however many there are. */
+  /** Forms by their first four bytes as a number: a search looks at each place once, with any number of forms. */
   readonly #byStart = new Map<number, Form[]>();
 
-  /** A secret, as the text or the bytes that it is. */
+  /** Adds a secret: a text or bytes. */
   add(kind: string, secret: string | Uint8Array): void {
     const bytes = Buffer.from(secret as string);
     if (bytes.length < 12) throw new Error(`${kind}: ${bytes.length} bytes might turn up by chance`);
@@ -35,12 +35,12 @@ export class Canaries {
     }
   }
 
-  /** What kinds there are, each once. */
+  /** The kinds of the secrets. */
   get kinds(): ReadonlySet<string> {
     return new Set(this.forms.map(({ kind }) => kind));
   }
 
-  /** Which of them, in which forms, stand in this text or these bytes. */
+  /** The secrets in a text or in bytes, each with its form. */
   search(place: string, where: string | Buffer): Sighting[] {
     const haystack = Buffer.from(where as string);
     const found = new Set<Form>();
@@ -52,13 +52,13 @@ export class Canaries {
     return [...found].map(({ kind, form }) => ({ kind, form, place }));
   }
 
-  /** Where in the files of a folder, however deep, any of them stands. */
+  /** The secrets in all files of a folder, at any depth. */
   searchFolder(folder: string): Sighting[] {
     return filesIn(folder).flatMap((file) => this.search(file.slice(folder.length + 1), readFileSync(file)));
   }
 }
 
-/** Every file in a folder, however deep. */
+/** Every file in a folder, at any depth. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -71,7 +71,7 @@ function formsOf(bytes: Buffer, text: string | null): readonly { readonly name: 
   for (let offset = 0; offset < 3; offset += 1) {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
     for (const alphabet of ["base64", "base64url"] as const) {
-      // Without its first and last characters, which depend on what stands beside it.
+      // Without the first and last characters, which depend on the bytes beside the secret.
       const encoded = shifted.toString(alphabet).replace(/=+$/, "");
       forms.set(`${alphabet}, ${offset} bytes into it`, encoded.slice(offset === 0 ? 0 : 4, -1));
     }
@@ -84,7 +84,7 @@ function formsOf(bytes: Buffer, text: string | null): readonly { readonly name: 
     forms.set("escaped ASCII", JSON.stringify(text).slice(1, -1).replace(/[^\x20-\x7e]/g, (character) =>
       `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`));
     forms.set("UTF-16", Buffer.from(text, "utf16le"));
-    // What Node makes of the bytes of a header.
+    // Node decodes the bytes of a header as Latin-1.
     forms.set("Latin-1 read as UTF-8", Buffer.from(bytes.toString("latin1")));
   }
   return [...forms].map(([name, form]) => ({ name, bytes: Buffer.from(form as string) }));

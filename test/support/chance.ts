@@ -1,4 +1,4 @@
-/** Whole numbers below 2^32 that look random and follow from the seed alone (mulberry32). */
+/** Pseudo-random whole numbers below 2^32 from a seed (mulberry32). */
 export function wordsFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function wordsFrom(seed: number): () => number {
   };
 }
 
-/** Numbers in [0, 1), likewise. */
+/** Pseudo-random numbers in [0, 1) from a seed. */
 export function chanceFrom(seed: number): () => number {
   const word = wordsFrom(seed);
   return () => word() / 2 ** 32;

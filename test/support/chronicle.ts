@@ -47,7 +47,7 @@ export function pick<Item>(items: readonly Item[], number: number): Item {
 
 type Evolve<Event> = (state: unknown, event: Event) => unknown;
 
-/** All facts in order, and every state they fold to. What there is not, and what is refused, throws a Refusal. */
+/** All facts in order, and every state they fold to. Unknown things and refused commands throw a Refusal. */
 export class Chronicle {
   readonly told: Told[] = [];
   readonly tenants = new Map<string, NonNullable<TenantState>>();
@@ -76,23 +76,23 @@ export class Chronicle {
     return idOf(kind, this.count(kind) - 1);
   }
 
-  /** A hash that nothing else has. */
+  /** A unique hash. */
   hash(): string {
     return this.fresh("hash");
   }
 
-  /** Somebody nobody has heard of. */
+  /** A new user. */
   newUser() {
     const userId = this.fresh("user");
     return { userId, email: `sealed ${userId}`, emailHash: `hash ${userId}`, passwordHash: "hash" };
   }
 
-  /** The id of one that there is, whatever the number. */
+  /** The id of an existing destination, for any number. */
   anyDestination(which: number): string {
     return pick([...this.destinations.keys()], which);
   }
 
-  /** The same of an event. */
+  /** The id of an existing event, for any number. */
   anyEvent(which: number): string {
     return pick([...this.webhooks.keys()], which);
   }
@@ -117,7 +117,7 @@ export class Chronicle {
     });
   }
 
-  /** Has a tenant decide, as what follows has others: what is decided becomes known. */
+  /** Has a tenant decide a command, as the methods below do with other aggregates, and folds the decided facts. */
   tenant(which: number, command: (state: NonNullable<TenantState>) => TenantCommand & { tenantId?: string }): void {
     const state = pick([...this.tenants.values()], which);
     this.#decideTenant(state.id, command(state));

@@ -5,7 +5,7 @@ import { timestamp } from "../../src/domain/time.ts";
 
 type Asked<Command> = Command extends CircuitCommand ? Omit<Command, "at"> : never;
 
-/** Does to a destination's circuit, one after the other, what a delivery worker would. */
+/** Applies commands to a destination's circuit one after the other, as a delivery worker would. */
 export async function tellCircuit(
   world: ServiceParts,
   destination: Pick<Circuit, "destinationId" | "tenantId">,

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 
-/** An address that drops every packet that asks for a connection, until it {@link hear}s. */
+/** An address that drops every packet that asks for a connection, until {@link hear} is called. */
 export interface DeafListener {
   readonly port: number;
-  /** Accepts from now on, what the kernel of the caller sends again too (after 1 s, 3 s, …), and forwards it. */
+  /** Accepts and forwards connections from now on, also those that the caller's kernel retries (after 1 s, 3 s, …). */
   hear(): void;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { Refusal, type RefusalKind } from "../../src/domain/refusal.ts";
 import type { Decider } from "./given.ts";
 import { sized } from "./size.ts";
 
-/** What a step must lead to: types of facts in order, none where nothing changes, or the kind of the refusal. */
+/** The expected result of a step: types of facts in order, none where nothing changes, or the kind of the refusal. */
 export type Expected = readonly string[] | { readonly refused: RefusalKind };
 
 /** A decider beside a small model that says the same in other words. */
@@ -13,10 +13,10 @@ export interface Comparison<State, Command, Event extends DomainEvent, Step, Mod
   readonly decider: Decider<State, Command, Event>;
   readonly step: fc.Arbitrary<Step>;
   readonly model: () => Model;
-  /** What the step must lead to. Changes the model accordingly. */
+  /** The expected result of the step. Changes the model accordingly. */
   readonly expected: (model: Model, step: Step, at: string) => Expected;
   readonly command: (step: Step, at: string) => Command;
-  /** The same of both, to be equal after every step. */
+  /** A view of the state and one of the model: they must be equal after every step. */
   readonly ofState: (state: State) => unknown;
   readonly ofModel: (model: Model) => unknown;
 }
@@ -26,7 +26,7 @@ const start = Date.parse("2026-01-15T09:30:00.000Z");
 const pauses = [0, 1, 1_000, 60_000, 86_400_000];
 
 /**
- * Runs random sequences of commands past both (10,000 in full size). Answers every outcome that was met: the types of
+ * Runs random sequences of commands past both (10,000 in full size). Returns every outcome that was met: the types of
  * facts, joined, "nothing", or the kind of a refusal, each after the step's `type`.
  */
 export function met<State, Command, Event extends DomainEvent, Step extends { readonly type: string }, Model>(

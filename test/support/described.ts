@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { DocumentedOperation, Response } from "../../src/http/openapi/document.ts";
 import { apiDocument, closedDocument } from "./document.ts";
 
-/** What an answer is checked for. */
+/** The checked parts of an answer. */
 interface Answer {
   readonly status: number;
   readonly headers: Headers;

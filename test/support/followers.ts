@@ -4,7 +4,7 @@ import {
 
 const batchSize = 1_000;
 
-/** Those who follow a log in memory. */
+/** The subscriptions to a log in memory. */
 export class Followers {
   readonly #read: EventLog["readLog"];
   readonly #wakes = new Set<() => void>();

@@ -48,7 +48,7 @@ export function specificationsOf<State, Command, Event extends DomainEvent>(deci
         refused: (kind: RefusalKind, mention: string): void => {
           expect(decided).to.throw(Refusal, mention).with.property("kind", kind);
         },
-        /** The state after what was decided. */
+        /** The state after the decided facts. */
         state: (): State => decided().reduce(decider.evolve, state),
       };
     },

@@ -7,7 +7,7 @@ import { relayClient } from "./api-client.ts";
 import { attemptEnded, tellCircuit } from "./circuits.ts";
 import { Deliveries } from "./outcomes.ts";
 
-/** Where requests are made: two tenants with people of every role, and a way in for events of the first one. */
+/** The setting of requests: two tenants with users of every role, and a path and a key for events of the first one. */
 export interface Scene {
   readonly api: TestApi;
   readonly clock: Clock;
@@ -16,13 +16,13 @@ export interface Scene {
   readonly ingest: Awaited<ReturnType<typeof openIngest>>;
 }
 
-/** What an operation wants to be asked with so that it succeeds. */
+/** A request with which an operation succeeds. */
 export interface GoodRequest {
   /** Values of the path's parameters. */
   readonly params?: Readonly<Record<string, string>>;
   readonly json?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Who asks where somebody must be signed in; the first tenant's Owner unless said. */
+  /** The caller where a session is needed; the first tenant's Owner by default. */
   readonly as?: Client;
 }
 
@@ -57,7 +57,7 @@ const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.cre
 const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
 const senderOf = ({ destinationId }: Scene["ingest"]) => ({ name: "Shop", destinationUrlId: destinationId });
 
-/** Parameters that name what was created. */
+/** Parameters that name the created thing. */
 async function idOf(created: Promise<{ readonly id: string }>) {
   return { params: { id: (await created).id } };
 }

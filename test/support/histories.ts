@@ -3,7 +3,7 @@ import { Refusal } from "../../src/domain/refusal.ts";
 import { Chronicle } from "./chronicle.ts";
 import { actions, type Step } from "./history-actions.ts";
 
-/** What came of some steps in a world of two tenants. */
+/** The outcome of some steps in a world of two tenants. */
 export class History extends Chronicle {
   constructor(steps: readonly Step[]) {
     super();
@@ -25,14 +25,14 @@ export class History extends Chronicle {
   }
 }
 
-/** What most events go through, so that many come far. */
+/** The usual actions of an event, drawn often so that many events come far. */
 const often = [
   ...["registerDestination", "issueKey", "open"],
   ...Array.from({ length: 5 }, () => ["accept", "startAttempt", "startAttempt", "startAttempt", "fail", "fail"]).flat(),
   ...["succeed", "succeed", "succeed", "replay", "replay"],
 ];
 
-/** Random things tried one after the other, with pauses from nothing to a day. */
+/** Random actions one after the other, with pauses from nothing to a day. */
 export function histories(maxSteps: number): fc.Arbitrary<History> {
   const action = fc.constantFrom(...Object.keys(actions), ...often);
   const after = fc.oneof(fc.nat(1_000), fc.nat(100_000), fc.nat(90_000_000));

@@ -4,17 +4,17 @@ import type { TenantState } from "../../src/domain/tenant/state.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { idOf, maxTrys, pick, type Chronicle } from "./chronicle.ts";
 
-/** One thing that somebody tries; what is refused leaves no trace. */
+/** One attempt at an action; a refused one leaves no trace. */
 export interface Step {
   readonly action: string;
-  /** Which of the things of a kind. */
+  /** Which thing of a kind is meant. */
   readonly which: number;
   readonly number: number;
   /** How long after the step before, ms. */
   readonly after: number;
 }
 
-/** A tenant always has an active one. */
+/** A tenant always has an active Owner. */
 function ownerOf({ users }: NonNullable<TenantState>) {
   const owner = [...users.values()].find(({ role, status }) => role === "Owner" && status === "Active");
   return { role: "Owner", userId: owner?.id ?? "" } as const;
@@ -24,7 +24,7 @@ function roleOf(number: number): Role {
   return pick([...roles], number);
 }
 
-/** What may be tried, by name. */
+/** The possible actions, by name. */
 export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => void>> = {
   createUser: (past, { which, number }) =>
     past.tenant(which, (state) => ({

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { watch } from "./watchdog.ts";
 
 fc.configureGlobal({
-  // Without, a random property says on which input it failed, but not how.
+  // Without this, a random property says on which input it failed, but not how.
   includeErrorInReport: true,
-  // Without, it draws no more than some ten of whatever it may have, be the maximum it names forty or three hundred.
+  // Without this, a property draws some ten items at most, even where it allows forty or three hundred.
   defaultSizeToMaxWhenMaxSpecified: true,
 });
 

@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from
 import { gzipSync } from "node:zlib";
 import { makeAuthority, makeSelfSigned, type Authority } from "./tls.ts";
 
-/** What a hostile receiver does once a whole request head has come in. */
+/** The behaviour of a hostile receiver once a whole request head has come in. */
 type Deed = (socket: Socket, wire: Socket) => void;
 
 const head = (status: string, ...headers: readonly string[]) => `HTTP/1.1 ${[status, ...headers].join("\r\n")}\r\n\r\n`;

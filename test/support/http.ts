@@ -12,14 +12,14 @@ export interface HttpAnswer {
   readonly json: Record<string, unknown>;
 }
 
-/** What goes with a request: headers, and a JSON value or a text or bytes sent as they are. */
+/** Parts of a request: headers, and a JSON value or a text or bytes sent as they are. */
 export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Sends one request to the API and reads the answer, whatever its status, so long as the document allows it. */
+/** Sends one request to the API and reads the answer, of any status that the document allows. */
 export async function http(
   method: string,
   url: string,
@@ -48,7 +48,7 @@ const ajv = new Ajv2020({ allowUnionTypes: true, keywords: ["discriminator"] });
 addFormats.default(ajv);
 for (const schema of responses) ajv.addSchema(schema);
 
-/** Fails unless the body satisfies the response schema of that name. Answers the body. */
+/** Fails unless the body satisfies the response schema of that name. Returns the body. */
 export function shaped(answer: HttpAnswer, name: string): Record<string, unknown> {
   const check: ValidateFunction | undefined = ajv.getSchema(`urn:webhook-relay:response:${name}`);
   if (!check) throw new Error(`no response schema ${name}`);

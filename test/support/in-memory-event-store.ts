@@ -6,7 +6,7 @@ import {
 import { Followers } from "./followers.ts";
 import { MemoryLog, stored, type StoredEntry } from "./memory-log.ts";
 
-/** The port as plainly as it can be said, for tests that need no engine. */
+/** A plain implementation of the port, for tests that need no engine. */
 export class InMemoryEventStore implements EventStore {
   readonly #log = new MemoryLog();
   readonly #followers = new Followers((after, limit) => this.readLog(after, limit));

@@ -13,7 +13,7 @@ import {
   type Selection,
 } from "../../src/ports/read-models.ts";
 
-/** The port as plainly as it can be said: what every engine's read models are compared with. */
+/** A plain implementation of the port, with which every engine's read models are compared. */
 export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   #definitions = new Map<string, CollectionDefinition>();
   #collections = new Map<string, Map<string, Document>>();
@@ -115,7 +115,7 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     for (const change of changes) this.#apply(change);
   }
 
-  /** Everything there is, in one comparable value; counters of nothing left out. */
+  /** All documents and counters in one comparable value; counters of 0 are left out. */
   contents(): {
     documents: Record<string, Record<string, Document>>;
     counters: Record<string, Record<string, number>>;

@@ -14,7 +14,7 @@ export interface LogLine {
 export interface OpenedQueue {
   readonly queue: KafkaQueue;
   readonly log: readonly LogLine[];
-  /** The kinds of trouble that were counted. */
+  /** The kinds of the counted anomalies. */
   readonly anomalies: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export class KafkaQueues {
   readonly topic = `${this.prefix}.work`;
   readonly #opened: KafkaQueue[] = [];
 
-  /** Another process's view of the queue. */
+  /** The queue as another process opens it. */
   open(brokers: readonly string[], settings: Partial<QueueSettings> = {}): OpenedQueue {
     const log: LogLine[] = [];
     const anomalies: string[] = [];

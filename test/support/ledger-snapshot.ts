@@ -14,8 +14,8 @@ export interface Snapshot {
 }
 
 /**
- * Reads every list of the API, in more than one order, and the totals of every filter; one asks for what was accepted
- * since `recent` (ms since 1970).
+ * Reads every list of the API, in more than one order, and the totals of every filter; one filter selects the events
+ * accepted since `recent` (ms since 1970).
  */
 export async function readLists(owner: ApiClient, recent: number): Promise<Snapshot> {
   const lists: Record<string, readonly Json[]> = {};
@@ -56,8 +56,8 @@ export async function listedTotals(owner: ApiClient): Promise<Record<string, num
 }
 
 /**
- * How many events of a tenant are not finished, where nothing is accepted or replayed meanwhile. What is finished stays
- * so: counts of it may come one after another, while an event that moves on could slip between two of other counts.
+ * How many events of a tenant are not finished, if none is accepted or replayed meanwhile. Finished events stay so:
+ * they may be counted one status after another, while an unfinished event could slip between two such counts.
  */
 export async function unfinishedOf(
   owner: ApiClient, finished: readonly string[] = ["Succeeded", "CriticalFailure", "Cancelled"],
@@ -69,15 +69,15 @@ export async function unfinishedOf(
 }
 
 /**
- * Hashes of all documents and counters in the embedded read models of a relay that is not running, by table. What
- * only the order of writing decides, such as the numbers of counters' scopes, is left out.
+ * Hashes of all documents and counters in the embedded read models of a relay that is not running, by table. Values
+ * that depend on the order of writing alone, such as the numbers of counters' scopes, are left out.
  */
 export function documentHashes(dataDir: string): Readonly<Record<string, string>> {
   const file = new DatabaseSync(join(dataDir, "read-models.db"), { readOnly: true });
   const { definitions, checkpoint, fingerprint } = file.prepare("SELECT * FROM state").get() as Record<string, string>;
   const kind = hashOf([definitions, fingerprint]);
   const hashes: Record<string, string> = { kind, checkpoint: String(checkpoint) };
-  // Others are no documents, or of a table that is being written anew.
+  // Other tables hold no documents, or are being rebuilt.
   const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
     .map(({ name }) => String(name)).filter((name) => name.startsWith("c_"));
   const selects: Record<string, string> = {
@@ -94,7 +94,7 @@ export function documentHashes(dataDir: string): Readonly<Record<string, string>
   return hashes;
 }
 
-/** Stops a relay with read models that cover its whole log: it may have written after the last look at them. */
+/** Stops a relay with read models that cover its whole log: tries again where it wrote after its last projection. */
 export async function stopCovered(relay: RelayProcess, owner: ApiClient): Promise<void> {
   for (let time = 1; time <= 5; time += 1) {
     await relay.at(owner).get("/api/v1/events?Qt=1");

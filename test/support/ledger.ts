@@ -17,15 +17,15 @@ interface Seen {
   readonly eventId: string;
   readonly attempt: number;
   readonly body: string;
-  /** What was answered, or would have been; null for silence. */
+  /** The status that was answered or would have been; null for silence. */
   readonly status: number | null;
 }
 
-/** What does not add up; every list must be empty. */
+/** The errors in the books; every list must be empty. */
 export interface Faults {
   /** Acknowledged, but not stored, not Succeeded, or never answered 2xx by its receiver. */
   readonly lost: string[];
-  /** Answered 422 for good, and stored all the same. */
+  /** Answered 422 and never acknowledged, but stored. */
   readonly ghosts: string[];
   /** Two events, two ids or two 202s for one idempotency key. */
   readonly doubled: string[];
@@ -41,7 +41,7 @@ export interface Faults {
   readonly misjudged: string[];
 }
 
-/** What adds up, in numbers. */
+/** The figures of the books. */
 export interface Figures {
   readonly acknowledged: number;
   readonly stored: number;
@@ -49,7 +49,7 @@ export interface Figures {
   /** Requests of producers without an answer, and answered 503. */
   readonly unanswered: number;
   readonly unavailable: number;
-  /** What receivers saw. */
+  /** Requests that receivers saw. */
   readonly requests: number;
   readonly extraDeliveries: number;
   readonly unknownOutcomes: number;
@@ -62,7 +62,7 @@ export interface Balance {
   readonly figures: Figures;
 }
 
-/** The books of a fault test: what producers were told, what receivers saw, and what the log says. */
+/** The books of a fault test: answers to producers, requests to receivers, and the facts of the log. */
 export class Ledger {
   readonly #acknowledged = new Map<string, Acknowledgement>();
   readonly #ids = new Map<string, string>();
@@ -96,7 +96,7 @@ export class Ledger {
     this.#refused.add(key);
   }
 
-  /** An answer that left things open, or none at all. */
+  /** An answer that leaves open whether the event is stored, or none at all. */
   unanswered(answer: { readonly status: number; readonly text: string } | undefined): void {
     if (answer === undefined) this.#unanswered += 1;
     else if (answer.status === 503) this.#unavailable += 1;
@@ -194,7 +194,7 @@ export class Ledger {
   }
 }
 
-/** One line for people. */
+/** Prints figures in one line. */
 export function printed(what: string, figures: object): void {
   const list = Object.entries(figures).map(([name, figure]) => `${name} ${String(figure)}`);
   console.log(`      ${what}: ${list.join(", ")}`);
@@ -204,7 +204,7 @@ interface Ended {
   readonly startedAt: number;
   /** "succeeded", the reason of its failure, or undefined while it is open. */
   readonly ending: string | undefined;
-  /** Whether it was given up as "outcome unknown", were it that its outcome came late. */
+  /** Whether it was given up as "outcome unknown", also where its outcome came late. */
   readonly givenUp: boolean;
 }
 

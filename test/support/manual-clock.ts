@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     return [...this.#timers].map(({ due }) => due - this.#now).sort((a, b) => a - b);
   }
 
-  /** Lets time pass and runs what is due. */
+  /** Lets time pass and runs the due timers. */
   advance(ms: number): void {
     this.#now += ms;
     for (const timer of [...this.#timers].sort((a, b) => a.due - b.due)) {

@@ -19,16 +19,16 @@ import { Deliveries } from "./outcomes.ts";
 import { projectorOf } from "./projector.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
-/** Read models whose writes fail now and then, before or after they did what they should, and may be held up. */
+/** Read models whose writes may fail, before or after they took effect, or be held up. */
 class FailingReadModels extends InMemoryReadModels {
   readonly failures: ("before" | "after")[] = [];
   /** How many amendments fail from now on. */
   failingAmends = 0;
-  /** What amendments wait for. */
+  /** Amendments wait for this promise. */
   held: Promise<void> = Promise.resolve();
   /** Whether others are being built to take their place. */
   areReplaced = false;
-  /** Called before each sum, and before whoever counted is told whether the read models stood still. */
+  /** Called before each sum, and before a count learns whether the read models stood still. */
   beforeSum: () => Promise<void> = async () => undefined;
   whenCounted: () => Promise<void> = async () => undefined;
 
@@ -68,14 +68,14 @@ class FailingReadModels extends InMemoryReadModels {
   }
 }
 
-/** Nobody waits long. */
+/** Timers end within 1 ms. */
 class HurriedClock extends TestClock {
   override schedule(delayMs: number, task: () => void): Timer {
     return super.schedule(Math.min(delayMs, 1), task);
   }
 }
 
-/** A log that gives nothing away but what a purge took. */
+/** A log that notes deletions of streams whose event no purge took. */
 class GuardedEventStore extends InMemoryEventStore {
   deleted = 0;
   /** Called before each deletion. */
@@ -105,10 +105,10 @@ class GuardedEventStore extends InMemoryEventStore {
   }
 }
 
-/** What runs is never over. */
+/** For steps that are never asked to stop. */
 export const never = () => false;
 
-/** A relay without its timers: the test says when what is done in the background. */
+/** A relay without its timers: the test starts the work in the background. */
 export class ManualRelay {
   readonly clock = new HurriedClock();
   readonly store = new GuardedEventStore();
@@ -150,7 +150,7 @@ export class ManualRelay {
     return projectorOf({ log, models, clock });
   }
 
-  /** As after a crash: what is not in the read models is done again. One at a time, so that one runner is left. */
+  /** As after a crash: entries that the read models lack are projected again. One at a time: one runner is left. */
   restartRunner(): Promise<void> {
     this.#restarted = this.#restarted.then(() => this.stopRunner()).then(() => this.startRunner());
     return this.#restarted;
@@ -165,23 +165,23 @@ export class ManualRelay {
     this.#runner.start();
   }
 
-  /** The read models cover the log, but for what purges have still to clear away. */
+  /** Resolves when the read models cover the log; purges may still have events to remove. */
   async drained(): Promise<void> {
     await this.#runner.drained(await this.store.head());
   }
 
-  /** Every purge of the log hides its events in the read models. */
+  /** Resolves when every purge of the log hides its events in the read models. */
   async hidden(): Promise<void> {
     await this.drained();
     while ((await this.models.count({ collection: "purges", where: { hiding: true } })) > 0) await pause(1);
   }
 
-  /** No completed purge is left in the read models: that goes on after they cover the log. */
+  /** Resolves when no completed purge is left in the read models, which may be later than they cover the log. */
   async forgotten(): Promise<void> {
     while ((await this.models.count({ collection: "purges", where: { completed: true } })) > 0) await pause(1);
   }
 
-  /** Everything in the background is through. */
+  /** Resolves when all background work is done. */
   async settle(): Promise<void> {
     for (;;) {
       await this.drained();
@@ -191,7 +191,7 @@ export class ManualRelay {
     }
   }
 
-  /** What read models that are built again from the log hold. */
+  /** The contents of read models that are rebuilt from the log. */
   async rebuilt(): Promise<ReturnType<InMemoryReadModels["contents"]>> {
     const models = new InMemoryReadModels();
     await models.reset(collections, fingerprint);

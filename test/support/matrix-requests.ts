@@ -4,7 +4,7 @@ import {
 import { relayClient } from "./api-client.ts";
 import { freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene } from "./good-requests.ts";
 
-/** Who asks, and the tenant it belongs to. */
+/** The caller, and the tenant it belongs to. */
 export interface Asker {
   readonly role: keyof typeof roleCodes;
   readonly id: string;
@@ -38,7 +38,7 @@ const ofAnothersDestination: Make = async ({ one, other }, { account }) => ({
 });
 const nobodys = "0193a1b2-0000-7000-8000-00000000ffff";
 
-/** What else is asked of an operation than its good request, by the words of the matrix. */
+/** Other requests of an operation than its good one, by the words of the matrix. */
 const variants: Readonly<Record<string, Make>> = {
   "updateTenant for how long events are kept": ({ one }) => ({
     params: { id: one.tenantId }, json: { retentionDays: 9 },
@@ -123,7 +123,7 @@ export async function requestOf(row: string, scene: Scene, asker: Asker): Promis
   return make(scene, asker);
 }
 
-/** The same request about what exists nowhere. */
+/** The same request about an id that exists nowhere. */
 export function aboutNobodys(request: MatrixRequest): MatrixRequest {
   const { params, json } = request;
   const named = json && "destinationUrlId" in json ? { ...json, destinationUrlId: nobodys } : json;

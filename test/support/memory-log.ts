@@ -10,7 +10,7 @@ export type StoredEntry = Pick<RecordedEvent, "id" | "type" | "data" | "metadata
 
 const codec = new JsonEventCodec();
 
-/** What an engine would give back of an entry. Throws when that is no valid fact. */
+/** An entry as an engine would give it back. Throws when it is no valid fact. */
 export function stored({ id, event, metadata }: NewEntry): StoredEntry {
   const decoded = codec.decode(codec.encode(event, metadata));
   if ("unreadable" in decoded) throw new Error(decoded.unreadable);
@@ -18,10 +18,10 @@ export function stored({ id, event, metadata }: NewEntry): StoredEntry {
   return { id, type, data, metadata: decoded.metadata };
 }
 
-/** The entries of an event store as its port has them, said as plainly as can be: at once, and without failure. */
+/** A plain implementation of an event store's entries: synchronous, and without failures. */
 export class MemoryLog {
   readonly #log: RecordedEvent[] = [];
-  /** What is not deleted. */
+  /** The streams that are not deleted. */
   readonly #streams = new Map<string, RecordedEvent[]>();
   readonly #nextRevision = new Map<string, number>();
   readonly #deleted = new Set<RecordedEvent>();
@@ -30,7 +30,7 @@ export class MemoryLog {
     return position(this.#log.length);
   }
 
-  /** Answers the entries where they stand now, too. Throws RevisionConflict. */
+  /** Also returns the entries as recorded. Throws RevisionConflict. */
   append(
     stream: string, expected: number, entries: readonly StoredEntry[],
   ): { readonly appended: Appended; readonly recorded: readonly RecordedEvent[] } {
@@ -58,14 +58,14 @@ export class MemoryLog {
       .slice(0, limit);
   }
 
-  /** Answers whether there was such a stream. Throws RevisionConflict. */
+  /** Returns whether there was such a stream. Throws RevisionConflict. */
   delete(stream: string, expected?: number): boolean {
     if (!this.#streams.has(stream)) return false;
     for (const entry of this.#expected(stream, expected)) this.#deleted.add(entry);
     return this.#streams.delete(stream);
   }
 
-  /** As of the port; `withDeleted` as from an engine that has not yet cleared them up. */
+  /** As of the port; `withDeleted` includes deleted entries, like an engine that has not removed them yet. */
   readLog(
     after: Position, limit: number, { withDeleted = false }: { readonly withDeleted?: boolean } = {},
   ): { readonly entries: readonly RecordedEvent[]; readonly upTo: Position } {
@@ -74,7 +74,7 @@ export class MemoryLog {
     return { entries, upTo: found.at(-1)?.position ?? after };
   }
 
-  /** The stream's entries, if it is where it is expected. */
+  /** The stream's entries, if its revision is the expected one. */
   #expected(stream: string, expected: number | undefined): RecordedEvent[] {
     const live = this.#streams.get(stream) ?? [];
     const actual = live.at(-1)?.revision ?? noStream;

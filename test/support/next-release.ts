@@ -9,7 +9,7 @@ const circuitTypes = [
   "CircuitProbeReleased",
 ];
 
-/** What of the next release has another meaning than before: facts of a raised version. */
+/** Facts that have another meaning in the next release, so that it raises their version. */
 interface Raise {
   /** By type, the version that this release writes. */
   readonly versions: Readonly<Record<string, number>>;
@@ -35,7 +35,7 @@ const raises = {
         to: "tags: [\"next\"], origin: \"next\"",
       },
       {
-        // An item of the old kind would have an old worker claim the first attempt by the item alone.
+        // By an item of the old kind alone, an old worker would claim the first attempt.
         file: "src/workers/forwarder.ts",
         from: "return [{ kind: \"first\", ...accepted, causationId, correlationId, position, revision }];",
         to: "return [{ kind: \"wake\", destinationId, position }];",
@@ -55,7 +55,7 @@ const raises = {
 /** Which facts the next release raises to another version, if any. */
 export type Raised = keyof typeof raises | "nothing";
 
-/** The folder of the program that is tested, in which {@link Program.root} is that of another. */
+/** The folder of the tested program; {@link Program.root} is that of another release. */
 export const thisRelease = join(import.meta.dirname, "..", "..");
 
 /** A build of another release. */
@@ -65,7 +65,7 @@ export interface Program {
   remove(): void;
 }
 
-/** Each of these facts has a field more, and each change of an event by a person a fact more. */
+/** Adds a field to each of these facts, and a fact to each change of an event by a person. */
 const grown: readonly Change[] = [
   {
     file: "src/application/ingest/ingest.ts",
@@ -129,9 +129,9 @@ const rebuilt: readonly Change[] = [
 ];
 
 /**
- * Plays the release after this one by a copy of it: EventAccepted, DeliveryFailed and every fact of a circuit have an
+ * Makes the release after this one from a copy of it: EventAccepted, DeliveryFailed and every fact of a circuit have an
  * optional field more, replays and cancellations write a new fact into the event's stream, and facts are raised to a
- * version with an upcaster. `newProjections`: it builds the read models anew. Throws where the source has changed so
+ * version with an upcaster. `newProjections`: it rebuilds the read models. Throws where the source has changed so
  * that a change no longer applies.
  */
 export function makeNextRelease(raised: Raised, { newProjections = false } = {}): Program {
@@ -187,7 +187,7 @@ function annotation({ properties: { reason: _reason, ...properties }, ...schema 
   return required("EventAnnotated", 1, "note")(moved);
 }
 
-/** Writes the schema that is made of one that is there. */
+/** Writes a schema that is derived from an existing one. */
 function changeSchema(root: string, name: string, change: (schema: Schema) => Schema, as = name): void {
   const path = (schema: string) => join(root, "schemas/events", `${schema}.json`);
   const schema = change(JSON.parse(readFileSync(path(name), "utf8")) as Schema);

@@ -8,7 +8,7 @@ export interface OddAnswer {
   /** The status that it is read as, or the beginning of the error. */
   readonly reads: number | string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null where it is not asked for. */
+  /** Null where the test does not check it. */
   readonly body: string | null;
 }
 

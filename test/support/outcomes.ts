@@ -37,7 +37,7 @@ export const refusal = {
   retryAfterMs: null,
 } as const satisfies Outcome;
 
-/** Does to an event what a delivery worker would. */
+/** Applies commands to an event as a delivery worker would. */
 export class Deliveries {
   readonly #world: ServiceParts;
 
@@ -45,7 +45,7 @@ export class Deliveries {
     this.#world = world;
   }
 
-  /** An attempt begins, leased for `leaseMs`; answers its number, which follows `former` where that is given. */
+  /** An attempt begins, leased for `leaseMs`; returns its number, which follows `former` where that is given. */
   async start(eventId: string, former?: number, leaseMs = 0): Promise<number> {
     const now = this.#world.clock.now();
     const at = timestamp(now);
@@ -101,7 +101,7 @@ export class Deliveries {
     });
   }
 
-  /** An attempt that was held for lost succeeds while the next one is under way. */
+  /** An attempt that was given up as lost succeeds while the next one is under way. */
   async succeedLate(eventId: string): Promise<void> {
     const attempt = await this.start(eventId);
     await this.lose(eventId);
@@ -110,7 +110,7 @@ export class Deliveries {
     await this.#apply(eventId, { type: "Succeed", attempt, durationMs: 12, requestHeaders, answer: answered(204), at });
   }
 
-  /** The event goes back to work, whatever the API would say. */
+  /** Replays the event, even where the API would refuse to. */
   async replay(eventId: string): Promise<void> {
     await this.#apply(eventId, { type: "Replay", at: timestamp(this.#world.clock.now()) });
   }

@@ -6,7 +6,7 @@ import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { plainCodec } from "./plain-codec.ts";
 import { eventually } from "./relay.ts";
 
-/** A part of what engines hold, and where it stands. */
+/** A part of the engines' contents, and its place. */
 export interface Content {
   readonly place: string;
   readonly text: string;

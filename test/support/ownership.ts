@@ -5,7 +5,7 @@ export type Span = readonly [from: number, to: number];
 
 const sampleEveryMs = 2;
 
-/** Looks again and again which destinations a consumer owns, and notes from when to when. */
+/** Samples which destinations a consumer owns, and notes the spans. */
 export class OwnershipWatch {
   readonly #recorder: WorkRecorder;
   readonly #spans: Map<string, [number, number][]>;
@@ -18,7 +18,7 @@ export class OwnershipWatch {
     this.#timer = setInterval(() => this.#look(), sampleEveryMs);
   }
 
-  /** What was seen until now, by destination. */
+  /** The spans that were seen until now, by destination. */
   get spans(): Readonly<Record<string, readonly Span[]>> {
     return Object.fromEntries(this.#spans);
   }

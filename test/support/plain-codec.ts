@@ -2,9 +2,9 @@ import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
 import type { EncodedEvent, EventCodec } from "../../src/ports/event-codec.ts";
 import { UnacceptableEntry } from "../../src/ports/event-store.ts";
 
-/** Written as anything else, refused when read: what an entry of a later release is to this one. */
+/** Written like any type, refused when read, like an entry of a later release. */
 export const unreadableType = "FromTheFuture";
-/** Refused when written: what does not satisfy its schema. */
+/** Refused when written, like a fact that does not satisfy its schema. */
 export const unacceptableType = "OutOfSchema";
 
 /** Facts as plain JSON, without schemas: event store tests are about storing, not about shapes. */

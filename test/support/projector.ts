@@ -4,8 +4,8 @@ import { ProjectionRunner } from "../../src/workers/projection/projection-runner
 import { quiet, uncounted } from "./telemetry.ts";
 
 /**
- * A runner that keeps `models` up with the log. Unless told otherwise it is silent, shows entries as they are, and
- * lingers for nothing; the log leaves no remains.
+ * A runner that keeps `models` up with the log. By default it is silent, takes entries as they are and has no batch
+ * delay; the log leaves no orphaned entries.
  */
 export function projectorOf(
   { models, ...parts }:

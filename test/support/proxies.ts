@@ -15,7 +15,7 @@ export type ProxyName = "nginx" | "haproxy";
 export interface Proxy {
   /** On 127.0.0.1. */
   readonly port: number;
-  /** What its clients trust. */
+  /** The authority that its clients trust, PEM. */
   readonly caPem: string;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Proxy {
 interface Kind {
   /** Of the block in the guide. */
   readonly language: string;
-  /** Texts of the block, each with what takes its place here. */
+  /** Texts of the block, each with its replacement here. */
   readonly replaced: (folder: string, port: number, relay: string) => Readonly<Record<string, string>>;
   /** The whole configuration around the block. */
   readonly whole: (folder: string, block: string) => string;

@@ -34,7 +34,7 @@ export interface Reply {
 export type Script = (request: ReceivedRequest) => Reply | "silence" | Promise<Reply | "silence">;
 
 export interface ReceiverOptions {
-  /** Who signs its certificate; a new authority when left out. */
+  /** The authority that signs its certificate; a new one when left out. */
   readonly authority?: Authority;
   /** Names and addresses of its certificate. */
   readonly certifiedFor?: readonly string[];
@@ -67,7 +67,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Starts an HTTPS receiver with keep-alive that remembers what it got. */
+/** Starts an HTTPS receiver with keep-alive that records its requests. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { authority = makeAuthority(), host = "127.0.0.1", record = true } = options;
   const scripts = new Map<string, Script>();

@@ -7,7 +7,7 @@ import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { noStream } from "../../src/ports/event-store.ts";
 
-/** Whose events are to be made. */
+/** The origin of the events to be made. */
 export interface Origins {
   readonly tenantId: string;
   readonly destinationId: string;

@@ -4,7 +4,7 @@ import type { RelayProcess } from "./relay-process.ts";
 /** Flags of Node for a relay whose heap is to be looked at. */
 export const inspected: readonly string[] = ["--inspect=127.0.0.1:0"];
 
-/** Where V8 keeps compiled code and what belongs to it. */
+/** V8's heap spaces for compiled code and its metadata. */
 const codeSpaces = ["code_space", "code_large_object_space", "trusted_space", "trusted_large_object_space"];
 
 /** Bytes in use on the heap of a relay's main thread, after a full collection. */
@@ -18,7 +18,7 @@ export async function memoryInUse(relay: RelayProcess): Promise<number> {
   return usedSize + backingStorageSize;
 }
 
-/** The same without compiled code, of which there is the more, the more often it ran. */
+/** The same without compiled code, which grows the more often the code runs. */
 export async function dataInUse(relay: RelayProcess): Promise<number> {
   const { usedSize, backingStorageSize, spaces } = await usageOf(relay);
   const code = spaces.filter(({ space_name: name }) => codeSpaces.includes(name));

@@ -16,9 +16,9 @@ export interface Target {
 export interface Reachable {
   /** Where to post now. */
   readonly url: string;
-  /** Whether it will never be there again. */
+  /** Whether it will never be available again. */
   readonly closed: boolean;
-  /** Resolves when it is there. */
+  /** Resolves when it is available. */
   ready(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function randomOfRun(): () => number {
 
 /**
  * Producers as they should be: each event has an idempotency key and is posted again, through crashes and
- * restarts, until it is answered. What came of it goes into the ledger.
+ * restarts, until it is answered. The outcomes go into the ledger.
  */
 export class Producers {
   readonly #relay: Reachable;
@@ -61,7 +61,7 @@ export class Producers {
     const { producers } = this.#options;
     for (let producer = 0; producer < producers; producer += 1) {
       const running = this.#produce();
-      // stop() rejects with it; unhandled where a test failed before its stop(), it would fail the next one.
+      // stop() rejects with the error. Unhandled, where a test failed before its stop(), it would fail the next test.
       running.catch((error: unknown) => console.log(`      a producer gave up: ${String(error)}`));
       this.#running.push(running);
     }

@@ -9,7 +9,7 @@ import { temporaryDataDir, testEnvironment } from "./relay.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const nodeFlags = ["--disable-warning=ExperimentalWarning"];
-/** Shorter than Mocha's limit, which would not tell what the relay printed. */
+/** Shorter than Mocha's limit, whose error would not show the relay's output. */
 const startMs = 55_000;
 const shownLines = 40;
 
@@ -19,7 +19,7 @@ export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: strin
 /** One process from its start to its end; moments in wall time, ms. */
 export interface Life {
   readonly startedAt: number;
-  /** Null when it never came so far. */
+  /** Null when it never became ready. */
   readyAt: number | null;
   endedAt: number | null;
   killed: boolean;
@@ -33,7 +33,7 @@ export interface End {
   readonly durationMs: number;
 }
 
-/** What a command that ran to its end left. */
+/** The result of a command that ran to its end. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
@@ -41,7 +41,7 @@ export interface Finished {
 }
 
 export interface ProcessOptions {
-  /** Goes over the defaults of `testEnvironment`. */
+  /** Overrides the defaults of `testEnvironment`. */
   readonly env?: Readonly<Record<string, string>>;
   /** Flags of Node for the relay, such as a limit of its heap. */
   readonly nodeFlags?: readonly string[];
@@ -139,11 +139,11 @@ export class RelayProcess {
     createInterface({ input: child.stdout }).on("line", (line) => this.#read(line, life));
     createInterface({ input: child.stderr }).on("line", (line) => this.#output.push(line));
     child.once("exit", () => (life.endedAt = Date.now()));
-    // What it said at the end may come after the end itself.
+    // Its last output may arrive after its exit.
     child.once("close", (code, signal) => {
       if (life !== this.#awaited || life.readyAt !== null) return;
       const { reject } = this.#ready;
-      // Whoever asks from now on waits for the next process.
+      // Later calls of ready() wait for the next process.
       this.#ready = waiting();
       reject(new Error(`it ended by itself: code ${code}, signal ${signal}\n${this.tail()}`));
     });
@@ -175,7 +175,7 @@ export class RelayProcess {
     await this.#end("SIGKILL");
   }
 
-  /** Asks it to end; resolves when it has. */
+  /** Asks the process to end; resolves when it has. */
   async sigterm(): Promise<End> {
     return this.#end("SIGTERM");
   }
@@ -190,7 +190,7 @@ export class RelayProcess {
     return runRelay(this.environment, args, { program: this.#program });
   }
 
-  /** Another caller of the API at the present process. */
+  /** The same caller of the API, at the present process. */
   at(client: ApiClient): ApiClient {
     return new ApiClient(this.#url, client.headers);
   }
@@ -213,13 +213,13 @@ export class RelayProcess {
     return match?.[1] ?? match?.[0];
   }
 
-  /** The end of what it printed, attempts left out, for whoever looks into a failure. */
+  /** The last lines of the output, attempts left out, to explain a failure. */
   tail(): string {
     return this.#output.filter((line) => !/"(delivery attempt|attempt given up: .*)"}$/.test(line)).map((line) => line.slice(0, 400))
       .slice(-shownLines).join("\n");
   }
 
-  /** Kills what still runs and removes the data. */
+  /** Kills a running process and removes the data. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.kill9();
@@ -227,7 +227,7 @@ export class RelayProcess {
     rmSync(join(this.dataDir, ".."), { recursive: true, force: true });
   }
 
-  /** Closes it in a hook after a test; of a test that failed, shows the end of what it printed. */
+  /** Closes the relay in a hook after a test; after a failed test, prints the last lines of its output. */
   async closeAfter({ currentTest }: Mocha.Context): Promise<void> {
     if (currentTest?.state === "failed") console.log(this.tail());
     await this.close();
@@ -248,7 +248,7 @@ export class RelayProcess {
     const startedAt = performance.now();
     if (!child) return { code: null, signal: null, durationMs: 0 };
     this.#awaited = undefined;
-    // Who waits already waits on for the next process.
+    // Earlier calls of ready() that still wait go on to wait for the next process.
     if (this.lives.at(-1)?.readyAt) this.#ready = waiting();
     const over = child.exitCode === null && child.signalCode === null ? once(child, "exit") : null;
     child.kill(signal);
@@ -257,7 +257,7 @@ export class RelayProcess {
   }
 }
 
-/** A promise that nobody need wait for. */
+/** A promise whose rejection needs no handler. */
 function waiting(): PromiseWithResolvers<void> {
   const resolvers = Promise.withResolvers<void>();
   resolvers.promise.catch(() => undefined);

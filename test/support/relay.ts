@@ -43,7 +43,7 @@ export function temporaryDataDir(): string {
   return join(mkdtempSync(join(tmpdir(), "relay-test-")), "data");
 }
 
-/** Starts a relay in this process. `env` goes over the defaults of {@link testEnvironment}; `logger` gets its lines. */
+/** Starts a relay in this process. `env` overrides the defaults of {@link testEnvironment}; `logger` gets its lines. */
 export async function startTestRelay(
   receiver: Pick<Receiver, "caPem"> | null,
   env: Readonly<Record<string, string>> = {},

@@ -24,9 +24,9 @@ export interface ReplacedRelay extends Reachable {
   forward(program: string, quickly?: boolean): Promise<void>;
   /** Replaces it by that of an earlier one, as the guide says. */
   back(program: string): Promise<void>;
-  /** Another caller of the API at a process that runs. */
+  /** The same caller of the API, at a running process. */
   at(client: ApiClient): ApiClient;
-  /** The end of what it printed. */
+  /** The last lines of its output. */
   tail(): string;
   close(): Promise<void>;
 }

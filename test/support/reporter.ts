@@ -42,5 +42,5 @@ class ClosingReporter extends Mocha.reporters.Spec {
   override epilogue(): void {}
 }
 
-// Mocha loads a reporter with require() and takes what that answers for the class.
+// Mocha loads a reporter with require() and takes the result for the class.
 export { ClosingReporter as "module.exports" };

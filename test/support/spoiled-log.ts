@@ -9,7 +9,7 @@ export interface LogRow {
   readonly data: string;
 }
 
-/** The log file of a relay that is not running, for whoever wants to spoil it. */
+/** The log file of a relay that is not running, for tests that damage it. */
 export class SpoiledLog {
   readonly #file: DatabaseSync;
 
@@ -34,7 +34,7 @@ export class SpoiledLog {
       .run(head + 1, stream, (revision ?? -1) + 1, randomUUID(), type, metadata, data);
   }
 
-  /** Spoils the first row of a stream where it stands. */
+  /** Damages the first row of a stream in place. */
   spoilFirst(stream: string): void {
     this.#file.prepare("UPDATE log SET data = '{' WHERE stream = ? AND revision = 0").run(stream);
   }

@@ -1,6 +1,6 @@
 import type { EventStore, LogEntry, UnreadableEntry } from "../../src/ports/event-store.ts";
 
-/** The entry as a log shows it that can no longer read what it says. */
+/** The entry as a log shows it whose data cannot be read any more. */
 export function spoiled({ stream, revision, position, id, type }: LogEntry): UnreadableEntry {
   return { stream, revision, position, id, type, unreadable: "spoiled", newer: false };
 }
@@ -10,11 +10,11 @@ export function fromNewer({ stream, revision, position, id, type }: LogEntry): U
   return { stream, revision, position, id, type, unreadable: "unknown version", newer: true };
 }
 
-/** Has a store read the entries that it is told of as {@link spoiled}, until what is answered is called. */
+/** Makes a store read chosen entries as {@link spoiled}, until the returned function is called. */
 export function spoilReads(store: Pick<EventStore, "readStream">, isSpoiled: (entry: LogEntry) => boolean): () => void {
   const read = store.readStream.bind(store);
   store.readStream = async (stream, options) =>
     (await read(stream, options)).map((entry) => (isSpoiled(entry) ? spoiled(entry) : entry));
-  // What was put over it gone, the class's own is back.
+  // Without the override, the method of the class is back.
   return () => void Reflect.deleteProperty(store, "readStream");
 }

@@ -37,7 +37,7 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A delivery worker beside a relay, its membership, and what it knows of the log: it forgets nothing. */
+/** A delivery worker beside a relay, its membership, and its aggregates, kept while its clock stands still. */
 export function workerOf(
   { api: { world }, store, models }: ManualRelay,
   send: DeliveryClient["send"],
@@ -69,7 +69,7 @@ export function workerOf(
   return { worker, session, aggregates, clock, feed };
 }
 
-/** A destination that takes one request at a time, its worker, and what was sent to it; each answer is the same. */
+/** A destination that takes one request at a time, its worker, and the requests to it; `outcome` answers each. */
 export async function stage(
   relay: ManualRelay, room?: { readonly sendingCharacters: number }, outcome: Outcome = success,
 ) {
@@ -95,7 +95,7 @@ export async function stage(
     take: (...items: WorkItem[]) => worker.take(items, session),
     tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
       tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
-    /** What an event's stream began with: its acceptance, and the claim of its first attempt where there was one. */
+    /** The first types of an event's stream: its acceptance, and the claim of its first attempt where there was one. */
     begun: async (id: string) => (await loadWebhook(relay.store, id)).facts.map(({ type }) => type).slice(0, 2),
     purge: () => owner.client.post("/api/v1/events/purge", {}),
     ask,
@@ -105,7 +105,7 @@ export async function stage(
       await relay.drained();
       return String(answer.json["eventId"]);
     },
-    /** Answers, one after the other; who was asked. */
+    /** Answers so many requests, one after the other; resolves to the events of all requests. */
     answered: async (count: number) => {
       for (let n = 0; n < count; n += 1) {
         await until(() => sent.length > n);

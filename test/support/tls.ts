@@ -9,7 +9,7 @@ export interface ServerIdentity {
 
 /** A certificate authority that lives as long as the test: its key is never written anywhere. */
 export interface Authority {
-  /** What clients trust, PEM. */
+  /** The certificate that clients trust, PEM. */
   readonly caPem: string;
   /** A server certificate for these names and addresses; for this machine when left out. */
   issue(hosts?: readonly string[]): ServerIdentity;
@@ -19,7 +19,7 @@ export interface Authority {
 
 const thisMachine = ["localhost", "127.0.0.1", "::1"];
 
-/** Makes an authority (ECDSA P-256, valid from yesterday for a month). `above` signs its certificate, or it itself. */
+/** Makes an authority (ECDSA P-256, valid from yesterday for a month). `above` or its own key signs it. */
 export function makeAuthority(above?: Issuer): Authority {
   // Clients that trust several authorities tell them apart by their names.
   const name = `throwaway authority ${randomBytes(8).toString("hex")}`;

@@ -13,7 +13,7 @@ type Trusted = Pick<Receiver, "caPem"> | null;
 
 /** Engines outside of the relay's processes, for one relay. */
 export interface OutsideEngines {
-  /** What makes a relay use them, and nobody else's data in them. */
+  /** The environment of a relay that uses them, with data of its own. */
   readonly env: Env;
   readonly eventStoreDb: Awaited<ReturnType<typeof startEventStoreDb>>;
   readonly kafka: KafkaUnderTest;
@@ -62,7 +62,7 @@ export class Fleet implements Reachable {
     return this.#closed;
   }
 
-  /** Of another API process each time it is asked, of those that run. */
+  /** The URL of a running API process, of another one each time. */
   get url(): string {
     const running = this.of("api").filter(({ lives }) => lives.at(-1)?.endedAt === null);
     this.#asked += 1;
@@ -93,7 +93,7 @@ export class Fleet implements Reachable {
   }
 }
 
-/** All the ways a relay is put together in tests. */
+/** The topologies of relays in tests. */
 const topologies: readonly Topology[] = [
   { name: "embedded engines", engines: "embedded", start: (_context, receiver, env) => startTestRelay(receiver, env) },
   {

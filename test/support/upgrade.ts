@@ -11,7 +11,7 @@ import { Producers, type Target } from "./relay-process-load.ts";
 import type { ReplacedRelay } from "./replaced-relay.ts";
 import { sized } from "./size.ts";
 
-/** What an upgrade is tried with. */
+/** The setting of an upgrade test. */
 export interface Upgrade {
   readonly relay: ReplacedRelay;
   readonly receiver: Receiver;
@@ -25,7 +25,7 @@ export interface Upgrade {
   readonly random: () => number;
 }
 
-/** What came of it. */
+/** The results of an upgrade test. */
 interface Upgraded {
   readonly accounts: readonly [Account, ...Account[]];
   /** The longest that producers had to repeat a request until its event was accepted. */
@@ -40,7 +40,7 @@ const patienceMs = 90_000;
 const attemptMs = 8_000;
 
 /**
- * Replaces a relay under load by the next release, goes back, and forward again. Producers repeat what is not answered;
+ * Replaces a relay under load by the next release, goes back, and forward again. Producers repeat unanswered requests;
  * circuits open, events are retried, given up, replayed and cancelled meanwhile. Fails where an acknowledged event is
  * lost, an attempt is sent twice, events that only the next release can read are touched by this one or do not come
  * back with the next one, or lists and totals differ from the log.
@@ -77,12 +77,12 @@ export async function upgradeAndReturn(upgrade: Upgrade): Promise<Upgraded> {
 
 type Traffic = Awaited<ReturnType<typeof startTraffic>>;
 
-/** Producers and people at work, and receivers that take events, fail, or give up. */
+/** Producers and users at work, and receivers that accept events, fail, or refuse them for good. */
 async function startTraffic({ relay, receiver, perPart, pauseMs, random }: Upgrade) {
   const ledger = new Ledger();
   const patient = await openAccount(relay.url, { maxTrys: 10_000 });
   const guarded = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
-  /** Of this one every event is cancelled. */
+  /** Every event of this account is cancelled. */
   const undecided = await openAccount(relay.url, { maxTrys: 10_000 });
   let healed = false;
   const destination = async (account: Account, path: string, script: Script): Promise<Destination> => {
@@ -111,7 +111,7 @@ async function startTraffic({ relay, receiver, perPart, pauseMs, random }: Upgra
   const people = new People(relay, [patient, guarded], dead, 10 * pauseMs);
   return {
     ledger, patient, guarded, undecided, producers, single, people, stuck, sentToStuck,
-    /** Resolves when a part's events more are accepted. */
+    /** Resolves when another `perPart` events are accepted. */
     async part() {
       const { count } = ledger;
       await eventually(async () => ledger.count, (now) => now >= count + perPart, patienceMs);
@@ -124,7 +124,7 @@ async function startTraffic({ relay, receiver, perPart, pauseMs, random }: Upgra
       for (const id of ids) await eventReaches(owner, id ?? "", "WaitingRetry", patienceMs);
       return ids;
     },
-    /** Has all receivers take everything; resolves when all that was begun is answered. */
+    /** Has all receivers accept everything; resolves when producers and users are done. */
     async stop() {
       healed = true;
       await producers.stop();
@@ -157,7 +157,7 @@ async function expectBalance({ relay, raised }: Upgrade, traffic: Traffic): Prom
   expect(times("EventAnnotated"), "what only the next release writes").to.be.greaterThan(0);
 }
 
-/** Waits until nothing is under way at any account; what gave up is replayed. */
+/** Waits until every event of the accounts has Succeeded or is Cancelled; replays those that were given up. */
 async function settled(relay: ReplacedRelay, accounts: readonly Account[]): Promise<void> {
   const open = async () => {
     const left: string[] = [];
@@ -171,7 +171,7 @@ async function settled(relay: ReplacedRelay, accounts: readonly Account[]): Prom
   await eventually(() => open().catch((error: unknown) => [String(error)]), ({ length }) => length === 0, patienceMs);
 }
 
-/** Replays what was given up, as far as the relay can; resolves to how many it did. */
+/** Replays events that were given up, as far as the relay can; resolves to their number. */
 async function replayAll(relay: ReplacedRelay, account: Account): Promise<number> {
   const owner = relay.at(account.owner);
   const { items } = (await owner.get("/api/v1/events?Status=CriticalFailure&Qt=100")) as { items: Json[] };
@@ -182,7 +182,7 @@ async function replayAll(relay: ReplacedRelay, account: Account): Promise<number
   return replayed;
 }
 
-/** People who replay what was given up, and cancel events that wait, each until it is done. */
+/** Users who replay events that were given up, and cancel waiting events, each until it is done. */
 class People {
   readonly #relay: ReplacedRelay;
   readonly #pauseMs: number;
@@ -191,7 +191,7 @@ class People {
   #replayed = 0;
   #cancelled = 0;
 
-  /** `dead`: where every event fails, and waits to be cancelled; `pauseMs`: between what one of them does. */
+  /** `dead`: a destination at which every event fails until it is cancelled; `pauseMs`: between a user's actions. */
   constructor(relay: ReplacedRelay, accounts: readonly Account[], dead: Target, pauseMs: number) {
     this.#relay = relay;
     this.#pauseMs = pauseMs;
@@ -208,7 +208,7 @@ class People {
     await eventually(async () => this.#replayed > replayed && this.#cancelled > cancelled, (done) => done, patienceMs);
   }
 
-  /** Resolves when what was begun is done, for which a process must run that can do it. */
+  /** Resolves when the actions under way are done, for which a process must run that can do them. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#running);
@@ -237,7 +237,7 @@ class People {
     }
   }
 
-  /** Asks until the answer is as wanted: meanwhile the relay may be away, or be one that cannot read the event. */
+  /** Asks until the answer is as wanted: meanwhile the relay may be unavailable, or unable to read the event. */
   async #done(ask: () => Promise<Json>, wanted: (answer: Json) => boolean): Promise<Json> {
     for (;;) {
       const answer = await ask().catch(() => ({}));

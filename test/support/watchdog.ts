@@ -8,7 +8,7 @@ const patienceS = 300;
 
 /**
  * Ends this process when a test holds its thread for good, which no time limit of Mocha's can: says before, on standard
- * error, which test it was and where it stands. Answers what is to be called with the name of each test that begins.
+ * error, which test it was and where it stands. Returns a function to call with the name of each test that begins.
  */
 export function watch(): (title: string) => void {
   let runs = "";
@@ -39,7 +39,7 @@ async function stack(): Promise<string> {
   return paused;
 }
 
-/** Hears from the test's thread while that is free. */
+/** Gets messages from the test's thread while that is not blocked. */
 function guard(): void {
   let [title, silentS] = ["", 0];
   parentPort?.on("message", (runs: string) => [title, silentS] = [runs, 0]);
@@ -52,7 +52,7 @@ function guard(): void {
 async function end(title: string): Promise<void> {
   // A thread that waits in native code cannot be paused.
   const where = await Promise.race([stack(), wait(5_000, "    in native code")]);
-  // Standard error of a thread goes by the thread that is held.
+  // Standard error of a worker goes through the main thread, which is blocked.
   writeSync(2, `  "${title}" has held its thread for ${patienceS} s:\n${where}\n`);
   process.kill(process.pid, "SIGKILL");
 }

@@ -15,7 +15,7 @@ export const t = (seconds: number) => timestamp(startMs + seconds * 1000);
 /** A made-up UUID that ends in the digit. */
 export const id = (last: number) => `0193a1b2-c3d4-7000-8000-00000000000${last}`;
 const ids = { eventId: id(5), tenantId: id(1), destinationId: id(3) };
-/** What a producer sent. */
+/** A producer's submission. */
 export const submission = {
   ...ids,
   apiKeyId: id(4),
@@ -26,7 +26,7 @@ export const submission = {
   original: null,
 };
 export const accepted: WebhookEvent = { type: "EventAccepted", data: { ...submission, at: t(0) } };
-/** What every fact after the first repeats. */
+/** Fields that every fact after the first repeats. */
 export const moved = (from: EventStatus, to: EventStatus, seconds: number) => ({
   ...ids,
   acceptedAt: t(0),
@@ -35,7 +35,7 @@ export const moved = (from: EventStatus, to: EventStatus, seconds: number) => ({
   at: t(seconds),
 });
 
-/** What the start of an attempt names, with a lease of 20 s. */
+/** Fields of the start of an attempt, with a lease of 20 s. */
 export const claim = (seconds: number) => ({
   leaseUntil: t(seconds + 20),
   worker: "w1",
@@ -80,7 +80,7 @@ export const fail = (
   at: t(seconds),
   ...change,
 });
-/** What makes a failure that of a lost worker. */
+/** Fields of a failure that is due to a lost worker. */
 export const unknown = { reason: "outcome unknown", error: "lost", answer: null } as const;
 export const cancel = (reason: "requested" | "destination deleted", seconds: number): WebhookCommand => ({
   type: "Cancel",

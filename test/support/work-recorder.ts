@@ -1,6 +1,6 @@
 import type { FirstAttempt, QueueSession, WorkConsumer, WorkItem } from "../../src/ports/work-queue.ts";
 
-/** Notes what a queue hands over, as a delivery worker would see it. */
+/** Records a queue's items and sessions, as a delivery worker would see them. */
 export class WorkRecorder implements WorkConsumer {
   readonly items: WorkItem[] = [];
   /** For each item whether its session was alive when it came. */

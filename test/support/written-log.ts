@@ -7,10 +7,10 @@ import { Followers } from "./followers.ts";
 import { position } from "./position.ts";
 import { metadata } from "./recorded.ts";
 
-/** A log that a test writes entry by entry, readable or not, and may tear off. */
+/** A log that a test writes entry by entry, readable or not, and whose reads it may make fail. */
 export class WrittenLog implements EventLog {
   readonly entries: LogEntry[] = [];
-  /** Not torn off with {@link readLog}. */
+  /** Subscriptions do not fail with {@link readLog}. */
   readonly #followers = new Followers(async (after, limit) => this.#after(after, limit));
   /** The revisions at which streams begin of which something was deleted. */
   readonly #begins = new Map<string, number>();
@@ -48,7 +48,7 @@ export class WrittenLog implements EventLog {
     this.#followers.wake();
   }
 
-  /** Deletes a stream's entries, as an engine does that still gives them to who reads the whole log. */
+  /** Deletes a stream's entries like an engine that still gives them to readers of the whole log. */
   delete(stream: string): void {
     this.#begins.set(stream, this.entries.filter((entry) => entry.stream === stream).length);
   }

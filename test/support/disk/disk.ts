@@ -28,7 +28,7 @@ export class Disk {
   readonly #control: number;
   #platter: Platter | undefined;
 
-  /** Needs {@link library}. What belongs to the disk stands beside the folder. */
+  /** Needs {@link library}. The disk's own files are beside the folder. */
   constructor(folder: string) {
     this.#folder = folder;
     this.#journal = join(folder, "..", "journal");
@@ -44,18 +44,18 @@ export class Disk {
     };
   }
 
-  /** Call before a process is started: what stands on the disk then is safe. */
+  /** Call before a process is started: the contents of the disk at that time are safe. */
   begin(): void {
     rmSync(this.#journal, { force: true });
     this.#platter = new Platter(this.#folder);
   }
 
-  /** From now on syncs do nothing, and say that they did. */
+  /** From now on syncs do nothing, and report success. */
   dropSyncs(): void {
     this.#set(12, 1);
   }
 
-  /** From now on the disk fails like this; null: it is well. */
+  /** From now on the disk fails like this; null: it works. */
   anomaly(trouble: Anomaly | null): void {
     this.#set(4, Math.round((trouble?.writes ?? 0) * share));
     this.#set(8, Math.round((trouble?.syncs ?? 0) * share));
@@ -82,7 +82,7 @@ export class Disk {
     return this.#get(16);
   }
 
-  /** The power goes, as the process has already: of its files there is what the disk holds then. */
+  /** The power fails after the process has ended: only the contents that the disk holds remain of its files. */
   losePower(loss: Loss): void {
     const platter = this.#platter;
     if (!platter) throw new Error("nothing ran on this disk");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What a process did to its files, as disk.c notes it; paths below the folder, its own being "". */
+/** A change of a process's files, as disk.c notes it; paths are below the folder, whose own path is "". */
 export type Step =
   | { readonly kind: "opened" | "created" | "folderMade"; readonly file: bigint; readonly path: string }
   | { readonly kind: "written"; readonly file: bigint; readonly at: number; readonly data: Buffer }
@@ -16,7 +16,7 @@ export const kinds = [
 ] as const;
 const headBytes = 32;
 
-/** Reads a journal. What was being noted when the process was killed is left out. */
+/** Reads a journal. A step that was being noted when the process was killed is left out. */
 export function* readJournal(path: string): Iterable<Step> {
   const bytes = readFileSync(path);
   for (let at = 0; at + headBytes <= bytes.length;) {

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, wri
 import { join } from "node:path";
 import type { Step } from "./journal.ts";
 
-/** What a disk writes in one go. */
+/** A disk writes so many bytes as a whole or not at all. */
 const sectorBytes = 512;
 
-/** What becomes of changes that were not synced when the power goes. */
+/** The fate of changes that were not synced when the power fails. */
 export interface Loss {
   /** Whether a change, or a sector of one, made it to the disk. */
   readonly survives: () => boolean;
@@ -22,7 +22,7 @@ interface Pending<Change> {
 type Edit = { readonly at: number; readonly data: Buffer } | { readonly size: number };
 type Naming = readonly { readonly name: string; readonly node: FileNode | FolderNode | null }[];
 
-/** What is safe of something, and what is not yet. */
+/** A file or a folder with its safe contents and its pending changes. */
 abstract class Node<Change> {
   pending: Pending<Change>[] = [];
 
@@ -36,7 +36,7 @@ abstract class Node<Change> {
 }
 
 class FileNode extends Node<Edit> {
-  /** Its bytes, and zeros to grow into: files grow by a sector at a time. */
+  /** The bytes, and zeros to grow into: files grow by a sector at a time. */
   #room: Buffer;
   #size: number;
 
@@ -83,9 +83,9 @@ class FolderNode extends Node<Naming> {
 }
 
 /**
- * The folder of a process as its disk has it: what is safe, and what only the operating system knows. Nothing is safe
- * before a sync has ended that began after it, neither bytes nor names; a sync of a file says nothing of its name. What
- * a failed sync of a file was to make safe is lost, though the process goes on seeing it.
+ * The folder of a process as its disk has it: the safe contents, and the changes that only the operating system knows.
+ * A change of bytes or names is safe once a sync has ended that began after it; a sync of a file does not cover its
+ * name. Changes that a failed sync of a file was to write are lost, though the process goes on seeing them.
  */
 export class Platter {
   readonly #root = new FolderNode();
@@ -93,7 +93,7 @@ export class Platter {
   readonly #syncs = new Map<number, { readonly node: FileNode | FolderNode; readonly number: number }>();
   #number = 0;
 
-  /** Takes the folder as it stands, if it does, for safe. */
+  /** Takes the present contents of the folder, if it exists, for safe. */
   constructor(folder: string) {
     if (existsSync(folder)) this.#take(folder, this.#root);
   }
@@ -131,7 +131,7 @@ export class Platter {
     }
   }
 
-  /** Lets the power go, and makes the folder what the disk holds then. */
+  /** The power fails: gives the folder the contents that the disk then holds. */
   lose(folder: string, loss: Loss): void {
     rmSync(folder, { recursive: true, force: true });
     this.#write(folder, this.#root, loss);
@@ -172,7 +172,7 @@ export class Platter {
     node.settleBefore(number);
   }
 
-  /** As Linux does: what a sync could not write no later one will, unless it is written to the file once more. */
+  /** As in Linux, no later sync writes data that a failed one could not, unless it is written to the file again. */
   #forget(id: number): void {
     const { node, number } = this.#ended(id);
     if (node instanceof FileNode) node.pending = node.pending.filter((one) => one.number >= number);
@@ -211,7 +211,7 @@ export class Platter {
   }
 }
 
-/** What is left of a file. */
+/** The bytes of a file that survive. */
 function survivors(file: FileNode, { survives, torn }: Loss): Buffer {
   for (const { change } of file.pending) {
     if (!torn || "size" in change) {

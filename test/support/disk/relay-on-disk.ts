@@ -20,7 +20,7 @@ export class RelayOnDisk extends RelayProcess {
     super.launch();
   }
 
-  /** The process dies, and the power goes with it. */
+  /** The process dies, and the power fails with it. */
   async losePower(loss: Loss): Promise<void> {
     await this.kill9();
     this.disk.losePower(loss);

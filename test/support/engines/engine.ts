@@ -1,10 +1,10 @@
-/** An engine outside of the relay's processes, and what tests may do to it. */
+/** An engine outside of the relay's processes, which tests may stop, kill, restart and freeze. */
 export interface Engine {
-  /** What it is, in which version, and where it came from. */
+  /** Its name, its version and its origin. */
   readonly description: string;
-  /** Lets go of it, and ends it if it was started here for its caller alone. */
+  /** Releases the engine, and ends it if it was started here for its caller alone. */
   readonly stop: () => Promise<void>;
-  /** Ends it with no chance to tidy up. What it acknowledged is there after `restart`. */
+  /** Ends it with no chance to tidy up. Acknowledged writes are there after `restart`. */
   readonly kill: () => Promise<void>;
   /** Starts it again at the same address and on the same data; resolves when it answers. */
   readonly restart: () => Promise<void>;
@@ -13,7 +13,7 @@ export interface Engine {
   readonly thaw: () => Promise<void>;
 }
 
-/** What may be done to an engine that the environment names: nothing, for it is somebody's. */
+/** An engine that the environment names: it belongs to somebody, so it is neither killed nor frozen. */
 export function namedBy(variable: string): Engine & { readonly breakable: false } {
   const refuse = () => Promise.reject(new Error(`what ${variable} names is not ours: it is neither killed nor frozen`));
   return {

@@ -3,7 +3,7 @@ import type { EventStoreDbUnderTest } from "./eventstoredb.ts";
 import type { KafkaUnderTest } from "./kafka.ts";
 import { newDatabase, type MongoDbUnderTest } from "./mongodb.ts";
 
-/** What makes a relay use these engines, with a topic, a database and a master key of its own. */
+/** The environment of a relay on these engines, with a topic, a database and a master key of its own. */
 export function relayOn(
   eventStoreDb: Pick<EventStoreDbUnderTest, "url">, kafka: Pick<KafkaUnderTest, "brokers">,
   mongoDb: Pick<MongoDbUnderTest, "url">, { partitions }: { readonly partitions: number },

@@ -5,7 +5,7 @@ type Engine = "eventstoredb" | "kafka" | "mongodb";
 
 const compose = new URL("../../../docker-compose.yml", import.meta.url);
 
-/** The image of an engine as `make up` starts it: what operators are given is what is tested. */
+/** The image of an engine that `make up` starts: tests run on the version that operators are given. */
 export function imageOf(engine: Engine): string {
   const { services } = parse(readFileSync(compose, "utf8")) as {
     readonly services: Readonly<Record<Engine, { readonly image: string }>>;
@@ -13,7 +13,7 @@ export function imageOf(engine: Engine): string {
   return services[engine].image;
 }
 
-/** Its version. */
+/** The version of that image. */
 export function versionOf(engine: Engine): string {
   return imageOf(engine).replace(/^.*:/, "");
 }

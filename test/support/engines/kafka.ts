@@ -43,8 +43,8 @@ async function start(): Promise<KafkaUnderTest> {
 }
 
 /**
- * The first question about a group makes a broker set up a topic of its own, which takes a while; on a busy machine it
- * is not the group's coordinator for another while, which the client gives up at.
+ * The first request about a group makes a broker create an internal topic, which takes a while. On a busy machine it
+ * takes another while until the broker is the group's coordinator, and the client gives up at that.
  */
 async function servesGroups(brokers: string[]): Promise<void> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 60, maxRetryTime: 1_000 } }).admin();

@@ -19,7 +19,7 @@ interface Detail {
   serializeBinary(): Uint8Array;
 }
 
-/** What was sent of one append so far. */
+/** The parts of one append that were sent so far. */
 interface Assembling {
   readonly options: streams.BatchAppendReq.Options;
   readonly events: streams.BatchAppendReq.ProposedMessage[];

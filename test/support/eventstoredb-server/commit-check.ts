@@ -1,7 +1,7 @@
 import type { Expected, Stored } from "./events.ts";
 import { noEvent, type Stream } from "./stream.ts";
 
-/** What becomes of an append. */
+/** The server's decision on an append. */
 export type Check =
   | { readonly kind: "write"; readonly current: bigint; readonly undeletes: boolean }
   | { readonly kind: "repeated"; readonly last: Stored }

@@ -2,7 +2,7 @@ import { check, type Check } from "./commit-check.ts";
 import type { Change, Expected, Proposed, Stored } from "./events.ts";
 import { metadataType, metastreamOf, noEvent, softDeletedBefore, Stream } from "./stream.ts";
 
-/** What became of a change that a client asked for. */
+/** The outcome of a change that a client asked for. */
 export type WriteOutcome =
   | { readonly kind: "written"; readonly revision: bigint; readonly position: bigint }
   | { readonly kind: "conflict"; readonly current: bigint }
@@ -13,7 +13,7 @@ export const tombstoneRevision = 2n ** 63n - 1n;
 
 /** Where the first record of a fresh database stands. */
 const firstPosition = 548n;
-/** What a record takes beside its content. */
+/** Bytes of a record beside its content. */
 const recordOverhead = 97;
 const nothing = new Uint8Array();
 
@@ -74,7 +74,7 @@ export class Database {
     return this.#streams.get(name);
   }
 
-  /** Calls `listener` after each change until the function it answers is called. */
+  /** Calls `listener` after each change until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -116,12 +116,12 @@ export class Database {
     return { kind: "written", revision: tombstoneRevision, position: this.#positions.at(-1)! };
   }
 
-  /** Takes what streams no longer show out of the log, as far as it stands before a position. */
+  /** Removes from the log the events before a position that streams no longer show. */
   scavenge(before = this.#end): void {
     this.#change({ kind: "scavenge", before });
   }
 
-  /** Makes a change without recording it: the start from a file. */
+  /** Makes a change without recording it, for the start from a file. */
   apply(change: Change): void {
     if (change.kind === "scavenge") return this.#sweep(change.before);
     const stream = this.#open(change.stream);

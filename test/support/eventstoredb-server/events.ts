@@ -17,11 +17,11 @@ export interface Stored extends Proposed {
   readonly created: number;
 }
 
-/** What is written to the log, and read back from a file. */
+/** A change of the log, which a file may keep. */
 export type Change =
   | { readonly kind: "events"; readonly stream: string; readonly created: number; readonly events: readonly Proposed[] }
   | { readonly kind: "tombstone"; readonly stream: string; readonly created: number; readonly id: string }
   | { readonly kind: "scavenge"; readonly before: bigint };
 
-/** A revision, or what a client may expect in its place. */
+/** The state of a stream that a client expects: a revision or a condition. */
 export type Expected = bigint | "any" | "no_stream" | "stream_exists";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ServiceError } from "@grpc/grpc-js";
 
-/** What goes wrong on purpose, for tests in the server's own process. */
+/** Faults that tests in the server's own process cause. */
 export class Faults {
   /** An append that was refused as bad is answered once more after this. */
   lateReplyMs = 2000;
@@ -11,7 +11,7 @@ export class Faults {
   slowConsumerMs = 2000;
   /** A deleted stream that began again is found by readers only after this. */
   reappearingMs = 5;
-  /** What every read is refused with; undefined for none. */
+  /** The error of every read; undefined for none. */
   refusedReads: Partial<ServiceError> | undefined;
   /** Events that were sent to subscriptions to $all. */
   followed = 0;
@@ -23,7 +23,7 @@ export class Faults {
   #thawed: Promise<void> | undefined;
   #thaw: () => void = () => undefined;
 
-  /** Appends that came, whatever became of them. */
+  /** Appends received, with any outcome. */
   get appends(): number {
     return this.#appends;
   }
@@ -38,7 +38,7 @@ export class Faults {
     this.#delayMs = delayMs;
   }
 
-  /** Subscriptions that run now are told nothing any more, though their connections live. */
+  /** Running subscriptions get nothing any more, though their connections live. */
   muteSubscriptions(): void {
     this.#generation += 1;
   }
@@ -48,7 +48,7 @@ export class Faults {
     return this.#generation;
   }
 
-  /** Nothing is looked at or answered until `thaw`. */
+  /** No request is processed or answered until `thaw`. */
   freeze(): void {
     this.#thawed ??= new Promise((resolve) => {
       this.#thaw = resolve;

@@ -5,8 +5,8 @@ import type { Change } from "./events.ts";
 const lengthBytes = 4;
 
 /**
- * Changes in a file, each written before it is answered: what was acknowledged outlives the process, however it
- * ends. It does not outlive the machine, since nothing is synced.
+ * Changes in a file, each written before it is answered: acknowledged changes outlive the process, however it ends.
+ * They do not outlive the machine, since nothing is synced.
  */
 export class Journal {
   readonly #file: number;

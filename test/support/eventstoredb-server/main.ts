@@ -4,9 +4,8 @@ import { EventStoreDbServer } from "./server.ts";
 
 /**
  * The wire-compatible server as a process: `node test/support/eventstoredb-server/main.ts --port P [--file F]`. With a
- * file it keeps what it acknowledged through a kill; with `--release 24.10` it behaves as that release; with
- * `--leashed` it ends with its standard input, that is with the process that started it. Prints its address when it
- * takes connections.
+ * file acknowledged changes survive a kill; with `--release 24.10` it behaves as that release; with `--leashed` it ends
+ * with its standard input, that is with the process that started it. Prints its address when it takes connections.
  */
 const { values } = parseArgs({
   options: {

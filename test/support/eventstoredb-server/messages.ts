@@ -6,7 +6,7 @@ import type { Stored } from "./events.ts";
 /** .NET ticks a millisecond: how the server tells times. */
 const ticksPerMs = 10_000n;
 
-/** A gRPC error as the server gives it: what the client goes by is in the trailers. */
+/** A gRPC error as the server gives it: the client decides by the trailers. */
 export function failure(
   code: status, details: string, trailers: Readonly<Record<string, string>> = {},
 ): Partial<ServiceError> & { code: status } {
@@ -21,7 +21,7 @@ export function streamDeleted(stream: string) {
   });
 }
 
-/** What the server says when its own code throws. */
+/** The server's error when its own code throws. */
 export const handlerThrew = failure(status.UNKNOWN, "Exception was thrown by handler.");
 
 export function streamIdentifier(name: string) {
@@ -36,7 +36,7 @@ export function uuid(text: string) {
   return new shared.UUID().setString(text);
 }
 
-/** An id in the server's only spelling: lower case. */
+/** An id in lower case, as the server always writes it. */
 export function uuidOf(id: shared.UUID | undefined): string {
   return id?.getString().toLowerCase() ?? "";
 }

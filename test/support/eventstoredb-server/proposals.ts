@@ -18,7 +18,7 @@ export function proposed(
   };
 }
 
-/** Whether the server takes the events: the other ones it calls a bad request. */
+/** Whether the server accepts an event; others make a bad request. */
 export function acceptable({ id, type }: Proposed): boolean {
   return type !== "" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && /[1-9a-f]/.test(id);
 }
@@ -28,7 +28,7 @@ export function identityOf(stream: string, events: readonly Proposed[]): string 
   return [stream, ...events.map(({ id }) => id)].join("/");
 }
 
-/** What the server counts of events. */
+/** The size of events as the server counts it. */
 export function sizeOf(events: readonly Proposed[]): number {
   return events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length, 0);
 }

@@ -6,7 +6,7 @@ import { eventMessage, failure, handlerThrew, nameOf, notFoundMessage, streamDel
 
 export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
 
-/** Why a call ends other than well. */
+/** The error with which a call ends. */
 export class CallFailure extends Error {
   readonly answer: ReturnType<typeof failure>;
 
@@ -16,7 +16,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** Sends a message; a promise when the client has no room for another yet, resolved once it has or is gone. */
+/** Sends a message. Returns a promise when the client's buffer is full, resolved once it has room or is gone. */
 export function send(call: ReadCall, message: streams.ReadResp): Promise<void> | undefined {
   if (call.write(message) || call.cancelled) return undefined;
   return new Promise((resolve) => {
@@ -82,7 +82,7 @@ export function startAt(database: Database, position: streams.ReadReq.Options.Po
   return index;
 }
 
-/** What a subscriber asked for by its filter. */
+/** Whether an event passes a subscriber's filter. */
 export function matcherOf(options: streams.ReadReq.Options): (event: Stored) => boolean {
   const filter = options.getFilter();
   if (!filter) return () => true;

@@ -10,7 +10,7 @@ export interface Behaviour {
   readonly cutsSlowConsumers: boolean;
   /** A subscription behind (X, 0) begins with the record at X; else with the one behind it. */
   readonly beginsAtUnmatched: boolean;
-  /** A subscription from the start that found nothing by the end of the log is told -1, -1 as its checkpoint. */
+  /** A subscription from the start that found nothing by the end of the log gets the checkpoint -1, -1. */
   readonly tellsEmptySearch: boolean;
 }
 

@@ -21,7 +21,7 @@ import { subscribeToAll, subscribeToStream } from "./subscriptions.ts";
 export interface ServerOptions {
   /** Any free one when left out. */
   readonly port?: number;
-  /** Keeps what was written, for the next server on the same file; in memory alone when left out. */
+  /** Keeps the changes for the next server on the same file; they are in memory alone when left out. */
   readonly file?: string;
   /** 23.10 when left out. */
   readonly release?: Release;
@@ -91,7 +91,7 @@ export class EventStoreDbServer {
     if (listener) await new Promise<void>((resolve) => listener.close(() => resolve()));
   }
 
-  /** Breaks every connection off; those that come later are served. */
+  /** Breaks every connection off; later ones are served. */
   breakConnections(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
@@ -116,7 +116,7 @@ export class EventStoreDbServer {
     await closed;
   }
 
-  /** Takes what streams no longer show out of $all: all of it, or as far as it stands before a position. */
+  /** Removes from $all the events that streams no longer show: all of them, or those before a position. */
   scavenge(before?: bigint): void {
     this.database.scavenge(before);
   }

@@ -3,7 +3,7 @@ import type { Stored } from "./events.ts";
 /** The revision of a stream that holds no event. */
 export const noEvent = -1n;
 export const metadataType = "$metadata";
-/** What `$tb` says when the whole stream was deleted; 2^63 - 1 on the wire, which a number cannot hold. */
+/** The value of `$tb` when the whole stream was deleted; 2^63 - 1 on the wire, which a number cannot hold. */
 export const softDeletedBefore = 9223372036854776000;
 
 export const metastreamOf = (name: string) => `$$${name}`;
@@ -15,7 +15,7 @@ interface Metadata {
   readonly $maxAge?: number;
 }
 
-/** One stream: its events by revision, and what its metadata lets readers see. */
+/** One stream: its events by revision, of which its metadata may hide some from readers. */
 export class Stream {
   readonly name: string;
   metadata: Metadata = {};
@@ -86,7 +86,7 @@ export class Stream {
     return !this.#tombstone && Number(event.revision) - this.#base >= this.#firstShown();
   }
 
-  /** Forgets what readers do not see and stands before a position; the last event's revision is kept. */
+  /** Forgets the hidden events before a position; the last event's revision is kept. */
   sweep(before: bigint): void {
     const shown = this.#tombstone ? this.#events.length : this.#firstShown();
     const there = this.#events.findIndex(({ position }) => position >= before);

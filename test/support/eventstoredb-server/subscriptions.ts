@@ -9,7 +9,7 @@ import {
 import { CallFailure, matcherOf, send, startAt, type ReadCall } from "./reads.ts";
 import type { Behaviour } from "./release.ts";
 
-/** What a filtered subscription scans in one go where its client says nothing. */
+/** Records that a filtered subscription scans in one go unless its client says otherwise. */
 const defaultWindow = 32;
 /** -1 as the wire has it. */
 const unsignedMinusOne = 2n ** 64n - 1n;
@@ -77,7 +77,7 @@ class AllFollower {
     }
   }
 
-  /** Page by page. A page without a match is told by where it began, as {X, 0}. */
+  /** Reads page by page. The checkpoint of a page without a match is the page's beginning, as {X, 0}. */
   async #catchUp(): Promise<void> {
     while (this.#next < this.#database.length && !this.#call.cancelled) {
       const start = this.#next;
@@ -110,7 +110,7 @@ class AllFollower {
     return this.#faults.generation !== this.#generation;
   }
 
-  /** Sends the event if it is wanted; true when it is. `hasty`: throws where the client takes too long to take it. */
+  /** Sends the event if it matches; true when it does. `hasty`: throws where the client is too slow to take it. */
   async #offer(index: number, hasty = false): Promise<boolean> {
     if (this.#faults.frozen) await this.#faults.frozen;
     const event = this.#database.at(index);
@@ -160,7 +160,7 @@ export async function subscribeToStream(
         if (reached < tombstoneRevision) await send(call, eventMessage(stream.tombstone));
         throw new CallFailure(streamDeleted(name));
       }
-      // A missing stream is caught up with after its first event only.
+      // A subscription to a missing stream is caught up only after the stream's first event.
       if (!caughtUp && stream?.last) {
         caughtUp = true;
         await send(call, caughtUpMessage());
@@ -172,7 +172,7 @@ export async function subscribeToStream(
   }
 }
 
-/** Wakes one follower. */
+/** Wakes one subscription after a change. */
 class Changes {
   #changed = false;
   #wake: () => void = () => undefined;

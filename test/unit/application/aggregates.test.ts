@@ -24,7 +24,7 @@ const counted = [{
   type: "SenderDeleted", data: { senderId: busy, tenantId, ingestTokenHash: "hash", at: timestamp(0) },
 }];
 
-/** A log that counts the entries it gives away. */
+/** A log that counts the entries that reads of streams return. */
 class CountingEventStore extends InMemoryEventStore {
   read = 0;
 
@@ -64,7 +64,7 @@ describe("P12 aggregates", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
-  it("are read from the log again with all that became of them", async () => {
+  it("are read from the log again with the facts that others wrote meanwhile", async () => {
     const { process, fail, rest } = setUp();
     const [here, elsewhere] = [process(), process()];
     await fail(here, idle);
@@ -75,7 +75,7 @@ describe("P12 aggregates", () => {
     expect((await elsewhere.current(circuits, idle)).state?.failures).to.equal(3);
   });
 
-  it("are decided on at once where what is cached calls for nothing, once no change is under way", async () => {
+  it("are decided on synchronously where the cached state needs no fact and no change is under way", async () => {
     const here = setUp().process().register(counts);
     const changing = here.change(counts, busy, origin, () => counted);
     expect(here.change(counts, busy, origin, () => [])).to.be.instanceOf(Promise);
@@ -99,7 +99,7 @@ describe("P12 aggregates", () => {
     expect(Math.max(...asked)).to.be.at.most(64);
   });
 
-  it("are read again where the log tells of facts beyond those that were read", async () => {
+  it("are read again where the log's feed is ahead of the read by more than one fact", async () => {
     const { store, process } = setUp();
     const [here, elsewhere] = [process().register(counts), process().register(counts)];
     await elsewhere.change(counts, busy, origin, () => counted);
@@ -109,7 +109,7 @@ describe("P12 aggregates", () => {
       const found = await readStream(...asked);
       if ((reads += 1) > 1) return found;
       for (let more = 0; more < 2; more += 1) await elsewhere.change(counts, busy, origin, () => counted);
-      // The feed begins with the last.
+      // The feed begins with the last fact.
       here.follow((await readStream(`sender-${busy}`)).slice(-1));
       return found;
     };
@@ -132,7 +132,7 @@ describe("P12 aggregates", () => {
     const refused = (task: () => unknown) =>
       (async () => task())().then(() => "nothing", (error: Error) => error.message);
 
-    it("are refused, and not asked of the log again", async () => {
+    it("are refused, and not read from the log again", async () => {
       const { store, process } = setUp();
       const here = process().register(counts);
       await here.change(counts, busy, origin, () => counted);
@@ -149,7 +149,7 @@ describe("P12 aggregates", () => {
       expect(await store.readStream(stream)).to.have.length(2);
     });
 
-    it("are refused once the log's feed brings that part, whatever follows it", async () => {
+    it("are refused once the log's feed brings that part, also after a readable fact behind it", async () => {
       const { store, process } = setUp();
       const here = process().register(counts);
       await here.change(counts, busy, origin, () => counted);
@@ -176,7 +176,7 @@ describe("P12 aggregates", () => {
     });
   });
 
-  it("that are damaged say so", async () => {
+  it("are refused as damaged where no release can read a part of them", async () => {
     const { store, process } = setUp();
     const here = process().register(counts);
     await here.change(counts, busy, origin, () => counted);

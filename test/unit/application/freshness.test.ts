@@ -19,7 +19,7 @@ function behind() {
 const soon = () => new Promise(setImmediate);
 
 describe("waiting for the read models", () => {
-  it("is over after 2 s, also for who comes while another waits", async () => {
+  it("ends after 2 s, also for a caller that comes while another waits", async () => {
     const { clock, heads, freshness } = behind();
     const refused: string[] = [];
     const ask = (name: string) => void freshness.wait().catch(() => refused.push(name));
@@ -38,7 +38,7 @@ describe("waiting for the read models", () => {
     expect(refused).to.deep.equal(["first", "second"]);
   });
 
-  it("is over after 2 s where the log does not say its end, also for who comes in the middle of a look", async () => {
+  it("ends after 2 s where the log does not tell its head, also for a caller that comes during a query", async () => {
     const { clock, heads, freshness } = behind();
     const refused: string[] = [];
     const ask = (name: string) => void freshness.wait().catch(({ kind }: Refusal) => refused.push(`${name} ${kind}`));
@@ -54,7 +54,7 @@ describe("waiting for the read models", () => {
     expect(heads).to.have.length(1);
   });
 
-  it("looks at the log's head again for who comes in the middle of a look, once for all of them", async () => {
+  it("asks for the log's head again for callers that come during a query, once for all of them", async () => {
     const { heads, freshness } = behind();
     for (let asked = 0; asked < 5; asked += 1) void freshness.wait().catch(() => undefined);
     expect(heads).to.have.length(1);
@@ -90,13 +90,13 @@ describe("asking the read models", () => {
     return { clock, move, freshness };
   }
 
-  it("is answered at once where they cover the log, which is said to end there", async () => {
+  it("is answered at once where they cover the log, and gets the log's head", async () => {
     const heads: string[] = [];
     expect(await following().freshness.ask(async (head) => heads.push(head))).to.equal(1);
     expect(heads).to.deep.equal(["1"]);
   });
 
-  it("is answered from those that are there again, where they are lost meanwhile", async () => {
+  it("is repeated on the rebuilt read models where they are lost meanwhile", async () => {
     const { clock, move, freshness } = following();
     const seen: string[] = [];
     const answer = freshness.ask(async () => {
@@ -112,7 +112,7 @@ describe("asking the read models", () => {
     expect(await answer).to.equal(2);
   });
 
-  it("is refused where they are lost and not there again within 2 s", async () => {
+  it("is refused where they are lost and not rebuilt within 2 s", async () => {
     const { clock, move, freshness } = following();
     let refused: Refusal | undefined;
     void freshness.ask(async () => move("0")).catch((error: Refusal) => (refused = error));

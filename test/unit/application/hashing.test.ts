@@ -20,7 +20,7 @@ describe("a keyed hasher", () => {
     }));
   });
 
-  it("takes no text for another that begins the same, however long they are", () => {
+  it("tells texts with the same beginning apart, of any length", () => {
     const [key, hash] = [randomBytes(32), keyedHasher(new Uint8Array(32))];
     for (const length of [0, 1, 63, 64, 341, 342, 1_023, 1_024, 1_025, 4_000]) {
       const text = "\u20ac".repeat(length);
@@ -31,7 +31,7 @@ describe("a keyed hasher", () => {
 });
 
 describe("the key of an event with an idempotency key", () => {
-  it("makes a UUID of version 8 with any time, of 74 bits that each may be either", () => {
+  it("makes a UUID of version 8 with any time; each of its 74 bits may be 0 or 1", () => {
     const texts = Array.from({ length: 200 }, (_, n) => `order ${n}`);
     const groups = texts.map((text) => keys.of(tenant, text).replaceAll("-", ""));
     fc.assert(fc.property(fc.uuid(), fc.string(), fc.nat(), (tenantId, text, ms) => {
@@ -47,7 +47,7 @@ describe("the key of an event with an idempotency key", () => {
     expect(either).to.equal(74);
   });
 
-  it("is the same for the same only", () => {
+  it("is the same for the same tenant and text only", () => {
     fc.assert(fc.property(fc.uuid(), fc.uuid(), fc.string(), fc.string(), (one, other, text, another) => {
       for (const named of [(...names: [string, string]) => keys.of(...names), unkeyedEventKey]) {
         const key = named(one, text);
@@ -58,7 +58,7 @@ describe("the key of an event with an idempotency key", () => {
     }));
   });
 
-  it("is another under another key of the platform, and without one", () => {
+  it("differs under another key of the platform, and without one", () => {
     const another = new EventKeys({ nameHashKey: new Uint8Array(32), keyedEventIds: true });
     const all = [keys.of(tenant, "order 7"), another.of(tenant, "order 7"), unkeyedEventKey(tenant, "order 7")];
     expect(new Set(all)).to.have.length(3);

@@ -4,7 +4,7 @@ import { LongReads } from "../../../src/application/long-reads.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 
-/** Reads that are told of as they begin, and end when they are let. */
+/** Reads that are noted as they begin, and end when the test ends them. */
 function staged() {
   const reads = new LongReads();
   const begun: string[] = [];
@@ -16,7 +16,7 @@ function staged() {
   const read = (tenant: string, pages: number) => reads.run(tenant, async (inTurn) => {
     for (let at = 0; at < pages; at += 1) await inTurn(page(tenant));
   });
-  /** Lets what was begun end, one after the other, until nothing is left. */
+  /** Ends the begun reads one after the other, until none is left. */
   const finish = async () => {
     await turn();
     for (let end = ends.shift(); end; end = ends.shift()) {
@@ -28,7 +28,7 @@ function staged() {
 }
 
 describe("reads of long streams", () => {
-  it("are a few pages at once, and few of one tenant", async () => {
+  it("run a few pages at once, and few of one tenant", async () => {
     const { begun, read, finish } = staged();
     const all = ["a", "b", "c"].flatMap((tenant) => Array.from({ length: 10 }, () => read(tenant, 1)));
     await turn();
@@ -48,7 +48,7 @@ describe("reads of long streams", () => {
     expect(begun.indexOf("other")).to.be.at.most(3 * 4);
   });
 
-  it("are refused to a tenant of whom too many wait, and to nobody else, until some are done", async () => {
+  it("are refused to a tenant with too many waiting reads, and to no other, until some are done", async () => {
     const { reads, read, finish } = staged();
     const many = Array.from({ length: 64 }, () => read("many", 1));
     expect(() => reads.asked("many", async () => null)).to.throw(Refusal).with.property("kind", "unavailable");

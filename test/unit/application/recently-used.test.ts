@@ -5,7 +5,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 const halfMinute = 30_000;
 
 describe("P12 recent", () => {
-  it("keeps what is used at least every half minute, and forgets the rest within a minute", () => {
+  it("keeps values that are used at least every half minute, and forgets the rest within a minute", () => {
     const clock = new ManualClock();
     const recent = new RecentlyUsed<string>(clock, { max: 100 });
     recent.set("busy", "b");
@@ -41,7 +41,7 @@ describe("P12 recent", () => {
     expect(clock.pending).to.deep.equal([halfMinute]);
   });
 
-  it("holds no more than it may, and of that what was used last", () => {
+  it("holds a bounded number of values, those that were used last", () => {
     const recent = new RecentlyUsed<number>(new ManualClock(), { max: 10 });
     for (let n = 0; n < 100; n += 1) {
       recent.set(`${n}`, n);
@@ -53,7 +53,7 @@ describe("P12 recent", () => {
     expect(held.slice(0, 4)).to.deep.equal([99, 98, 97, 96]);
   });
 
-  it("tells the newest value, and nothing of what was deleted or cleared", () => {
+  it("returns the newest value, and none that was deleted or cleared", () => {
     const clock = new ManualClock();
     const recent = new RecentlyUsed<string>(clock, { max: 100 });
     for (const key of ["changed", "deleted", "cleared"]) recent.set(key, "old");

@@ -19,7 +19,7 @@ describe("pages of a collection", () => {
   const numbers = fc.uniqueArray(fc.nat(many - 1), { maxLength: many });
   const range = fc.record({ from: fc.nat(many).map(idOf), to: fc.nat(many).map(idOf) }, { requiredKeys: [] });
 
-  it("have every document that stays once, in order, whatever comes and goes, for no more than they need", async () => {
+  it("have every document that stays once, in order, while others come and go, by small queries", async () => {
     const sizes = fc.integer({ min: 1, max: 9 });
     const chances = fc.infiniteStream(fc.nat());
     await fc.assert(
@@ -40,7 +40,7 @@ describe("pages of a collection", () => {
         for await (const page of pagesOf({ find }, things, asked)) {
           expect(page.length).to.be.within(1, size + 1);
           found.push(...page);
-          // What was handed out is dealt with, and something else goes or comes.
+          // Some documents of the page are removed, as after their work is done; another goes, and another comes.
           const dealtWith = page.filter(() => (chance.next().value as number) % 2 === 0);
           const [gone, come] = [0, 0].map(() => idOf((chance.next().value as number) % many)) as [string, string];
           disturbed.add(gone).add(come);
@@ -61,7 +61,7 @@ describe("pages of a collection", () => {
     );
   });
 
-  it("are every document together, of however many", async () => {
+  it("are every document together, also of a large collection", async () => {
     const models = new InMemoryReadModels();
     await models.reset([things], "any");
     const ids = Array.from({ length: 1_201 }, (_, n) => idOf(n));

@@ -46,7 +46,7 @@ async function launch(
     process.execPath, ["--disable-warning=ExperimentalWarning", program, ...options],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
-  // It ends with this process by its leash, and by this when it is stopped and cannot feel it.
+  // The server ends when its standard input closes. A frozen server cannot notice that: this kills it.
   const endWithParent = () => child.kill("SIGKILL");
   process.once("exit", endWithParent);
   child.once("exit", () => process.off("exit", endWithParent));

@@ -3,6 +3,6 @@ import type { Engine } from "../engine.ts";
 /** A server for tests. */
 export interface EventStoreDbUnderTest extends Engine {
   readonly url: string;
-  /** Whether it was started here: one that is somebody's refuses everything but `stop`. */
+  /** Whether it was started here: a server that the environment names refuses everything but `stop`. */
   readonly breakable: boolean;
 }

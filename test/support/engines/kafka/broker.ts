@@ -1,17 +1,17 @@
 import type { Engine } from "../engine.ts";
 
-/** A broker that tests may share: `stop` gives it back as it was found, and it ends with the process, whatever way. */
+/** A broker that tests may share: `stop` gives it back as it was found. It ends with the process in any case. */
 export interface KafkaUnderTest extends Engine {
   readonly brokers: string[];
-  /** Whether anything can be done to it: a broker named by the environment is not this process's to break. */
+  /** Whether it may be killed and frozen: a broker named by the environment may not. */
   readonly breakable: boolean;
-  /** A way in past which a test may put a proxy; null with brokers named by the environment. */
+  /** A listener in front of which a test may put a proxy; null with brokers named by the environment. */
   readonly detour: Detour | null;
-  /** The way in for clients that speak TLS and prove who they are; null where it was not set up. */
+  /** The listener for clients with TLS and SASL; null where there is none. */
   readonly secure: Secure | null;
 }
 
-/** What a client needs for the listener that asks for TLS and SASL (plain and both kinds of SCRAM). */
+/** A client's settings for the listener with TLS and SASL (plain and both kinds of SCRAM). */
 export interface Secure {
   readonly brokers: string[];
   /** The authority that vouches for the broker. */

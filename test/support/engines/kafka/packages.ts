@@ -36,7 +36,7 @@ export async function packagedBroker(version: string, ports: Ports): Promise<Kaf
   const launch = async () => {
     const log = openSync(join(folder, "broker.txt"), "a");
     const memory = ["-Xmx512m", "-XX:+UseSerialGC"];
-    // A group of its own: Ctrl-C is for the tests, which may still need it.
+    // A process group of its own: Ctrl-C is for the tests, which may still need the broker.
     java = spawn("java", [...memory, ...classes, "kafka.Kafka", settings], {
       detached: true, stdio: ["ignore", log, log],
     });
@@ -71,7 +71,7 @@ export async function packagedBroker(version: string, ports: Ports): Promise<Kaf
   };
 }
 
-/** Kills the last process it was told of, and removes the folder, when this process is gone for whatever reason. */
+/** Kills the last watched process and removes the folder when this process has ended, for any reason. */
 function keep(folder: string): { watch(pid: number | undefined): void } {
   const until = 'while read -r line; do pid=$line; done; kill -KILL "$pid" 2>/dev/null; sleep 0.2; rm -rf "$1"';
   const keeper = spawn("sh", ["-c", until, "keeper", folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] });

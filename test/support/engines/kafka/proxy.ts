@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { Detour } from "./broker.ts";
 
-/** Between Kafka's clients and a broker. */
+/** A proxy between Kafka's clients and a broker. */
 export interface KafkaProxy {
   /** host:port for clients. */
   readonly address: string;
@@ -10,9 +10,9 @@ export interface KafkaProxy {
   readonly connections: number;
   /** Cuts all connections and refuses new ones. */
   refuse(): Promise<void>;
-  /** Lets nothing through in either direction, and keeps what comes until it may go on. */
+  /** Lets nothing through in either direction; keeps the bytes until {@link heal}. */
   freeze(): void;
-  /** Ends what {@link refuse} or {@link freeze} began. */
+  /** Ends {@link refuse} or {@link freeze}. */
   heal(): Promise<void>;
   /**
    * From now on, decides about each reply to a request of this API key: true cuts the connection in its stead, or in

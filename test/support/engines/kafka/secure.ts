@@ -5,7 +5,7 @@ import type { Properties } from "./properties.ts";
 interface SecureListener {
   readonly secure: Secure;
   readonly properties: Properties;
-  /** What the format of the broker's storage must be told. */
+  /** Arguments for formatting the broker's storage. */
   readonly scram: readonly string[];
 }
 

@@ -13,7 +13,7 @@ export async function containedMongoDb(): Promise<MongoDbUnderTest | undefined> 
     .withExposedPorts(port)
     .withWaitStrategy(Wait.forLogMessage("Waiting for connections")));
   if (!engine) return undefined;
-  // The set knows its member by a name that holds inside only.
+  // The set knows its member by a name that resolves only inside the container.
   const url = `mongodb://${engine.host}:${engine.port(port)}/?directConnection=true`;
   await initiate(url);
   return { ...engine, url };

@@ -16,7 +16,7 @@ const cache = resolve("node_modules/.cache/mongodb");
 const environment = join(cache, secantus);
 const startedWithinMs = 30_000;
 
-/** Ends the server with its standard input, data and all, so that none outlives the tests, whatever ends them. */
+/** Ends the server and removes its data when its standard input closes, so that none outlives the tests. */
 const launcher = `
 import os, runpy, shutil, sys, threading
 folder = sys.argv.pop(1)
@@ -58,7 +58,7 @@ export async function packagedMongoDb(kind: "replica set" | "standalone" = "repl
     },
     freeze: async () => {
       server.kill("SIGSTOP");
-      // The signal takes a moment, in which a quick question would still be answered.
+      // The signal takes a moment, in which the server would still answer a quick request.
       while (!/\) T/.test(readFileSync(`/proc/${server.pid ?? 0}/stat`, "utf8"))) await wait(1);
     },
     thaw: async () => { server.kill("SIGCONT"); },
@@ -78,7 +78,7 @@ async function startServer(port: number, folder: string, more: readonly string[]
     ["-c", launcher, folder, program, ...flags, "--log-level", "ERROR", "--sync-on-commit", ...more],
     { stdio: ["pipe", "ignore", "inherit"] },
   );
-  // The tests do not go on for its sake.
+  // The server does not keep the test process alive.
   server.unref();
   (server.stdin as Socket).unref();
   const ended = new AbortController();
@@ -88,13 +88,13 @@ async function startServer(port: number, folder: string, more: readonly string[]
   return server;
 }
 
-/** Into a folder of its own, moved into place when whole: several processes may be at it at once. */
+/** Installs into a folder of its own, moved into place when complete: several processes may install at once. */
 async function install(): Promise<void> {
   if (existsSync(join(environment, "bin", "secantusd-py"))) return;
   try {
     await installOnce();
   } catch {
-    // Debian has venv apart from Python; a registry may have had a bad moment.
+    // Debian packages venv apart from Python; a registry may have failed for a moment.
     if (process.getuid?.() === 0) await aptInstall().catch(() => undefined);
     await installOnce();
   }

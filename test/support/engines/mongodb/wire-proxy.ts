@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 /**
- * What becomes of a command: it arrives or is lost, its answer too, or it waits until {@link WireProxy.release}. `cut`:
+ * The fate of a command: it arrives or is lost, its answer too, or it waits until {@link WireProxy.release}. `cut`:
  * it arrives, and in place of its answer its connection ends.
  */
 export type Fate = "pass" | "lost" | "answer lost" | "cut" | "held";
@@ -13,8 +13,8 @@ const writes = new Set([
 const message = 2013;
 
 /**
- * Stands between clients and a server and decides, write by write, what becomes of it. Once one is `lost`, or its
- * answer, nothing more gets through: as if the client had died there.
+ * Stands between clients and a server and decides the fate of each write. Once a write or its answer is lost, nothing
+ * more gets through, as if the client had died there.
  */
 export class WireProxy {
   /** How many write commands came, in all. */
@@ -50,12 +50,12 @@ export class WireProxy {
     return url.href;
   }
 
-  /** Commands that wait. */
+  /** How many commands are held. */
   get held(): number {
     return this.#held.length;
   }
 
-  /** Lets what was held go on its way, though its sender may not wait for it any more; resolves when it is answered. */
+  /** Sends the held commands on, though their senders may not wait any more; resolves when they are answered. */
   async release(): Promise<void> {
     await Promise.all(this.#held.splice(0).map((go) => go()));
   }

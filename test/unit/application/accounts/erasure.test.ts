@@ -22,13 +22,13 @@ import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
 
 const ids = new SystemIds();
 
-/** Opens a log; `close` lets go of it. */
+/** Opens a log; `close` releases it. */
 type OpenLog = () => Promise<{ readonly store: EventStore; readonly close: () => Promise<void> }>;
 
 /** Deletes at once. */
 const inMemory: OpenLog = async () => ({ store: new InMemoryEventStore(), close: async () => undefined });
 
-/** Goes on giving deleted entries to who reads the whole log: nobody has it scavenged here. */
+/** Still gives deleted entries to readers of the whole log: nothing scavenges it here. */
 const eventStoreDb: OpenLog = async () => {
   const server = await EventStoreDbServer.start();
   const store = new EventStoreDb({ url: server.url, codec: new JsonEventCodec(), clock: new SystemClock() });
@@ -93,7 +93,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       }
     };
 
-    /** What stands in the log of a tenant; an engine may go on giving what was deleted. */
+    /** The log's entries about a tenant, without deleted ones, which an engine may still give. */
     const remaining = async (tenantId: string) => {
       const { entries } = await engines.store.readLog("", 100_000);
       const there = await Promise.all(entries.map(async ({ stream, revision }) =>
@@ -130,7 +130,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       });
     };
 
-    it("leaves one fact of it and everything of others, and the read models as they were before it came", async () => {
+    it("leaves every fact of other tenants, and the read models as they were before the tenant", async () => {
       const stays = await withApi(fill);
       const before = { log: await remaining(stays.tenantId), readModels: await projected() };
       const gone = await withApi(fill);
@@ -153,7 +153,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       });
     });
 
-    it("answers not-found for what is no tenant, or is one no more, and writes nothing", async () => {
+    it("refuses ids of no tenant, and writes nothing", async () => {
       await engines.projector.stop();
       const head = await engines.store.head();
       for (const id of ["0193a1b2-0000-7000-8000-000000000001", "", "x"]) {
@@ -171,7 +171,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
         ["an event of the tenant", ({ eventId }) => streams.event(eventId)],
         ["nobody known", () => `event-${ids.uuid()}`],
       ] as const satisfies readonly [string, (of: { tenantId: string; eventId: string }) => string][]) {
-        it(`is left to that release, and nothing is begun, if the part is about ${whose}`, async () => {
+        it(`is refused before anything is erased, if the part is about ${whose}`, async () => {
           const gone = await withApi(fill);
           const { entries } = await engines.store.readLog("", 1_000);
           const accepted = entries.find(({ type }) => type === "EventAccepted");
@@ -198,7 +198,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       });
     });
 
-    it("is finished by whoever comes next, wherever it was killed", async function () {
+    it("is finished by the next erasure or resumption, after a kill at any append or deletion", async function () {
       this.timeout(60_000);
       for (let killedAt = 1, through = false; !through; killedAt += killsApart) {
         await close();
@@ -222,7 +222,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
         const outcome = await erasure().erase(gone.tenantId).catch((error: Error) => error.message);
         Object.assign(store, whole);
         through = outcome !== "killed";
-        // Killed before the first step there is nothing to be finished but what was begun.
+        // After a kill before the first step there is nothing to resume: only another erase() finishes.
         const comesNext = async () =>
           killedAt % 2 === 0 ? erasure().resume() : erasure().erase(gone.tenantId).then(() => gone.tenantId);
         if (!through) expect(await comesNext(), `killed at ${killedAt}`).to.equal(gone.tenantId);

@@ -29,7 +29,7 @@ describe("logins", () => {
     await engines.close();
   });
 
-  it("wait for their turn by address, whether the email exists or not", async () => {
+  it("queue for password checks by address, whether the email exists or not", async () => {
     const { owner } = await createTenant(api.url);
     const { passwords } = api.world;
     const matches = passwords.matches.bind(passwords);
@@ -49,7 +49,7 @@ describe("logins", () => {
     expect(knownAtNetwork).to.not.equal(known);
   });
 
-  it("are counted by result, and failures told by address, without the email: the first, then how many", async () => {
+  it("are counted by result; failures are logged by address without the email: the first, then a number", async () => {
     const { owner } = await createTenant(api.url);
     const clock = new ManualClock();
     const results: string[] = [];
@@ -84,7 +84,7 @@ describe("logins", () => {
     expect(lines).to.have.length(3);
   });
 
-  it("are told by network, and from more networks than can be told apart together", async () => {
+  it("are logged by network, and together beyond a bounded number of networks", async () => {
     const clock = new ManualClock();
     const lines: object[] = [];
     const state = { ...engines.state, admit: async () => null };
@@ -141,7 +141,7 @@ describe("logins", () => {
         sessions: new Sessions({ ...world, keys }, { ttlMs: 60_000 }),
         logger: quiet, metrics: uncounted,
       }, { limit: null, failedMs });
-      /** How it ends, and after how long. */
+      /** The outcome of a login, and its duration. */
       const enter = async (email: string, secret: string) => {
         const startedAt = clock.monotonic();
         let outcome: string | undefined;

@@ -24,11 +24,11 @@ describe("the owners of passwords", () => {
     }
   });
 
-  it("are no tenant where they are an address", () => {
+  it("differ between a tenant and an address of the same text", () => {
     expect(tenantOwner("192.0.2.1")).to.not.equal(addressOwner("192.0.2.1"));
   });
 
-  it("are whom each request comes from: the tenant of who is signed in, or else the address", async () => {
+  it("are the tenant of a signed-in caller, or else the caller's address", async () => {
     const engines = await inMemoryEngines();
     const api = await startApi(engines, { trustedProxies: 1 });
     const { tenantId, owner: { client } } = await createTenant(api.url);

@@ -30,7 +30,7 @@ describe("reservations", () => {
       json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
     });
 
-  /** Holds back the next append that carries a fact of this type; resolves when it has come that far. */
+  /** Holds back the next append that carries a fact of this type; resolves when that append has begun. */
   const holdBack = (type: string) =>
     new Promise<void>((reached) => {
       const gate = new Promise<void>((open) => (release = open));
@@ -49,7 +49,7 @@ describe("reservations", () => {
     };
   };
 
-  it("are given back when what relied on them fails", async () => {
+  it("are released when the creation that needs them fails", async () => {
     for (const type of ["PersonKeyCreated", "TenantCreated"]) {
       const [name, ownerEmail] = [unique("Back"), freshEmail()];
       failOnce(type, new Error("planted"));
@@ -59,7 +59,7 @@ describe("reservations", () => {
     }
   });
 
-  it("stay for 30 s when nobody knows whether they were used, then go", async () => {
+  it("stay for 30 s when it is unknown whether they were used, and then expire", async () => {
     const [name, ownerEmail] = [unique("Unknown"), freshEmail()];
     failOnce("TenantCreated", new LogUnavailable("planted"));
     expect((await create({ name, ownerEmail })).status).to.equal(503);
@@ -96,7 +96,7 @@ describe("reservations", () => {
     expect((await create({ name })).status).to.equal(201);
     release?.();
     expect((await late).status).to.equal(409);
-    // What the late one had besides is free again, and the winner keeps the name.
+    // The late creator's email is free again, and the winner keeps the name.
     expect((await create({ ownerEmail })).status).to.equal(201);
     expect((await create({ name })).status).to.equal(409);
   });
@@ -118,7 +118,7 @@ describe("reservations", () => {
     ).to.equal(200);
     const winner = await login(api.url, email);
     expect((await winner.get(`/api/v1/tenants/${second.tenantId}`)).status).to.equal(200);
-    // The name it lost stays lost for that reservation only.
+    // Only that reservation is lost: the change succeeds once the email is free again.
     const [taken] = (await winner.get("/api/v1/users?Role=0")).json["items"] as { id: string }[];
     const moved = await winner.patch(`/api/v1/users/${taken?.id ?? ""}`, { email: freshEmail() });
     expect(moved.status).to.equal(200);
@@ -161,7 +161,7 @@ describe("reservations", () => {
     await another.close();
   });
 
-  it("are released only by whom they belong to", async () => {
+  it("are released only by their owner", async () => {
     const reservations = new Reservations(api.world);
     const origin = { actor: { type: "anonymous" } as const, correlationId: "test", causationId: null };
     const stream = streams.email("abc");
@@ -179,7 +179,7 @@ describe("reservations", () => {
     expect([...(state?.refused ?? [])]).to.deep.equal(names);
   });
 
-  it("of an email a user left behind by a crash are free after 30 s", async () => {
+  it("of an email that a user has changed expire after 30 s where their release failed", async () => {
     const { owner } = await createTenant(api.url);
     failOnce("NameReleased", new LogUnavailable("planted"));
     const old = owner.email;

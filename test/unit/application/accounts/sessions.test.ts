@@ -27,7 +27,7 @@ class SlowState extends SqliteExpiringState {
   }
 }
 
-/** Sessions of one user of version 1, whose token is good as long as nothing says that it is over. */
+/** Sessions of one user of version 1, whose token is valid until a recorded end says otherwise. */
 function sessionsOf(state: SqliteExpiringState, clock: ManualClock, ttlMs = 60_000) {
   const users = new Map([[userId, { status: "Active", role: "Admin", sessionVersion: 1 }]]);
   // This process hears of no change.
@@ -52,7 +52,7 @@ const isOver = (refusal: unknown) =>
   expect(refusal).to.be.instanceOf(Refusal).with.property("message", "the session is over");
 
 describe("sessions", () => {
-  it("stay over when an older end of some is written after a newer one of all", async () => {
+  it("stay over when an older end of some sessions is written after a newer end of all", async () => {
     const clock = new ManualClock();
     const state = new SlowState(":memory:", clock);
     const { sessions, users, refused } = sessionsOf(state, clock);
@@ -67,7 +67,7 @@ describe("sessions", () => {
     await state.close();
   });
 
-  it("stay over as long as they would have been good", async () => {
+  it("stay over as long as they would have been valid", async () => {
     const clock = new ManualClock();
     const state = new SqliteExpiringState(":memory:", clock);
     const day = 86_400_000;
@@ -78,7 +78,7 @@ describe("sessions", () => {
     await state.close();
   });
 
-  it("are forgotten once none of them could be good any more", async () => {
+  it("are forgotten once none of them could be valid any more", async () => {
     const clock = new ManualClock();
     const state = new SqliteExpiringState(":memory:", clock);
     const keys: string[] = [];
@@ -103,7 +103,7 @@ describe("sessions", () => {
     await sessions.revoke(await sessions.authenticate("a token"), origin);
     const hours = 4 * 3_600_000;
     clock.advance(hours);
-    // Whoever writes forgets what is over.
+    // A write removes expired entries.
     await state.put("another", "", null);
     clock.advance(-hours);
     isOver(await refused());

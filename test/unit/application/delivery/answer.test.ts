@@ -7,7 +7,7 @@ function answer(fields: Partial<OutboundAnswer>): OutboundAnswer {
 }
 
 describe("kept answer", () => {
-  it("holds the body as text, whatever bytes it is of", () => {
+  it("holds the body as text, also where its bytes are not UTF-8", () => {
     const text = (bytes: readonly number[], truncated = false) =>
       keptAnswer(answer({ body: Uint8Array.from(bytes), truncated })).body;
     expect(text([0x7b, 0xc3, 0xa9, 0x7d])).to.equal("{é}");
@@ -17,7 +17,7 @@ describe("kept answer", () => {
     expect(text([0x61, 0xe2, 0x82], true)).to.equal("a");
   });
 
-  it("holds 16 KiB of any text or JSON, and less of what takes more room in the log", () => {
+  it("holds 16 KiB of any text or JSON, and less of characters that take more space in the log", () => {
     const kept = (text: string, truncated = false) => keptAnswer(answer({ body: Buffer.from(text), truncated }));
     for (const sign of ["x", "\"", "\n", "é", "語", "😀"]) {
       const text = sign.repeat(16_384 / Buffer.byteLength(sign));

@@ -17,7 +17,7 @@ const answer = (statusCode: number, fields: object = {}): OutboundAnswer =>
 const failure = (connected: boolean): OutboundFailure =>
   ({ answered: false, reason: "connection", error: "the connection was reset", connected });
 
-/** Sends to a destination that wants a fetched token; what comes of its requests is `results`, one after the other. */
+/** Sends to a destination that needs a fetched token; its requests get `results`, one after the other. */
 function setUp(
   results: readonly (number | OutboundAnswer | OutboundFailure)[], tokenTakesMs = 0, refusal?: OutboundAnswer,
 ) {
@@ -76,13 +76,13 @@ describe("delivery client", () => {
     );
   });
 
-  it("leaves the delivery what the token left of the deadline", async () => {
+  it("leaves the delivery the rest of the deadline after the token", async () => {
     const { send, to } = setUp([200], 6_000);
     expect((await send()).durationMs).to.equal(6_000);
     expect(to(hook)[0]?.timeoutMs).to.equal(9_000);
   });
 
-  it("sends nothing once the deadline is over, however good the token", async () => {
+  it("sends nothing once the deadline is over, also with a valid token", async () => {
     const { send, to } = setUp([200], 15_000);
     expect(await send()).to.include({ ok: false, reason: "token", durationMs: 15_000 });
     expect(to(hook)).to.be.empty;

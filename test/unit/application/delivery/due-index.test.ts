@@ -84,13 +84,13 @@ describe("the due index", () => {
   const sinceOf = ({ status, acceptedMs, dueMs }: Known) =>
     timestamp(start + (status === "Pending" ? acceptedMs : dueMs));
 
-  /** What is due of a destination by a moment. */
+  /** The events of a destination that are due by a moment. */
   function dueOf(events: readonly Known[], place: Known["place"], by: number): readonly Known[] {
     return events.filter((event) => event.place === place &&
       (event.status === "Pending" || (event.status === "WaitingRetry" && event.dueMs <= by)));
   }
 
-  it("has what is Pending and what waits for a retry as one, longest due first, whatever part is asked", async () => {
+  it("lists Pending events and those that wait for a retry together, longest due first, in any range", async () => {
     const asked = fc.record({ until: fc.nat(13), limit: fc.integer({ min: 1, max: 9 }), from: fc.option(fc.nat(13)) });
     await fc.assert(
       fc.asyncProperty(someEvents, fc.array(asked, { minLength: 6, maxLength: 6 }), async (events, questions) => {
@@ -127,7 +127,7 @@ describe("the due index", () => {
     );
   });
 
-  it("knows where anything is due, where retries became due, and what is due longest", async () => {
+  it("knows the destinations with due work, those whose retries became due, and the longest due time", async () => {
     await fc.assert(
       fc.asyncProperty(someEvents, fc.nat(13), fc.nat(13), async (events, after, until) => {
         await hold(events);
@@ -151,7 +151,7 @@ describe("the due index", () => {
     );
   });
 
-  it("is waited for until it covers a place in the log, and says so where it takes too long", async () => {
+  it("waits until it covers a place in the log, and throws where that takes too long", async () => {
     await hold([]);
     await models.apply([], "2");
     await index.cover("2");
@@ -170,7 +170,7 @@ describe("the due index", () => {
     expect(await index.destinationsWithWorkDue(start - 1), "on its way through the queue").to.deep.equal(new Set());
   });
 
-  it("does not count what a destination holds back as due longest", async () => {
+  it("leaves events of Inactive and Suspended destinations out of the longest due time", async () => {
     const events = places.map((place, n): Known =>
       ({ id: eventIdOf(start + n, keyOfEvent(idOf("event", n))), place, status: "Pending", acceptedMs: n, dueMs: n }));
     await hold(events);
@@ -179,7 +179,7 @@ describe("the due index", () => {
     expect(await index.longestDue(start + 9)).to.equal(timestamp(start + 2));
   });
 
-  it("looks for what is due longest without keeping others from their answers", async () => {
+  it("looks for the longest due time with few queries at once, so that others get answers", async () => {
     const known = Array.from({ length: 100 }, (_, n): Known => {
       const place = { ...places[0] as Known["place"], destinationId: idOf("many", n) };
       const id = eventIdOf(start + n, keyOfEvent(idOf("event", n)));
@@ -214,7 +214,7 @@ describe("the due index", () => {
     expect(new Set(due)).to.deep.equal(new Set(Array.from({ length: 1_200 }, (_, n) => idOf("due", n))));
   });
 
-  it("names deleted destinations of which events wait, however long yet", async () => {
+  it("names deleted destinations of which events wait, due or not", async () => {
     const [gone, idle, there] = places as [Known["place"], Known["place"], Known["place"]];
     const events = ([[gone, "WaitingRetry"], [idle, "Succeeded"], [there, "WaitingRetry"]] as const).map(
       ([place, status], n): Known => ({
@@ -227,7 +227,7 @@ describe("the due index", () => {
     expect(await index.deletedDestinations()).to.deep.equal([gone.destinationId]);
   });
 
-  it("asks after no more destinations once an answer has failed to come", async () => {
+  it("asks about no more destinations after a failed query", async () => {
     await hold(Array.from({ length: 100 }, (_, n): Known => ({
       id: eventIdOf(start, keyOfEvent(idOf("event", n))), place: { ...places[0]!, destinationId: idOf("many", n) },
       status: "WaitingRetry", acceptedMs: 0, dueMs: 0,
@@ -249,7 +249,7 @@ describe("the due index", () => {
     }
   });
 
-  it("does not count what nobody can read as due longest", async () => {
+  it("leaves quarantined events out of the longest due time", async () => {
     const [place] = places as [Known["place"]];
     const events = [0, 1].map((n): Known => ({
       id: eventIdOf(start + n, keyOfEvent(idOf("event", n))), place, status: "Pending", acceptedMs: n, dueMs: n,

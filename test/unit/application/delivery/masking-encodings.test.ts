@@ -11,7 +11,7 @@ const answer = (body: string, truncated = false, headers: Record<string, string>
 const signing = webhookSecret(Uint8Array.from({ length: 32 }, (_, index) => 251 - index * 7));
 const basic = authHeader({ type: "BasicAuth", username: "björn%41", password: 'Correct "hörse" & <bättery>/+=?' });
 const [pair = "", , username = "", password = ""] = basic.secrets;
-/** Every secret that a delivery uses: what is kept out, and how it is echoed. */
+/** Every secret that a delivery uses: its masked texts, its echo, and the masked echo. */
 const kinds: Readonly<Record<string, readonly [secrets: readonly string[], echoed: string, shown: string]>> = {
   "an API key": [
     authHeader({ type: "ApiKey", headerName: "X-Key", value: "Key_4f9a/Zx+81=?&%25;q" }).secrets,
@@ -56,7 +56,7 @@ const escapes: Readonly<Record<string, (char: string) => string>> = {
   "\\u in a form": (char) => `%5Cu${hex(code(char), 4)}`,
   "\\u on a page": (char) => `&#92;u${hex(code(char), 4)}`,
 };
-/** The digits of escapes in capitals; what tells an escape's kind stays small. */
+/** The digits of escapes in capitals; the letter of an escape's kind stays small. */
 const inCapitals = (text: string) => text.replace(/(?<=[%ux25])[0-9a-f]{2,4}/g, (digits) => digits.toUpperCase());
 const cases = { "small digits": (text: string) => text, capitals: inCapitals };
 
@@ -99,7 +99,7 @@ describe("every secret of a delivery in every encoding", () => {
     }
 
     it(`masks ${kind} where every character is written in another way`, () => {
-      // Only UTF-8 or Latin-1 is in one text.
+      // One text is either UTF-8 or Latin-1.
       const names = Object.keys(escapes).filter((name) => !name.includes("Latin-1") && !name.startsWith("\\x"));
       const ways = fc.array(fc.constantFrom(...names), { minLength: echoed.length, maxLength: echoed.length });
       fc.assert(fc.property(ways, (way) => {
@@ -109,7 +109,7 @@ describe("every secret of a delivery in every encoding", () => {
       }), { numRuns: 50 });
     });
 
-    it(`masks ${kind} in base64, wherever it stands in what was encoded`, () => {
+    it(`masks ${kind} in base64, at any place of the encoded text`, () => {
       for (const encoding of ["base64", "base64url"] as const) {
         for (const before of ["", "a", "ab", "abc", '{"key":"']) {
           for (const after of ["", "z", "yz", "xyz", '"}']) {
@@ -176,7 +176,7 @@ describe("a hostile answer", () => {
       const forms = secretForms([...secrets, standardKeyOf(signing)]);
       for (const truncated of [true, false]) {
         const given = answer(body.slice(0, keptBodyBytes), truncated, headers);
-        // The quickest of some: a busy machine slows any, and not all.
+        // The fastest of several runs: a busy machine slows some of them, but not all.
         const took = Array.from({ length: 20 }, () => {
           const before = performance.now();
           maskedAnswer(given, forms);

@@ -16,7 +16,7 @@ const inForm = (text: string) => new URLSearchParams({ "": text }).toString().sl
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
 const asLatin1 = (text: string) => Buffer.from(text).toString("latin1");
 const html = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-/** How answers write what they echo. */
+/** Encodings in which answers echo a text. */
 const encoders: Readonly<Record<string, (text: string) => string>> = {
   "JSON.stringify": json,
   "PHP's json_encode": (text) =>
@@ -44,7 +44,7 @@ const encoders: Readonly<Record<string, (text: string) => string>> = {
 };
 
 describe("an answer that sends a secret back", () => {
-  it("is kept without it, however it is written", () => {
+  it("is kept without the secret, in any of its forms", () => {
     const forms = [
       secret, JSON.stringify(secret), encodeURIComponent(secret), Buffer.from(secret).toString("base64"),
       Buffer.from(secret).toString("base64url"), secret.toLowerCase(),
@@ -58,10 +58,10 @@ describe("an answer that sends a secret back", () => {
 
   for (const [name, encode] of Object.entries(encoders)) {
     const unit = fc.constantFrom(..."aZ09 /+=&<>\"'\\%#;.:?`üß€😀".match(/./gu) ?? [], "\\/", "%2f", "&amp;", "\\u0026");
-    // Decoded it has four characters still. Of a backslash at its end the escape stays.
+    // The decoded text still has four characters. The escape of a backslash at its end would stay.
     const chars = fc.array(unit, { maxLength: 24 }).map((units) => `Zx4f${units.join("")}`.replace(/\\+$/, ""));
 
-    it(`is kept without it where ${name} escapes it`, () => {
+    it(`is kept without the secret where ${name} escapes it`, () => {
       const shown = encode("sk/live+4f9a\\/Zx81 &q=='ü\"");
       expect(masked(answer(`§${shown}§`), ["sk/live+4f9a\\/Zx81 &q=='ü\""]).body).to.equal("§***§");
       fc.assert(fc.property(chars, (text) => {
@@ -71,7 +71,7 @@ describe("an answer that sends a secret back", () => {
       }));
     });
 
-    it(`is kept without it where ${name} escapes it in base64, or user and password`, () => {
+    it(`is kept without the secret where ${name} escapes it in base64, or user and password`, () => {
       fc.assert(fc.property(chars, chars, (username, password) => {
         const { value, secrets } = authHeader({ type: "BasicAuth", username, password });
         expect(masked(answer(`§${encode(value)}§`), secrets).body).to.match(/^§Basic(?: |%20|\+|%2520|%2B)\*{3}§$/);
@@ -79,7 +79,7 @@ describe("an answer that sends a secret back", () => {
       }));
     });
 
-    it(`is kept without its beginning where ${name} escapes it and the body was cut off`, () => {
+    it(`is kept without a secret's beginning where ${name} escapes it and the body was cut off`, () => {
       fc.assert(fc.property(chars, fc.nat(), (text, any) => {
         const start = `sk-4${text}`;
         const whole = encode(start);
@@ -89,12 +89,12 @@ describe("an answer that sends a secret back", () => {
     });
   }
 
-  it("is kept with every escape that is none of its own", () => {
+  it("is kept with every escape that is not part of a secret", () => {
     const body = String.raw`{"a\/b":"\u0026 ${"%"}2f &amp; sk\/live+4f9a%","b":"\"}`;
     expect(masked(answer(body), ["sk/live+4f9a"]).body).to.equal(body.replace("sk\\/live+4f9a", "***"));
   });
 
-  it("is kept whole where its body was cut off and nothing of one is in it, however it begins", () => {
+  it("is kept whole where its body was cut off and has no part of a secret, for any first characters", () => {
     const all = Array.from({ length: 0x5f }, (_, char) => String.fromCharCode(0x20 + char));
     for (const start of [...all, ...all.flatMap((one) => all.map((other) => one + other))]) {
       const body = `${start} is how it begins`;
@@ -102,7 +102,7 @@ describe("an answer that sends a secret back", () => {
     }
   });
 
-  it("is kept without the beginning of one where its body was cut off, and only there", () => {
+  it("is kept without a secret's beginning where its body was cut off, and only there", () => {
     expect(masked(answer(`said ${secret.slice(0, 9)}`, true), [secret]).body).to.equal("said ***");
     expect(masked(answer(`said ${secret.slice(0, 9)}`), [secret]).body).to.equal(`said ${secret.slice(0, 9)}`);
     expect(masked(answer("said ca", true), [secret]).body).to.equal("said ca");
@@ -110,7 +110,7 @@ describe("an answer that sends a secret back", () => {
     expect(masked(answer("said alex4711alex", true), two).body).to.equal("said ***");
   });
 
-  it("is kept without it wherever in it that stands, however long it is", () => {
+  it("is kept without the secret at any place of a long body", () => {
     const filler = "lorem ipsum ".repeat(500);
     const read = (body: string, truncated = false) => masked(answer(body, truncated), ["sk/live+4f9a"]).body;
     expect(read(`${filler}sk\\/live+4f9a${filler}`)).to.equal(`${filler}***${filler}`);
@@ -118,7 +118,7 @@ describe("an answer that sends a secret back", () => {
     expect(masked(answer("*=**=*, or *=**=*"), ["*=**=*"]).body).to.equal("***, or ***");
   });
 
-  it("is kept as it is where there is no secret in it, or one too short to be one", () => {
+  it("is kept as it is where it has no secret, or one that is too short to be masked", () => {
     for (const secrets of [[], ["abc"], ["another secret"]]) {
       expect(masked(answer("abc abcd", true, { a: "abc" }), secrets)).to.deep.equal(
         answer("abc abcd", true, { a: "abc" }),
@@ -126,7 +126,7 @@ describe("an answer that sends a secret back", () => {
     }
   });
 
-  it("of one secret within another shows no part of the longer", () => {
+  it("shows no part of a secret that contains another", () => {
     expect(masked(answer("user:user-and-more"), ["user", "user-and-more"]).body).to.equal("***:***");
   });
 
@@ -140,7 +140,7 @@ describe("an answer that sends a secret back", () => {
     expect(masked(answer("§key%2525§"), ["key%25"]).body).to.equal("§***§");
   });
 
-  it("is kept without it where its headers are UTF-8 and its body is Latin-1", () => {
+  it("is kept without the secret where its headers are UTF-8 and its body is Latin-1", () => {
     const { secrets } = authHeader({ type: "BasicAuth", username: "björn", password: "pässwörd-geheim" });
     const said = "björn, not pässwörd-geheim";
     const { headers, body } = keptAnswer({
@@ -152,7 +152,7 @@ describe("an answer that sends a secret back", () => {
     );
   });
 
-  it("is kept without it where the text before it makes an escape of its beginning", () => {
+  it("is kept without the secret where the text before makes an escape of the secret's beginning", () => {
     for (const before of ["100%", "\\x", "\\u00", "&#x", "&#"]) {
       expect(masked(answer(`${before}4142-4f9a-Zx81;`), ["4142-4f9a-Zx81;"]).body).to.equal(`${before}***`);
     }
@@ -163,7 +163,7 @@ describe("an answer that sends a secret back", () => {
     expect(body).to.equal("\uFFFD".repeat(9) + "abc");
   });
 
-  it("is kept without it in a page that is full of escapes", () => {
+  it("is kept without the secret in a page that is full of escapes", () => {
     const filler = `<li style="width: 50%">C:\\\\temp &lt;a href=&quot;/?q=100%25%20safe&quot;&gt;</li>\n`.repeat(90);
     const { value, secrets } = authHeader({ type: "BasicAuth", username: "alice", password: "correct horse!" });
     const page = (shown: (text: string) => string) =>
@@ -177,7 +177,7 @@ describe("an answer that sends a secret back", () => {
     }
   });
 
-  it("knows what is secret in every kind of credentials", () => {
+  it("masks the secrets of every kind of credentials", () => {
     const echoed = (header: ReturnType<typeof bearer>) =>
       masked(answer(JSON.stringify({ [header.name]: header.value })), header.secrets).body;
     expect(echoed(authHeader({ type: "ApiKey", headerName: "X-Key", value: secret }))).to.equal('{"X-Key":"***"}');

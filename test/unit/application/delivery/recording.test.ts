@@ -21,7 +21,7 @@ describe("outcomes", () => {
   });
   afterEach(() => relay.close());
 
-  it("leave no failures counted after a success, though whoever records it dies before it is written", async () => {
+  it("leave no failures counted after a success, though the worker dies before the event records it", async () => {
     const { tenantId, owner } = await createTenant(relay.api.url, { maxTrys: 3 });
     const target = await openIngest(owner.client, tenantId);
     const outcomes = new Outcomes({ ...relay.api.world, retry: { scheduleMs: [0], jitter: 0 } });

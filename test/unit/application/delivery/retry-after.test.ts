@@ -42,7 +42,7 @@ describe("Retry-After", () => {
     }));
   });
 
-  it("counts the latest where it was sent several times, whatever their forms", () => {
+  it("counts the latest of several values, in any mix of forms", () => {
     const separator = fc.constantFrom(",", ", ", " , ", ",,", ",\t");
     fc.assert(fc.property(fc.array(told, { minLength: 1, maxLength: 4 }), separator, (all, between) => {
       const header = all.map(({ value }) => value).join(between);
@@ -95,7 +95,7 @@ describe("Retry-After", () => {
     expect(retryAfterMs({ statusCode: 503, headers: {} }, now)).to.be.null;
   });
 
-  it("is read in time, however long and odd it is", () => {
+  it("is read in a few milliseconds, also where it is long and malformed", () => {
     for (const part of ["mon", "mon ", "monday,", ",", " ", "1", "1,", "a", "Fri, 02 Jan 2026 "]) {
       const value = part.repeat(16_384 / part.length);
       const before = process.threadCpuUsage();

@@ -219,7 +219,7 @@ describe("token cache", () => {
     expect(await tokenOf(short.cache)).to.equal("short-2");
   });
 
-  it("takes a token's end from a text, too", async () => {
+  it("takes a token's lifetime from a text, too", async () => {
     for (const end of ["600", " 600 ", "600.0", "6e2"]) {
       const { cache, advance } = setUp((_request, count) => json({ access_token: `token-${count}`, expires_in: end }));
       await cache.token(grant);
@@ -230,8 +230,8 @@ describe("token cache", () => {
     }
   });
 
-  it("takes a token's end for not said, five minutes then, where it is missing or no number", async () => {
-    // Of the last, JavaScript throws at making a number.
+  it("takes five minutes for a token's lifetime where that is missing or no number", async () => {
+    // JavaScript throws at converting the last one to a number.
     for (const end of [undefined, null, true, "", " ", "soon", [600], { toString: 1 }]) {
       const { cache, advance } = setUp((_request, count) => json({ access_token: `token-${count}`, expires_in: end }));
       await cache.token(grant);
@@ -242,7 +242,7 @@ describe("token cache", () => {
     }
   });
 
-  it("fetches once for all who ask at the same time, and once for each grant of a tenant", async () => {
+  it("fetches once for all concurrent callers, and once for each grant of a tenant", async () => {
     const { cache, requests } = setUp(numbered);
     const tokens = await Promise.all(Array.from({ length: 50 }, () => tokenOf(cache)));
     expect(new Set(tokens)).to.deep.equal(new Set(["token-1"]));
@@ -299,7 +299,7 @@ describe("token cache", () => {
     }
   });
 
-  it("shares one deadline between both ways of asking", async () => {
+  it("shares one deadline between the requests with both proofs", async () => {
     const { cache, requests, advance } = setUp(() => {
       advance(9000);
       return json({}, 401);

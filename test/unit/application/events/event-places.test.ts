@@ -25,7 +25,7 @@ interface Accepted {
 const [tenantId, other] = [idOf("tenant", 0), idOf("tenant", 1)] as const;
 const destinations = [idOf("destination", 0), idOf("destination", 1)] as const;
 const statuses = ["Pending", "Processing", "Cancelled"] as const;
-/** A minute before an hour begins, and a second: what follows lies on both sides of it. */
+/** One second into the last minute of an hour: the moments below lie on both sides of the hour's end. */
 const begin = Date.UTC(2026, 0, 15, 9, 59, 1);
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 
@@ -87,7 +87,7 @@ describe("places in lists of events", () => {
     return documents.map(({ id }) => id);
   }
 
-  it("are the same when counters find them, with no more to skip than two minutes have", async () => {
+  it("are the same when counters find them, and leave at most two minutes of events to skip", async () => {
     const property = fc.asyncProperty(fc.array(event, { maxLength: 40 }), filters, fc.boolean(), async (...drawn) => {
       const [given, filter, descending] = drawn;
       await store(given);
@@ -104,7 +104,7 @@ describe("places in lists of events", () => {
     await fc.assert(property, { numRuns: sized(200, 5_000) });
   });
 
-  it("are looked for where they are far from the first", async () => {
+  it("are found by counters where they are far from the first", async () => {
     await store(Array.from({ length: 1_200 }, (_, n) => (
       { ms: begin + n * 5_000, tenantId, destinationId: destinations[0], status: "Pending" }
     )));

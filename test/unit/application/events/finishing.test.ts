@@ -42,7 +42,7 @@ describe("the ledger of events", () => {
   });
   afterEach(() => relay.close());
 
-  /** An attempt that begins and ends; whoever made it knows no more than its start. */
+  /** An attempt that begins and ends; its worker knows the event as of the attempt's start. */
   async function attempted(id: string, outcome: Outcome): Promise<void> {
     await relay.deliveries.start(id);
     await recorded(id, outcome);
@@ -54,7 +54,7 @@ describe("the ledger of events", () => {
     await outcomes.recording({ known, attempt: attempt ?? state!.attempts, outcome, origin }).finish();
   }
 
-  it("counts how each event ends, and that it goes back to work", async () => {
+  it("counts how each event ends, and each replay", async () => {
     const [delivered, dead, replayed, cancelled, orphan] = await Promise.all([1, 2, 3, 4, 5].map(accept));
     await attempted(delivered!, success);
     expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
@@ -102,7 +102,7 @@ describe("the ledger of events", () => {
     }
   }
 
-  it("counts its own end and no other's, though the event was replayed since", async () => {
+  it("counts the end by its own attempt and no other, though the event was replayed since", async () => {
     const id = await accept();
     await relay.deliveries.start(id);
     const { state, revision } = await loadWebhook(relay.store, id);
@@ -122,7 +122,7 @@ describe("the ledger of events", () => {
     expect(counted).to.deep.equal(["CriticalFailure"]);
   });
 
-  it("counts an event that is retried once it ends, and no more for what is learned of it later", async () => {
+  it("counts a retried event once it ends, and not again for a late outcome of an earlier attempt", async () => {
     const id = await accept();
     await relay.deliveries.start(id);
     await relay.deliveries.lose(id);

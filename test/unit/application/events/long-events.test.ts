@@ -74,7 +74,7 @@ describe("an event with a long history", () => {
     });
   }
 
-  it("is held in memory without what was sent and answered, and shown with it", async () => {
+  it("is held in memory without requests and answers, and shown with them", async () => {
     await append(noStream, facts);
     const loaded = await loadWebhook(store, eventId);
     for (const { data } of loaded.facts.slice(16)) {
@@ -114,7 +114,7 @@ describe("an event with a long history", () => {
   });
 
   for (const [what, newer] of [["is gone", []], ["begins again", replayed(2)]] as const) {
-    it(`is what it is in the end, where its stream ${what} while it is read`, async () => {
+    it(`is loaded in its final state, where its stream ${what} while it is read`, async () => {
       await append(noStream, facts);
       store.beforeRead = async (options) => {
         if (options?.from !== 30) return;
@@ -128,7 +128,7 @@ describe("an event with a long history", () => {
     });
   }
 
-  it("is refused to who reads too many such at once, not to who delivers it, nor a short one to anybody", async () => {
+  it("is refused to a tenant that reads too many at once, not to deliveries, nor are short events", async () => {
     await append(noStream, facts);
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));

@@ -34,7 +34,7 @@ describe("events as they are shown", () => {
     models.amend([{ op: "set", collection: purges.name, key: id, fields: { hiding: false } }]);
 
   const unawaited = { ask: (question: (head: Position) => unknown) => question(logStart) } as unknown as Freshness;
-  /** What an answer comes to; time passes until then. */
+  /** Lets time pass until an answer has come, and returns it. */
   const inTime = async <Answer>(answer: Promise<Answer>) => {
     const over = answer.then(() => true, () => true);
     const turn = () => new Promise<false>((resolve) => setImmediate(() => resolve(false)));
@@ -72,13 +72,13 @@ describe("events as they are shown", () => {
     })).to.equal(2);
   });
 
-  it("are asked about again where read models that were built anew went through an old purge once more", async () => {
+  it("are asked about again where rebuilt read models went through an old purge again", async () => {
     const rebuilt = { ask: (question: () => unknown) => begin(purge).then(question) } as unknown as Freshness;
     const through = () => models.amend([{ op: "remove", collection: purges.name, key: purge }]);
     expect(await asked(through, rebuilt)).to.equal(2);
   });
 
-  it("are not shown while a purge that began meanwhile is in the middle of things", async () => {
+  it("are refused while a purge that began meanwhile is hiding its events", async () => {
     const refused = await asked(() => begin(purge)).catch((error: unknown) => error);
     expect(refused).to.include({ kind: "unavailable" });
   });
@@ -100,7 +100,7 @@ describe("events as they are shown", () => {
       expect(await asked(lose, new Freshness(log, models, clock))).to.equal(2);
     });
 
-    it("are counted again where these are lost between a look at how far they reach and the count", async () => {
+    it("are counted again where these are lost between the reading of their checkpoint and the count", async () => {
       await build();
       const checkpoint = models.checkpoint.bind(models);
       let looks = 0;
@@ -132,7 +132,7 @@ describe("events as they are shown", () => {
     };
     const count = () => inTime(new ShownEvents({ readModels: models, freshness: unawaited, clock })
       .countUpTo(tenantId, filters));
-    /** What happens between the sums, so many times. */
+    /** Runs a task between the sums, so many times. */
     const betweenSums = (times: number, task: () => Promise<void>) => {
       const sum = models.sum.bind(models);
       let left = times;
@@ -150,13 +150,13 @@ describe("events as they are shown", () => {
       expect(await count()).to.deep.equal({ count: 2, upTo: position(2) });
     });
 
-    it("are counted again where others came in between", async () => {
+    it("are counted again where other events ended in between", async () => {
       await finish("Succeeded");
       betweenSums(3, () => finish("Cancelled"));
       expect(await count()).to.deep.equal({ count: 4, upTo: position(4) });
     });
 
-    it("are told after 2 s where the read models never stand still, with the place before", async () => {
+    it("are returned after 2 s where the read models never stand still, with the last known place", async () => {
       const begun = clock.monotonic();
       betweenSums(Infinity, () => finish("Cancelled"));
       const { count: told, upTo } = await count();
@@ -164,7 +164,7 @@ describe("events as they are shown", () => {
       expect(told).to.be.at.least(Number(upTo)).and.at.most(place);
     });
 
-    it("are not told while a purge is in the middle of things", async () => {
+    it("are refused while a purge is hiding its events", async () => {
       await begin(purge);
       expect(await count().catch((error: unknown) => error)).to.include({ kind: "unavailable" });
     });

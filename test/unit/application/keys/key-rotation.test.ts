@@ -126,7 +126,7 @@ describe("master key rotation", () => {
     expect(await refusal(second)).to.include({ masterKeyId: masterKeyId(first) });
   });
 
-  it("has nothing to say of what only a newer release can read where no other key is needed", async () => {
+  it("is through despite records that only a newer release can read, where no other key is needed", async () => {
     await engines.store.appendNewer(`tenant-${ids.uuid()}`);
     const { rotation } = processWith(first);
     expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0, through: true });
@@ -143,7 +143,7 @@ describe("master key rotation", () => {
     expect(user).to.include({ type: "UserCreated", newer: true });
   });
 
-  it("tells addresses whose master key is away from those whose key was damaged: they hold up no others", async () => {
+  it("stops at addresses whose master key is missing, and goes on past those whose key is damaged", async () => {
     const [{ tenantId = "" } = {}] = known;
     const facts = await engines.store.readStream(`tenant-${tenantId}`);
     const away = await processWith(second).opener.prepare(facts).catch((error: unknown) => error);
@@ -201,9 +201,9 @@ describe("master key rotation", () => {
     }
   });
 
-  it("re-wraps what a process with the old key alone has made since", async () => {
+  it("re-wraps the keys that a process with the old key alone has made since", async () => {
     const api = await startApi(engines);
-    // From now on it has the platform's keys, under whatever key these are.
+    // From now on this process has the platform's keys in memory, also after they are re-wrapped.
     await createTenant(api.url);
     await rotate();
     const { tenantId, webhookSecret, owner } = await createTenant(api.url);
@@ -213,7 +213,7 @@ describe("master key rotation", () => {
     await requireRotated();
   });
 
-  it("waits for read models that are behind: the old key is needed by what they do not show yet", async () => {
+  it("waits for read models that are behind: records that they do not show yet may need the old key", async () => {
     const { readModels } = engines;
     const [caughtUp, distinct] = [readModels.caughtUp.bind(readModels), readModels.distinct.bind(readModels)];
     const waits: boolean[] = [];
@@ -261,7 +261,7 @@ describe("master key rotation", () => {
     expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0, through: false });
   });
 
-  it("may be followed by another: what was re-wrapped twice opens with the newest key alone", async () => {
+  it("may be followed by another: keys that were re-wrapped twice open with the newest key alone", async () => {
     await rotate();
     const third = ids.secretBytes(32);
     const { rotation } = processWith(third, second);

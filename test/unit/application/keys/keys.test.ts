@@ -17,7 +17,7 @@ describe("platform keys", () => {
   const clock = new SystemClock();
   const ids = new SystemIds();
 
-  it("are made once, whichever of many processes is first", async () => {
+  it("are made once, though many processes ask at the same time", async () => {
     const { store, masterKey, close } = await inMemoryEngines();
     const sealing = new AesSealing(masterKey);
     const all = await Promise.all(
@@ -97,7 +97,7 @@ describe("people", () => {
     expect(await emailsOf(tenantId)).to.deep.equal([owner.email, null]);
   });
 
-  it("of a tenant whose key is gone are without addresses, in facts that are still to be read", async () => {
+  it("have no addresses in facts of a tenant whose key is gone", async () => {
     const { tenantId } = await createTenant(api.url);
     const facts = await engines.store.readStream(`tenant-${tenantId}`);
     await engines.store.deleteStream(`tenant-${tenantId}`);
@@ -108,7 +108,7 @@ describe("people", () => {
     }
   });
 
-  it("pass everything else on as it is", async () => {
+  it("leave all other facts as they are", async () => {
     const { entries } = await engines.store.readLog("", 10_000);
     const others = entries.filter(({ type }) => type !== "UserCreated");
     expect(await fresh().opener.prepare(others)).to.equal(others);

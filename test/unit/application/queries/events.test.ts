@@ -9,7 +9,7 @@ describe("a list of events", () => {
   });
   afterEach(() => relay.close());
 
-  it("does not show one that is purged meanwhile with the payload of the one that has its key by then", async () => {
+  it("does not show an event that is purged meanwhile with the payload of a later event of its key", async () => {
     const { tenantId, owner: { client } } = await createTenant(relay.api.url);
     const target = await openIngest(client, tenantId);
     const accept = () => relay.accept(target, { "x-idempotency-key": "one" });
