@@ -8,7 +8,7 @@ import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
 /**
  * How many tasks may wait at this cost: the last of a lone owner is then answered after some 25 s, and beyond 30 s most
- * clients have hung up. Fifty requests racing for one email must all fit: the losers are told only after the hashing.
+ * clients have hung up. Fifty requests racing for one email must all fit: the losers lose only after the hashing.
  */
 const mostWaiting = { tasks: 64, atCost: 12 } as const;
 
@@ -29,7 +29,7 @@ export class BcryptPasswords implements Passwords {
   readonly #cost: number;
   readonly #most: number;
   readonly #queue = new FairQueue<Waiting>();
-  /** What the thread is at. */
+  /** The task in the thread. */
   #running: Waiting | undefined;
   #worker: Worker | undefined;
   #closed = false;
@@ -41,7 +41,7 @@ export class BcryptPasswords implements Passwords {
     this.nobody = hashOfNobody(cost);
   }
 
-  /** Throws RangeError for what the domain says is no password. */
+  /** Throws RangeError for a text that is no password by the domain's rules. */
   async hash(password: string, owner: string): Promise<string> {
     if (passwordProblem(password) !== null) throw new RangeError("not a password");
     return String(await this.#ask(owner, { op: "hash", password, cost: this.#cost }));
@@ -49,11 +49,11 @@ export class BcryptPasswords implements Passwords {
 
   async matches(password: string, hash: string, owner: string): Promise<boolean> {
     const same = await this.#ask(owner, { op: "compare", password, hash, cost: this.#cost });
-    // Only now, so that a text that cannot be a password costs the same time.
+    // Checked last, so that a text that cannot be a password takes the same time.
     return same === true && passwordProblem(password) === null;
   }
 
-  /** Lets what waits finish, then ends the thread. */
+  /** Finishes the waiting tasks, then ends the thread. */
   async close(): Promise<void> {
     this.#closed = true;
     const worker = this.#worker;
@@ -72,7 +72,10 @@ export class BcryptPasswords implements Passwords {
     });
   }
 
-  /** Room for one more of the owner's, at the cost of who has more than it will have then. Throws a Refusal. */
+  /**
+   * Makes room for one more task of the owner: rejects the newest of the owner with the most. Throws a Refusal where
+   * that one has no more than this owner would then have.
+   */
   #makeRoom(owner: string): void {
     const dropped = this.#queue.takeForRoom(owner, 1) ?? refuse("unavailable", tooMany);
     dropped.reject(new Refusal("unavailable", tooMany));
@@ -81,7 +84,7 @@ export class BcryptPasswords implements Passwords {
   #next(worker: Worker): void {
     this.#running = this.#queue.take();
     if (this.#running) {
-      // Keeps the process alive while something waits, so that it does not end halfway.
+      // Keeps the process alive until all tasks are done.
       worker.ref();
       worker.postMessage(this.#running.task);
     } else if (this.#closed) void worker.terminate();
@@ -103,7 +106,7 @@ export class BcryptPasswords implements Passwords {
     else done?.resolve(answer.result);
   }
 
-  /** What waited fails; the next task starts another thread. */
+  /** Fails the running task and all waiting ones; the next task starts another thread. */
   #lost(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;

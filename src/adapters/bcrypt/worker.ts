@@ -7,7 +7,7 @@ export type BcryptTask =
   | { readonly op: "hash"; readonly password: string; readonly cost: number }
   | { readonly op: "compare"; readonly password: string; readonly hash: string; readonly cost: number };
 
-/** What became of a task: a hash, or whether the password matches; or bcrypt's own message. */
+/** The result of a task: a hash, or whether the password matches; or bcrypt's own message. */
 export type BcryptAnswer =
   | { readonly result: string | boolean }
   | { readonly error: string };
@@ -16,7 +16,7 @@ function run(task: BcryptTask): string | boolean {
   return task.op === "hash" ? hashSync(task.password, task.cost) : compare(task);
 }
 
-/** A hash made at a lower cost takes as long as any other: the time must not tell whose it is. */
+/** Takes as long for a hash of a lower cost as for any other: the time must not reveal whose hash it is. */
 function compare({ password, hash, cost }: Extract<BcryptTask, { op: "compare" }>): boolean {
   const same = compareSync(password, hash);
   // Each step takes as long as all before it together.

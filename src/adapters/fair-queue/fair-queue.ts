@@ -1,6 +1,6 @@
 /**
- * Items wait by owner: owners take turns, however many items one of them has waiting. What an item weighs: 1, unless
- * told otherwise.
+ * A queue in which owners take turns, however many items one of them has waiting. An item weighs 1, unless `weigh` says
+ * otherwise.
  */
 export class FairQueue<Item> {
   readonly #weigh: (item: Item) => number;
@@ -33,7 +33,7 @@ export class FairQueue<Item> {
     this.#lines.set(owner, [item, ...(this.#lines.get(owner) ?? [])]);
   }
 
-  /** The first item of the next owner that may have it; undefined when none of these waits. */
+  /** Takes the first item of the next owner for which `may` holds; undefined when there is none. */
   take(may: (owner: string, first: Item) => boolean = () => true): Item | undefined {
     for (const [owner, line] of this.#lines) {
       if (!may(owner, line[0]!)) continue;
@@ -47,7 +47,7 @@ export class FairQueue<Item> {
 
   /**
    * Takes out the newest item of the owner whose items weigh most, to make room for one that weighs `weight`; undefined
-   * where they weigh no more than those of its own owner will then.
+   * where these weigh no more than the items of `owner` would then.
    */
   takeForRoom(owner: string, weight: number): Item | undefined {
     const heaviest = this.#heaviest();
@@ -72,14 +72,14 @@ export class FairQueue<Item> {
     return this.#lines.size === 0;
   }
 
-  /** Takes all there is. */
+  /** Takes all items. */
   clear(): Item[] {
     const items = [...this.#lines.values()].flat();
     this.#lines.clear();
     return items;
   }
 
-  /** What all items of the owner that wait weigh together. */
+  /** The weight of all waiting items of the owner. */
   #weight(owner: string): number {
     return (this.#lines.get(owner) ?? []).reduce((sum, item) => sum + this.#weigh(item), 0);
   }

@@ -4,10 +4,10 @@ import { writeSync } from "node:fs";
 const sqliteSyncFailed = 1034;
 
 /**
- * Runs what moves a write-ahead log into the file of its database, or syncs that file. Where a sync fails the process
+ * Runs a task that moves a write-ahead log into the file of its database, or syncs it. Where a sync fails the process
  * ends at once, with a line on standard error, and the next start moves all of the log again. To try again here would
  * lose data: Linux reports a failed write-back once and then takes the pages for written, so the next sync would
- * succeed, and the log, which alone still has them, would begin anew. The process is killed because an exit would close
+ * succeed, and the log, which alone still has them, would start over. The process is killed because an exit would close
  * the database, and closing it moves and removes the log as well.
  */
 export function orEndUnsynced<Result>(file: string, task: () => Result): Result {
@@ -18,7 +18,7 @@ export function orEndUnsynced<Result>(file: string, task: () => Result): Result 
   }
 }
 
-/** What {@link orEndUnsynced} does about an error, for syncs that are awaited: ends the process, or rethrows. */
+/** Handles an error of an awaited sync as {@link orEndUnsynced} does: ends the process, or rethrows. */
 export function endUnsynced(file: string, error: unknown): never {
   if (isFailedSync(error)) {
     try {

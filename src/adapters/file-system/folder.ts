@@ -14,7 +14,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Somebody else may have been first.
+    // Another thread or process may have been first.
     if (!isFolder(folder)) throw error;
   }
   sync(parent);

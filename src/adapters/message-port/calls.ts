@@ -7,7 +7,7 @@ type Answer = readonly [number: number, value: unknown, failure?: { readonly nam
 
 /** A port whose methods can be called from another thread. */
 type Callable<Port> = { readonly [Method in keyof Port]: (...args: never[]) => Promise<unknown> };
-/** The methods of a port, by name: one that is new must be listed before this compiles. */
+/** The methods of a port, by name: a new method must be listed before this compiles. */
 export type MethodsOf<Port> = Readonly<Record<keyof Port, true>>;
 /** A port in another thread. `close`: calls still under way fail, and no more are made. */
 export type Remote<Port> = Port & { close(): void };
@@ -17,7 +17,7 @@ const mostPending = 10_000;
 
 /**
  * Answers the {@link remote} at the other end of a message port. Calls made in one turn are begun in one turn, so that
- * methods that answer at once answer them all from the same state. Closing the message port ends it.
+ * methods that answer at once answer them all from the same state. Closing the message port ends the service.
  */
 export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
   const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
@@ -36,10 +36,10 @@ export function serve<Port extends Callable<Port>>(port: MessagePort, target: Po
 }
 
 /**
- * What another thread {@link serve}s at the other end of a message port. Calls of one turn of the event loop travel
- * together, in order. One rejects with an Error that has the name and message of what the method threw. `unavailable`
- * makes the error for a call that cannot be answered: the other end is gone, too many calls are under way, or the
- * method threw an error of that name itself.
+ * The port that another thread {@link serve}s at the other end of a message port. Calls of one turn of the event loop
+ * travel together, in order. A call rejects with an Error that has the name and message of the method's own error.
+ * `unavailable` makes the error for a call that cannot be answered: the other end is gone, too many calls are under
+ * way, or the method threw an error of that name itself.
  */
 export function remote<Port extends Callable<Port>>(
   port: MessagePort, methods: MethodsOf<Port>, unavailable: (message: string) => Error,

@@ -1,8 +1,8 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /**
- * A new thread for work that others can do, too; null where the system gives none, as under a limit of tasks. Node says
- * that at once, unlike whatever else keeps a thread from starting.
+ * A new thread for work that can be done later or by another thread; null where the system gives none, as under a limit
+ * of tasks. Node reports this at once, unlike other failures of a thread to start.
  */
 export function newThread(script: URL, options: WorkerOptions): Worker | null {
   try {

@@ -1,24 +1,24 @@
-/** Slots at most, and the turns after which numbers come again. */
+/** Slots at most, and the turns after which numbers repeat. */
 const mostSlots = 2 ** 20;
 const mostTurns = 2 ** 32;
 
 /**
- * What waits for an answer, each thing under a number of its own. Slots are used again, numbers are not: an answer that
- * comes too late finds nothing.
+ * Items that wait for an answer, each under a number of its own. Slots are reused, numbers are not: a late answer finds
+ * no item.
  *
- * Not a Map: docs/adr/0024 says why not for what comes and goes with every request.
+ * Not a Map: docs/adr/0024 says why not for the short-lived objects of requests.
  */
 export class SlotTable<Item> {
   readonly #slots: ({ readonly number: number; readonly item: Item } | null)[] = [];
   readonly #free: number[] = [];
   #turn = 0;
 
-  /** How many things wait. */
+  /** How many items wait. */
   get size(): number {
     return this.#slots.length - this.#free.length;
   }
 
-  /** Keeps a thing; answers its number. Throws a RangeError for more than a million at once. */
+  /** Adds an item; answers its number. Throws a RangeError for more than a million at once. */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#slots.length;
     if (slot === mostSlots) throw new RangeError("too many things wait for an answer");
@@ -28,7 +28,7 @@ export class SlotTable<Item> {
     return number;
   }
 
-  /** Lets go of the thing that has this number; undefined where none has. */
+  /** Removes the item with this number; undefined where there is none. */
   take(number: number): Item | undefined {
     const slot = number % mostSlots;
     const found = this.#slots[slot];
@@ -38,7 +38,7 @@ export class SlotTable<Item> {
     return found.item;
   }
 
-  /** Lets go of everything. */
+  /** Removes all items. */
   takeAll(): Item[] {
     return this.#slots.flatMap((found) => (found ? [this.take(found.number)!] : []));
   }

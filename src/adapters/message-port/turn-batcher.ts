@@ -1,4 +1,4 @@
-/** Gathers what comes within one turn of the event loop, to be sent together at its end. */
+/** Gathers the items of one turn of the event loop, and sends them together at its end. */
 export class TurnBatcher<Item> {
   readonly #send: (items: readonly Item[]) => void;
   #items: Item[] = [];
@@ -7,12 +7,12 @@ export class TurnBatcher<Item> {
     this.#send = send;
   }
 
-  /** Leaves an item to be sent with the others of this turn, in order. */
+  /** Adds an item, to be sent with the others of this turn, in order. */
   add(item: Item): void {
     if (this.#items.push(item) === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends at once what there is. */
+  /** Sends the gathered items at once. */
   flush(): void {
     if (this.#items.length === 0) return;
     const items = this.#items;

@@ -6,7 +6,7 @@ export type Effect =
   /** `raised`: fields raised to at least these values; none is among `fields`. */
   | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
-  /** Came and went within the batch. */
+  /** The document was put and removed within the batch. */
   | { readonly op: "none" };
 
 /** A folded batch: one effect for each document, one sum for each counter. */

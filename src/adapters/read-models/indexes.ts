@@ -5,7 +5,7 @@ export function columnsOf(definition: CollectionDefinition, index: readonly stri
   return index.includes(definition.key) ? index : [...index, definition.key];
 }
 
-/** The field a query is really ordered by: one that has the same value everywhere orders nothing. */
+/** The field that orders a query: the key where `where` fixes the value of the given field. */
 export function orderFieldOf(
   definition: CollectionDefinition, { where, order }: Pick<Query, "where" | "order">,
 ): string {

@@ -1,7 +1,7 @@
 import type { Position } from "../../ports/event-store.ts";
 import type { Change, PositionedChanges } from "../../ports/read-models.ts";
 
-/** Of a portion: documents and counters, and characters in what they change to. An entry with more is one by itself. */
+/** Of a portion: documents and counters, and characters of the new values. A larger entry is a portion by itself. */
 const most = { keys: 1_000, characters: 4 * 1024 * 1024 };
 
 /** Entries that follow each other, and the checkpoint when they are applied. */

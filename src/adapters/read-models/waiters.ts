@@ -6,7 +6,7 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** Those who wait for a position, told as soon as it is reached. */
+/** Callers that wait for a position: each gets its answer as soon as the position is reached. */
 export class Waiters {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiter>();
@@ -15,7 +15,7 @@ export class Waiters {
     this.#clock = clock;
   }
 
-  /** Whether nobody waits. */
+  /** Whether no caller waits. */
   get isEmpty(): boolean {
     return this.#waiting.size === 0;
   }
@@ -36,12 +36,12 @@ export class Waiters {
     });
   }
 
-  /** Where things are now. */
+  /** Answers true to all that wait for `position` or an earlier one. */
   reached(position: Position): void {
     for (const waiter of this.#waiting) if (waiter.position <= position) waiter.settle(true);
   }
 
-  /** Nothing more will be reached. */
+  /** Answers false to all. */
   close(): void {
     for (const waiter of this.#waiting) waiter.settle(false);
   }

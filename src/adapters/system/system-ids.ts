@@ -10,13 +10,13 @@ const bytesPerSalt = 16;
 /** Randomness from the operating system, and UUIDv7s that increase within the process even when the clock goes back. */
 export class SystemIds implements Ids {
   readonly #bytes = Buffer.alloc(drawn * bytesPerId);
-  /** The same in hexadecimal. */
+  /** `#bytes` in hexadecimal. */
   #pool = "";
   #used = 0;
   readonly #salts = Buffer.alloc(drawn * bytesPerSalt);
   #saltBytesUsed = drawn * bytesPerSalt;
   #lastMs = 0;
-  /** That millisecond, as the first two groups of an id. */
+  /** `#lastMs` as the first two groups of an id. */
   #time = "";
   /** The 12 bits behind the time: random at a new millisecond, counted up within one. */
   #counter = 0;

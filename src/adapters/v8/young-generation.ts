@@ -1,9 +1,9 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Time between two looks: an idle thread has given its memory back within a minute. */
+/** Time between two checks: an idle thread has given its memory back within a minute. */
 const everyMs = 10_000;
-/** A thread that allocated less since the last look is idle. A smaller young generation is not collected. */
+/** A thread that allocated less since the last check is idle. A smaller young generation is not collected. */
 const littleBytes = 2 * 1024 * 1024;
 
 /**

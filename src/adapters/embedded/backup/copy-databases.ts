@@ -6,10 +6,10 @@ import { inFile } from "../../file-system/in-file.ts";
 import { sync } from "../../file-system/sync.ts";
 
 /**
- * Copies SQLite databases from one folder to another, in their order, each as it stands at one moment, while others
- * write to it; what they commit meanwhile is not in the copy and waits for nothing. None has its name before all are
- * copied and durable: what fails until then leaves none. Throws where one is in the target already. Each draft has a
- * name of its own: two copies begun into one folder must not write into each other's.
+ * Copies SQLite databases from one folder to another, in their order, each in its state of one moment. Others may write
+ * meanwhile: their commits are not in the copy, and do not wait for it. The copies get their names only when all are
+ * complete and durable: a failure before that leaves none. Throws where one is in the target already. Each draft has a
+ * unique name: two copies begun into one folder must not write into each other's drafts.
  */
 export function copyDatabases(names: readonly string[], from: string, to: string): void {
   const copies = names.map((name) =>
@@ -31,7 +31,7 @@ export function copyDatabases(names: readonly string[], from: string, to: string
 function copyDatabase(from: string, to: string): void {
   const source = inFile(from, () => new DatabaseSync(from, { readOnly: true }));
   try {
-    // Without, the gaps of the copy's pages hold copies of rows, which nobody finds when those are deleted.
+    // Otherwise gaps in the copy's pages would hold copies of rows, out of reach when the rows are deleted.
     inFile(from, () => source.exec("PRAGMA secure_delete = ON"));
     inFile(`${from} to ${to}`, () => source.prepare("VACUUM INTO ?").run(to));
   } finally {

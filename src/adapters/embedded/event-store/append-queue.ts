@@ -12,12 +12,12 @@ import type { OwnCommit } from "./subscription.ts";
 const waitingBytesLimit = 64 * 1024 * 1024;
 /** How much text, in UTF-16 units, goes into one message, so that a transaction stays short. */
 const batchBytesLimit = 4 * 1024 * 1024;
-/** Once so many are gathered they are sent without a further pause. */
+/** So many gathered appends are sent without a further pause. */
 const enoughAppends = 16;
 
 interface WaitingAppend {
   readonly entries: readonly NewEntry[];
-  /** It waits for others, or a moment, before it is sent. */
+  /** Whether the append may be held back for a moment, to be sent with others. */
   readonly mayWait: boolean;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
@@ -33,7 +33,7 @@ interface Batch {
 
 /**
  * Collects appends into batches. A batch is sent at the end of the event loop's turn or a moment later (see
- * {@link GroupCommitDelay}), or when one of the batches under way returns: the log thread always has one to go on with.
+ * {@link GroupCommitDelay}), or when a batch under way is answered: the log thread always has a next one at hand.
  * Appends that may wait go with the next batch, or by themselves after {@link Tuning.holdMs}.
  */
 export class AppendQueue {
@@ -42,18 +42,18 @@ export class AppendQueue {
   readonly #clock: Clock;
   readonly #tuning: Tuning;
   readonly #waiting: Batch[] = [];
-  /** In the order they were sent, which is that of the replies; docs/adr/0024 says why not a Map. */
+  /** In the order of sending, which is the order of the replies; docs/adr/0024 says why not a Map. */
   readonly #inFlight: Batch[] = [];
   readonly #delay: GroupCommitDelay;
   #lastBatch = 0;
   #waitingBytes = 0;
-  /** Whether something waits that may not wait on. */
+  /** Whether waiting appends must be sent as soon as the log thread can take them. */
   #urgent = false;
-  /** The moment that appends which may wait have for others to come. */
+  /** After it, appends that were held back must be sent. */
   #holding: Timer | null = null;
-  /** Whether what waits is sent at the end of this turn. */
+  /** Whether the waiting appends are sent at the end of this turn. */
   #ending = false;
-  /** The pause after which what waits is sent. */
+  /** The pause after which the waiting appends are sent. */
   #pausing: Timer | null = null;
   #onIdle: (() => void) | null = null;
 
@@ -68,8 +68,8 @@ export class AppendQueue {
   }
 
   /**
-   * `bytes`: of the encoded texts, about: their UTF-16 units. Throws LogUnavailable where too many wait; whatever else
-   * becomes of it, `append` is told.
+   * `bytes`: the size of the encoded texts in UTF-16 units. Throws LogUnavailable where too many appends wait; every
+   * other outcome goes to `append`.
    */
   add(
     stream: string, expected: number, append: WaitingAppend, encoded: readonly EncodedEvent[], bytes: number,
@@ -91,12 +91,12 @@ export class AppendQueue {
     else this.#urge();
   }
 
-  /** Sends what waits, whatever is under way: what is sent next must not overtake it. */
+  /** Sends all waiting appends, however many batches are under way: the next message must not overtake them. */
   flush(): void {
     while (this.#waiting.length > 0) this.#sendNext();
   }
 
-  /** Takes the log thread's reply to a batch: subscriptions first, callers second. */
+  /** Passes on the log thread's reply to a batch: to subscriptions first, then to callers. */
   settle(reply: Extract<Reply, { kind: "appended" | "failed" }>): void {
     const [batch] = this.#inFlight;
     // A last reply may come in after the thread's death was noticed.
@@ -110,13 +110,13 @@ export class AppendQueue {
     else if (this.#waiting.length === 0 && this.#inFlight.length === 0) this.#onIdle?.();
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when no append waits and no batch is under way. */
   async idle(): Promise<void> {
     this.flush();
     if (this.#inFlight.length > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  /** Rejects everything: no reply will come any more. */
+  /** Rejects all appends: no reply will come any more. */
   fail(error: LogUnavailable): void {
     for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.splice(0)]) {
       batch.deadline.cancel();
@@ -151,7 +151,7 @@ export class AppendQueue {
     this.#schedule();
   }
 
-  /** Sends at the end of this turn, or after a pause unless so many gather before. */
+  /** Sends at the end of this turn, or after a pause, which ends early once {@link enoughAppends} have gathered. */
   #schedule(): void {
     if (this.#ending || this.#inFlight.length >= this.#tuning.batchesInFlight) return;
     const full = this.#waiting[0]!.appends.length >= enoughAppends;
@@ -184,7 +184,7 @@ export class AppendQueue {
     this.#holding = null;
   }
 
-  /** A batch that was sent may still be written. One that was not is taken back, and never will be. */
+  /** A batch that was sent may still be written. A batch that was not sent is withdrawn and never written. */
   #late(batch: Batch): void {
     const at = this.#waiting.indexOf(batch);
     if (at < 0) {

@@ -10,7 +10,7 @@ import type { StreamIndex } from "./stream-index/stream-index.ts";
 /** Writes of one commit. */
 export type Write = AppendBatch | DeleteRequest;
 
-/** What became of one of them. */
+/** The result of one write. */
 export type Outcome =
   | { readonly first: Sequence; readonly last: Sequence; readonly exceptions: Exception[] }
   | { readonly failed: string };
@@ -21,11 +21,11 @@ const pageBytes = 8192;
 /** Texts are measured in UTF-16 units, each of which becomes so many bytes at most. */
 const bytesPerUnit = 3;
 
-/** What was done since the start. */
+/** Counts since the start. */
 export interface EngineCounts {
   readonly commits: number;
   readonly entries: number;
-  /** About what went to the write-ahead log. */
+  /** Written to the write-ahead log, approximately. */
   readonly bytes: number;
   /** Streams deleted. */
   readonly deletions: number;
@@ -42,9 +42,9 @@ class StreamUnread extends Error {
 }
 
 /**
- * Applies writes to the log and its index, all that wait in one transaction. A conflict fails only its own
- * append, and so does a stream that cannot be read; a transaction that fails fails all of its writes and leaves no
- * trace, in memory neither.
+ * Applies writes to the log and its index, all waiting ones in one transaction. A conflict or a stream that cannot be
+ * read fails only its own writes. A failed transaction fails all of its writes and leaves no trace, not in memory
+ * either.
  */
 export class CommitEngine {
   readonly #log: LogFile;
@@ -54,7 +54,7 @@ export class CommitEngine {
   #counts = { commits: 0, entries: 0, bytes: 0, deletions: 0 };
   /** The size of the largest commit that failed, until one as large succeeds; 0 where none has failed. */
   #failedBytes = 0;
-  /** Streams that the present commit cannot read, and why: what would be written to them fails alone. */
+  /** Streams that the current commit cannot read, and why: only writes to these streams fail. */
   readonly #unread = new Map<string, string>();
 
   constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
@@ -69,14 +69,14 @@ export class CommitEngine {
     return this.#head;
   }
 
-  /** What was committed by this engine; a transaction that failed counts for nothing. */
+  /** Counts of this engine's commits; failed transactions are not counted. */
   get counts(): EngineCounts {
     return { ...this.#counts };
   }
 
   /**
-   * Commits the writes, in order; answers one outcome for each. Never throws. SQLite takes nothing more in a
-   * transaction that came upon a damaged page: it begins anew without what needed that.
+   * Commits the writes, in order; answers one outcome for each. Never throws. SQLite accepts nothing more in a
+   * transaction that met a damaged page: the commit is tried again without the writes that need the page.
    */
   commit(writes: readonly Write[]): Outcome[] {
     this.#unread.clear();
@@ -106,7 +106,7 @@ export class CommitEngine {
     }
   }
 
-  /** Throws as long as a commit such as failed before cannot be written. It writes only then, to find that out. */
+  /** After a failed commit, tries to write as much, and throws when that fails. Otherwise it writes nothing. */
   ping(): void {
     if (this.#failedBytes === 0) return;
     this.#log.probe(this.#failedBytes * bytesPerUnit);
@@ -172,7 +172,7 @@ export class CommitEngine {
     this.#counts.bytes += metadata.length + data.length;
   }
 
-  /** The outcome of the first time, when the entries after `expected` are these very messages. */
+  /** The outcome of the earlier append, when the entries after `expected` have the ids of this one. */
   #repeated(
     stream: string, expected: number, texts: readonly string[], at: number, end: number,
   ): { revision: number; sequence: Sequence } | undefined {
@@ -184,7 +184,7 @@ export class CommitEngine {
     return undefined;
   }
 
-  /** Answers an exception where the stream is there, but at another revision than is expected. */
+  /** Answers an exception where the stream exists, but at another revision than expected. */
   #delete({ stream, expected }: DeleteRequest): Outcome {
     const first = this.#head + 1;
     const failed = this.#unread.get(stream);

@@ -24,27 +24,25 @@ import { LogSubscription } from "./subscription.ts";
 
 /** Bytes one append may have, all its entries together: as much as EventStoreDB takes. */
 export const appendBytesLimit = 1024 * 1024;
-/** Windows without any wanted entry that `readLog` looks at before it lets others have their turn. */
+/** After so many windows without an entry, `readLog` lets other tasks of the event loop run. */
 const windowsAtOnce = 16;
 
-/**
- * What a client of the log needs, in whichever thread it is. What `tuning` leaves out is as in {@link defaultTuning}.
- */
+/** Options of every client of the log, in any thread. `tuning` overrides {@link defaultTuning}. */
 export interface ClientOptions {
   readonly codec: EventCodec;
   readonly clock: Clock;
-  /** Told when a subscription's handler or read failed and is tried again. */
+  /** Called when a subscription's handler or read failed and is tried again. */
   readonly onAnomaly?: (error: unknown) => void;
   readonly tuning?: Partial<Tuning>;
 }
 
-/** What the client that opens the store needs besides: it starts the log thread, and ends it. */
+/** Further options of the client that opens the store: it starts the log thread, and ends it. */
 export interface EmbeddedEventStoreOptions extends ClientOptions {
   /** Made when it does not exist. Held for this process alone until `close`. */
   readonly dataDir: string;
-  /** Told when the log's thread has died: nothing can be appended any more, the process had better end. */
+  /** Called when the log thread has died: no append is possible any more, so the process should end. */
   readonly onFatal?: (error: Error) => void;
-  /** Told now and then of work in the background that keeps failing and is tried again: a disk may be full. */
+  /** Called now and then about background work that keeps failing and is tried again: a disk may be full. */
   readonly onHousekeepingTrouble?: (error: Error) => void;
 }
 
@@ -193,7 +191,7 @@ export class EmbeddedEventStore implements EventStore {
     return { stop };
   }
 
-  /** A port to transfer to another thread, for `attach` there. Only the client that opened the store has them. */
+  /** A port to transfer to another thread, for `attach` there. Only the client that opened the store makes them. */
   connect(): MessagePort {
     if (!this.#thread) throw new Error("only the client that opened the store connects others");
     return connect(this.#thread);
@@ -210,14 +208,14 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /**
-   * Resolves when no byte of what was deleted before is left in the files; it gets there by itself, too. Who reads the
-   * log's file, as a backup does, is waited for, however long that takes.
+   * Resolves when no byte of the entries deleted before is left in the files; the store also erases them by itself.
+   * Waits for every reader of the log's file, such as a backup, however long that takes.
    */
   async scrub(): Promise<void> {
     await this.#request({ kind: "scrub" }, Infinity);
   }
 
-  /** Waits for appends under way and for handlers, then lets go; the client that opened the store ends the thread. */
+  /** Waits for appends under way and for handlers, then closes; the client that opened the store ends the thread. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -234,7 +232,7 @@ export class EmbeddedEventStore implements EventStore {
     this.#reader.close();
   }
 
-  /** The stream's entry at this sequence, or nothing; always nothing in a client that has no threads to look for it. */
+  /** The stream's entry at this sequence, or nothing; always nothing in a client without {@link EntryReaders}. */
   async #readAt(stream: string, sequence: Sequence): Promise<readonly LogEntry[]> {
     const readers = this.#entryReaders;
     if (!readers) return [];
@@ -303,7 +301,7 @@ export class EmbeddedEventStore implements EventStore {
     this.#unavailable ??= error;
     this.#appends.fail(this.#unavailable);
     this.#requests.fail(this.#unavailable);
-    // Nothing is handed to them any more; what was committed can still be read.
+    // They get no commits from memory any more, but can still read committed entries.
     for (const subscription of this.#subscriptions) subscription.wake();
   }
 }
@@ -316,14 +314,14 @@ function connect(thread: Worker): MessagePort {
   return port1;
 }
 
-/** UTF-16 units of the texts. Throws where they can neither be told from a deletion nor stored. */
+/** UTF-16 units of the texts. Throws where an entry would look like a deletion, or the append is too large. */
 function lengthOf(encoded: readonly EncodedEvent[]): number {
   let length = 0;
   for (const { type, data, metadata } of encoded) {
     if (type === "") throw new UnacceptableEntry("an entry needs a type");
     length += type.length + data.length + metadata.length;
   }
-  // Each takes at most three bytes: most appends need not be measured.
+  // A unit takes at most three bytes: most appends need not be measured.
   if (length * 3 > appendBytesLimit) requireSize(encoded);
   return length;
 }

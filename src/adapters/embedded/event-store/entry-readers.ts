@@ -8,14 +8,14 @@ import { noRows, type Answer } from "./protocol.ts";
 /** A read of the entry that stands at a known place; its answer is `StreamRows`, of one row or none. */
 export interface PlacedRead {
   readonly request: number;
-  /** Whose entry it is: nobody else's is told. */
+  /** An entry of another stream is not answered. */
   readonly stream: string;
   readonly sequence: Sequence;
 }
 
 interface Reader {
   readonly thread: Worker;
-  /** What it has not answered yet. */
+  /** The requests that it has not answered yet. */
   readonly requests: Set<number>;
 }
 
@@ -24,8 +24,8 @@ const mostThreads = 4;
 const fewestReads = 8;
 
 /**
- * Threads that read entries at known places, made when they are first needed. A page of old entries is as many reads
- * from the disk: several wait for it at once, and none of them is the thread that commits.
+ * Threads that read entries at known places, started when they are first needed. A page of old entries takes as many
+ * reads from the disk: several threads wait for the disk at once, and the log thread does not.
  */
 export class EntryReaders {
   readonly #path: string;
@@ -33,7 +33,7 @@ export class EntryReaders {
   readonly #readers = new Map<number, Reader>();
   readonly #reads = new TurnBatcher<PlacedRead>((reads) => this.#share(reads));
 
-  /** `path`: the log's file. What a thread that dies, or cannot be made, leaves unread is answered with no row. */
+  /** `path`: the log's file. Reads of a thread that dies, or cannot be made, are answered with no row. */
   constructor(path: string, onAnswers: (answers: readonly Answer[]) => void) {
     this.#path = path;
     this.#onAnswers = onAnswers;
@@ -44,7 +44,7 @@ export class EntryReaders {
     this.#reads.add(read);
   }
 
-  /** Answers what was sent; resolves when the threads have let go of the log. Nothing may be sent any more. */
+  /** Answers the reads sent before; resolves when the threads have closed the log. No read may follow. */
   async close(): Promise<void> {
     this.#reads.flush();
     await Promise.all(Array.from(this.#readers.values(), ({ thread }) => endThread(thread, "stop")));
@@ -72,7 +72,7 @@ export class EntryReaders {
       for (const { request } of answers) reader.requests.delete(request);
       this.#onAnswers(answers);
     });
-    // That ends it, such as when no descriptor was left for it. The next reads make another.
+    // An error ends the thread, for example where no descriptor is left for it. The next reads start another.
     thread.on("error", () => {
       this.#readers.delete(index);
       this.#leaveUnread([...reader.requests]);

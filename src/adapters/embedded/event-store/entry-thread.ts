@@ -22,7 +22,7 @@ function answerTo({ request, stream, sequence }: PlacedRead): Answer {
   }
 }
 
-/** One row; none where the entry is gone, or is another stream's. */
+/** One row; none where the entry was deleted, or belongs to another stream. */
 function rowsAt(stream: string, sequence: number): StreamRows {
   const row = select.get(sequence, stream) as unknown as Row | undefined;
   if (!row) return noRows;

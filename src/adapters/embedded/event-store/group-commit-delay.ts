@@ -1,19 +1,19 @@
-/** The rate of appends is that of about the last so many milliseconds: what is older counts less and less. */
+/** The rate of appends is measured over about so many milliseconds: older appends count less and less. */
 const memoryMs = 50;
-/** Appends per millisecond: up to `few` there are no pauses; they grow until at `many` they are as long as they may. */
+/** Appends per millisecond: up to `few` there is no pause; from there it grows, to its full length at `many`. */
 const few = 1.25;
 const many = 2;
-/** With more than `few`, the opposite of what is done is tried so often and for so long: pauses, or none. */
+/** Above `few`, the opposite choice (pauses, or none) is tried so often and for so long. */
 const trialEveryMs = 1_000;
 const trialMs = 50;
-/** Where so many times as many appends come without pauses as with them, pauses hold callers up. */
+/** Pauses hold callers up if so many times as many appends arrive without them as with them. */
 const heldUp = 1.4;
 
 /**
- * How long to gather appends before they are sent. A commit costs the same however many appends it has, and each
- * message wakes two threads, so where appends are many each waits a moment for others; where they are few none does.
- * But where many come from a few callers who append again as soon as they are answered, a pause only holds them up:
- * every second it is tried whether more appends come without pauses.
+ * How long to gather appends before they are sent. Each commit has a high fixed cost, and each message wakes two
+ * threads. So at a high rate each append waits a moment for others; at a low rate none does. But a high rate may come
+ * from a few callers that append again as soon as they get their answers. A pause only holds these up: every second it
+ * is tried whether more appends arrive without pauses.
  */
 export class GroupCommitDelay {
   readonly #longestMs: number;
@@ -21,7 +21,7 @@ export class GroupCommitDelay {
   #appends = 0;
   #ms = 0;
   #gapMs = 0;
-  /** Whether pauses hold callers up, as far as was tried: then there are none. */
+  /** Whether pauses hold callers up, by the last trial: then there are none. */
   #holdsUp = false;
   #trial: { readonly from: number; readonly rateBefore: number; appends: number } | undefined;
   /** When the next trial begins (monotonic). */
@@ -36,7 +36,7 @@ export class GroupCommitDelay {
     return Math.max(0, this.#sentAt + this.#gapMs - now);
   }
 
-  /** A batch goes now. */
+  /** Call when a batch is sent. */
   sent(now: number, appends: number): void {
     const elapsed = Math.min(now - this.#sentAt, 10 * memoryMs);
     const kept = Math.exp(-elapsed / memoryMs);
@@ -46,7 +46,7 @@ export class GroupCommitDelay {
     const rate = this.#appends / this.#ms;
     this.#tryOut(now, appends, rate);
     const share = Math.min(Math.max((rate - few) / (many - few), 0), 1);
-    // While it is tried it is done the other way.
+    // A trial does the opposite.
     const waits = this.#holdsUp === (this.#trial !== undefined);
     this.#gapMs = waits ? this.#longestMs * share : 0;
   }

@@ -8,7 +8,7 @@ import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jo
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
-/** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
+/** Entry of the thread beside the log thread: writes and merges segments, moves most of the write-ahead log. */
 const port = parentPort!;
 const { path, descriptor } = workerData as HousekeptLog;
 const database = new DatabaseSync(path);
@@ -38,7 +38,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
       });
     case "checkpoint":
       moveWriteAheadLog(database, path);
-      // SQLite itself syncs the file only once all has been moved, and would then hold up whoever commits.
+      // SQLite itself syncs the file only once all pages are moved, and would then hold up commits.
       orEndUnsynced(path, () => fsyncSync(descriptor));
       return null;
   }

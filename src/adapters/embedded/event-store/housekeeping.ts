@@ -14,7 +14,7 @@ import { Segment } from "./stream-index/segment.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
-/** After each so many failures on end trouble is told of: most readers are in the way for a moment only. */
+/** Every so many failures in a row count as an anomaly: most readers are in the way for a moment only. */
 const failuresTold = 20;
 /** So many pages of the write-ahead log (8 KiB each) are moved in some milliseconds. */
 const fewPages = 1_000;
@@ -29,16 +29,16 @@ interface HousekeepingParts {
   readonly folder: IndexFolder;
   readonly engine: CommitEngine;
   readonly tuning: Tuning;
-  /** Told of what keeps failing and is tried again. */
+  /** Called about work that keeps failing and is tried again. */
   readonly onAnomaly: (what: string) => void;
-  /** Told of a segment that cannot be merged: the index is good for nothing any more. */
+  /** Called when a segment is damaged: the index cannot be used any more. */
   readonly onDamage: (damage: SegmentDamaged) => void;
 }
 
 /** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the housekeeping thread. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
-  /** Made for the first job: a relay with little to do needs none. */
+  /** Started for the first job: a relay with little to do needs none. */
   #worker: Worker | undefined;
   readonly #jobs = new SlotTable<(result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -48,7 +48,7 @@ export class Housekeeping {
   #checkpointedBytes = 0;
   #restartedBytes = 0;
   #scrubbedDeletions = 0;
-  /** Whether a scrub is scheduled or under way; a reader may hold it up for long. */
+  /** Whether a secure erase is scheduled or under way; a reader may hold it up for long. */
   #scrubbing = false;
   readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
 
@@ -58,7 +58,7 @@ export class Housekeeping {
     void this.#merge();
   }
 
-  /** Looks after each commit whether something is due. Costs nothing when not. */
+  /** Call after each commit: starts the jobs that are due. Costs nothing when none is. */
   afterCommit(): void {
     const { engine, index, tuning } = this.#parts;
     const { bytes, deletions } = engine.counts;
@@ -70,19 +70,19 @@ export class Housekeeping {
     }
   }
 
-  /** Gets the bytes of deleted entries out of the files; resolves when they are. */
+  /** Erases the bytes of deleted entries from the files; resolves when none is left. */
   async scrub(): Promise<void> {
     const { engine, log } = this.#parts;
     const { deletions } = engine.counts;
     await this.#untilDone("emptying the write-ahead log", async () => {
-      // A reader that was in the way for long leaves much, and no commit is to wait while that is moved here.
+      // After a long read many pages are left to move, and commits must not wait while this thread moves them.
       await this.#checkpoint();
       if (log.unmovedPages() > fewPages || !log.truncate(0)) throw new Error("a reader is in the way");
     });
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
   }
 
-  /** Looks again after the scrub: what was deleted meanwhile is due, and no commit may come after which it would. */
+  /** Checks again after the erase: entries deleted meanwhile are due, and there may be no further commit to check. */
   async #scrubDeleted(): Promise<void> {
     await this.scrub();
     this.#scrubbing = false;
@@ -140,9 +140,9 @@ export class Housekeeping {
   }
 
   /**
-   * The housekeeping thread moves and syncs what was written, a little at a time: a sync of much would hold up the
-   * commits' own. Only when all of it has been moved does the write-ahead log begin anew, so now and then the rest,
-   * which the commits meanwhile have left, is moved here.
+   * The housekeeping thread moves and syncs written pages, a few at a time: a large sync would hold up those of
+   * commits. The write-ahead log starts over only when all of it has been moved. So now and then this thread moves the
+   * rest, which commits have added meanwhile.
    */
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {
@@ -161,7 +161,7 @@ export class Housekeeping {
     return this.#checkpointing;
   }
 
-  /** Tries again, after a pause, until it works: the disk may be full for a while. */
+  /** Repeats a task, with pauses, until it succeeds: the disk may be full for a while. */
   async #untilDone(what: string, task: () => void | Promise<void>): Promise<void> {
     const { onAnomaly, onDamage, tuning } = this.#parts;
     for (let failures = 1; ; failures++) {
@@ -210,8 +210,8 @@ export class Housekeeping {
 }
 
 /**
- * Lists a segment and returns it. It is opened before: were it listed and could then not be opened, the next try would
- * fail because it is listed already.
+ * Lists an open segment and returns it. It is opened before: if it were listed and could then not be opened, the next
+ * try would fail because it is listed already.
  */
 function listed(segment: Segment, list: () => void): Segment {
   try {

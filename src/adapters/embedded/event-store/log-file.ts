@@ -32,7 +32,7 @@ export interface Row {
   readonly data: string;
 }
 
-/** The format of the log's file. The index's segments, and the list of them, are made again from the rest. */
+/** The format of the log's file. The index's segments, and the list of them, can be rebuilt from the rest. */
 export const logFormat: FileFormat = { version: 2, release: "0.1.0" };
 /** See {@link KeptFile}. */
 export const logConverters: readonly Converter[] = [];
@@ -54,7 +54,7 @@ export function openToRead(path: string): DatabaseSync {
  *
  * Deleting an entry empties its row (an empty type marks it) and keeps the stream's name and revision. A row
  * is never taken out: SQLite would rebuild neighbouring pages and leave copies of live rows in their gaps, out
- * of reach when those are deleted later. A row that shrinks stays where it is, and what it held is zeroed.
+ * of reach when those are deleted later. A row that shrinks stays in place, and its former content is zeroed.
  */
 export class LogFile {
   readonly #path: string;
@@ -68,7 +68,7 @@ export class LogFile {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
 
-  /** Opens or makes the log; its folder is there. Throws when it cannot, or when the file is of another version. */
+  /** Opens or makes the log in an existing folder. Throws when that fails, or when the file is of another version. */
   constructor(path: string) {
     this.#path = path;
     this.#db = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
@@ -126,9 +126,9 @@ export class LogFile {
     }
   }
 
-  /** Writes without changing anything, as durably as a transaction of so many bytes. Throws when it cannot. */
+  /** Writes without changing anything, as durably as a transaction of so many bytes. Throws when that fails. */
   probe(bytes: number): void {
-    // Whether there is room is tried in a file of its own: the log's files would stay as large.
+    // The room is tested with another file: the log's own files would stay as large.
     const path = `${this.#path}-probe`;
     try {
       writeFileSync(path, Buffer.alloc(bytes), { flush: true });
@@ -145,7 +145,7 @@ export class LogFile {
     this.#insert.run(sequence, stream, revision, id, type, metadata, data);
   }
 
-  /** Whose a row is, and whether it was deleted; undefined where there is no such sequence. */
+  /** The stream of a row, and whether the row was deleted; undefined where there is no such sequence. */
   rowHead(sequence: Sequence): RowHead | undefined {
     const row = this.#rowHead.get(sequence) as { stream: string; type: string } | undefined;
     return row && { stream: row.stream, gone: row.type === "" };
@@ -161,7 +161,7 @@ export class LogFile {
     this.#empty.run(sequence);
   }
 
-  /** The last sequence ever given. Throws where the file is damaged, and names it; so does {@link rowHeadsAfter}. */
+  /** The last sequence ever given. Like {@link rowHeadsAfter}, throws an error that names the file if it is damaged. */
   head(): Sequence {
     const select = this.#db.prepare("SELECT coalesce(max(sequence), 0) AS head FROM log");
     return inFile(this.#path, () => select.get())!["head"] as number;
@@ -198,12 +198,12 @@ export class LogFile {
     });
   }
 
-  /** Empties the manifest: the next start makes the index anew from the log. */
+  /** Empties the manifest: the next start rebuilds the index from the log. */
   forgetSegments(): void {
     this.transaction(() => this.#db.exec("DELETE FROM segments"));
   }
 
-  /** Moves what it can from the write-ahead log into the database file. */
+  /** Moves the write-ahead log into the database file, as far as no reader is in the way. */
   checkpoint(): void {
     moveWriteAheadLog(this.#db, this.#path);
   }

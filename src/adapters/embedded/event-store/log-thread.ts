@@ -11,7 +11,7 @@ import type {
 import { IndexFolder } from "./stream-index/index-folder.ts";
 import { SegmentDamaged } from "./stream-index/segment-format.ts";
 
-/** Whoever has the other end of a port. */
+/** The holder of the other end of a port. */
 interface Client {
   readonly port: MessagePort;
   /** One number; 1: the client wants to be woken at the next commit of others. */
@@ -25,7 +25,7 @@ interface WaitingReads {
   next: number;
 }
 
-/** Reads go on so long, ms, before commits get their turn: what is not in memory comes slowly. */
+/** Reads go on so long, ms, before commits get their turn: reads from the disk are slow. */
 const readingMs = 1;
 /** How long readers may keep the write-ahead log from being emptied at the start and at the end. */
 const closingPatienceMs = 1000;
@@ -43,9 +43,9 @@ shrinkAtRest();
 makeFolder(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
-// What was deleted right before a crash may still stand in the write-ahead log.
+// Entries deleted right before a crash may still be in the write-ahead log.
 const emptied = log.truncate(closingPatienceMs);
-// Closed after the log: with any descriptor of a file that is closed, SQLite loses its locks on it.
+// Closed after the log: closing any descriptor of a file drops SQLite's locks on it.
 const descriptor = openSync(path, "r");
 const files = [
   { file: path, descriptor },
@@ -79,7 +79,7 @@ function connect(port: MessagePort): void {
   tell(client, { kind: "welcome", path, head: head.buffer, armed: client.armed.buffer as SharedArrayBuffer });
 }
 
-/** Everything that waits at any port is served at one go: the writes in one commit, reads as far as they get. */
+/** Serves the requests waiting at all ports: the writes in one commit, the reads for a limited time. */
 function serve(): void {
   for (const client of clients) {
     for (let next = receiveMessageOnPort(client.port); next; next = receiveMessageOnPort(client.port)) {
@@ -120,7 +120,7 @@ function answersTo(waiting: WaitingReads, end: number): Answer[] {
 function commit(waiting: readonly { readonly client: Client; readonly write: Write }[]): void {
   const before = engine.head;
   const outcomes = engine.commit(waiting.map(({ write }) => write));
-  // Before any is answered: nothing acknowledged may be in a file that goes with this process.
+  // Before any answer: no acknowledged entry may be in a removed file, which is lost when this process ends.
   requireFiles();
   Atomics.store(head, 0, BigInt(engine.head));
   const own = new Map<Client, number>();
@@ -170,7 +170,7 @@ function ping(): void {
   engine.ping();
 }
 
-/** A file that was removed can be written all the same, for as long as somebody has it open. */
+/** A removed file can still be written, for as long as it is open. */
 function requireFiles(): void {
   for (const { file, descriptor: opened } of files) {
     if (fstatSync(opened).nlink === 0) throw new Error(`${file} was removed while it was in use`);
@@ -187,7 +187,7 @@ function stats(): EmbeddedEventStoreStats {
   return { commits, entries, ...housekeeping.counts, memtable: index.activeRecords, segments };
 }
 
-/** Serves what has arrived, then lets everything go. */
+/** Serves the requests that have arrived, then closes all ports and files. */
 async function close(): Promise<void> {
   do serve();
   while (reads.length > 0);
@@ -197,7 +197,7 @@ async function close(): Promise<void> {
   try {
     log.truncate(closingPatienceMs);
   } catch {
-    // The disk is full, or worse: nothing is lost, and the next start empties it.
+    // The disk may be full: nothing is lost, and the next start empties the write-ahead log.
   }
   log.close();
   for (const { descriptor: opened } of files) closeSync(opened);
@@ -209,8 +209,8 @@ function tell(client: Client, reply: Reply): void {
 }
 
 /**
- * Forgets the segments and ends the process: the next start makes the index anew from the log. In another turn, since
- * the damage may have been found within a transaction, and with that the forgetting would be rolled back.
+ * Empties the manifest and ends the process: the next start rebuilds the index from the log. In another turn, since the
+ * damage may have been found within a transaction, whose rollback would restore the manifest.
  */
 function dieOfDamage(damage: SegmentDamaged): void {
   setImmediate(() => {

@@ -18,7 +18,7 @@ export class PendingRequests {
   readonly #timeoutMs: number;
   readonly #pending = new SlotTable<Pending>();
 
-  /** `timeoutMs`: how long each may wait, unless said. */
+  /** `timeoutMs`: how long a request may wait by default. */
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
@@ -36,7 +36,7 @@ export class PendingRequests {
     });
   }
 
-  /** Takes an answer; one that comes too late is nobody's. */
+  /** Takes an answer; a late one is ignored. */
   settle(answer: Answer): void {
     const pending = this.#pending.take(answer.request);
     pending?.deadline.cancel();
@@ -44,12 +44,12 @@ export class PendingRequests {
     else pending?.reject(new LogUnavailable(`the log failed: ${answer.reason}`));
   }
 
-  /** The same for several. */
+  /** Takes several answers. */
   settleAll(answers: readonly Answer[]): void {
     for (const answer of answers) this.settle(answer);
   }
 
-  /** Rejects everything: no answer will come any more. */
+  /** Rejects all requests: no answer will come any more. */
   fail(error: LogUnavailable): void {
     for (const { deadline, reject } of this.#pending.takeAll()) {
       deadline.cancel();

@@ -22,7 +22,7 @@ export interface DeleteRequest {
   readonly kind: "delete";
   readonly request: number;
   readonly stream: string;
-  /** Only at this revision; null: whatever its revision is. */
+  /** Only at this revision; null: at any. */
   readonly expected: number | null;
 }
 
@@ -36,29 +36,29 @@ export interface ReadRequest {
   readonly backwards: boolean;
 }
 
-/** What a client asks of the log thread. Reads of one turn come in one message. */
+/** A message from a client to the log thread. Reads of one turn come in one message. */
 export type Request =
   | AppendBatch
   | DeleteRequest
   | { readonly kind: "reads"; readonly reads: readonly ReadRequest[] }
   | OtherRequest;
 
-/** A request without anything more to say. */
+/** A request without parameters. */
 export interface OtherRequest {
   readonly kind: "stats" | "scrub" | "ping";
   readonly request: number;
 }
 
-/** What the owner of the thread asks of it. */
+/** A message from the owner to the log thread. */
 export type Control = { readonly kind: "connect"; readonly port: MessagePort } | { readonly kind: "close" };
 
 /** An append that did not simply get the revisions after the expected one; `at` is its place in the batch. */
 export type Exception =
   | { readonly at: number; readonly conflict: number }
-  /** Nothing was written: the entries that its stream has cannot be read. */
+  /** Nothing was written: the stream's entries cannot be read. */
   | { readonly at: number; readonly failed: string }
   | { readonly at: number; readonly repeated: { readonly revision: number; readonly sequence: Sequence } }
-  /** Its stream was deleted before, so its revisions go on from there; this is that of its last entry. */
+  /** The stream was deleted before, and its revisions go on from there; `revision` is the append's last one. */
   | { readonly at: number; readonly revision: number };
 
 /** Entries of a stream: `texts` holds {@link entryTexts} per entry. */
@@ -71,7 +71,7 @@ export interface StreamRows {
 /** The answer to a read that finds nothing. */
 export const noRows: StreamRows = { revisions: [], sequences: [], texts: [] };
 
-/** Counts since the thread's start, and how the index stands. */
+/** Counts since the thread's start, and the size of the index. */
 export interface EmbeddedEventStoreStats {
   readonly commits: number;
   readonly entries: number;
@@ -84,12 +84,12 @@ export interface EmbeddedEventStoreStats {
   readonly segments: readonly number[];
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export type Answer =
   | { readonly kind: "answer"; readonly request: number; readonly result: unknown }
   | { readonly kind: "refused"; readonly request: number; readonly reason: string };
 
-/** What the log thread tells a client. */
+/** A message from the log thread to a client. */
 export type Reply =
   | {
       readonly kind: "welcome";
@@ -106,43 +106,43 @@ export type Reply =
   | { readonly kind: "read"; readonly answers: readonly Answer[] }
   | { readonly kind: "wake" };
 
-/** What the log thread tells its owner once it serves. */
+/** The log thread's message to its owner once it serves. */
 export type Started = "started";
 
-/** What the log thread tells its owner of its work in the background: what keeps failing, and why. */
+/** The log thread's message to its owner about background work that keeps failing, with the reason. */
 export interface Anomaly {
   readonly trouble: string;
 }
 
-/** Sizes at which the store does things. The defaults are right for use; tests make them small. */
+/** Limits and delays of the store. The defaults are right for use; tests make them small. */
 export interface Tuning {
   /** Records in memory before they become a segment. */
   readonly memtableRecords: number;
   /** Segments of one size that are merged into one of the next. */
   readonly mergeFanout: number;
-  /** Bytes written to the write-ahead log before they are moved to where they belong, in the background. */
+  /** Bytes written to the write-ahead log before they are moved into the log's file, in the background. */
   readonly checkpointBytes: number;
-  /** Bytes written to the write-ahead log before it is made to begin anew. */
+  /** Bytes written to the write-ahead log before it is made to start over. */
   readonly restartBytes: number;
   /** Appends in one message at most. */
   readonly batchAppends: number;
   /** Messages under way to the log thread at most. */
   readonly batchesInFlight: number;
-  /** Milliseconds from one message to the next at most while appends are many: fewer commits cost less. */
+  /** The longest group-commit delay, ms, from one message to the next: fewer commits cost less. */
   readonly commitDelayMs: number;
-  /** How long an append that may wait is held back for others to come, ms. */
+  /** How long an append that may wait is held back for others, ms. */
   readonly holdMs: number;
-  /** Entries a subscription that is busy has kept for it before it must read the log again. */
+  /** Entries buffered at most for a busy subscription; beyond these it reads the log again. */
   readonly subscriptionEntries: number;
-  /** How long appends, from their batch's making on, or a request may take before they are unavailable, ms. */
+  /** How long a request, or a batch of appends from its first one on, may take before it fails, ms. */
   readonly timeoutMs: number;
-  /** Pause before the bytes of deleted entries are scrubbed out of the write-ahead log, ms. */
+  /** Delay before the bytes of deleted entries are erased from the write-ahead log, ms. */
   readonly scrubDelayMs: number;
-  /** How long work in the background that failed is left alone, ms. */
+  /** Pause before failed background work is tried again, ms. */
   readonly retryDelayMs: number;
 }
 
-/** In force where nothing else is given; docs/adr/0003 says why appends are paced. */
+/** In force where nothing else is given; docs/adr/0003 explains the group-commit delay. */
 export const defaultTuning: Tuning = {
   memtableRecords: 131_072,
   mergeFanout: 4,

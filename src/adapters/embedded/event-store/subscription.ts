@@ -9,12 +9,12 @@ import { positionOf, type Sequence } from "./positions.ts";
 
 /** Entries read from the log at once. */
 const readEntries = 1024;
-/** Kept at most for a subscription that is busy, counting the entries it does not want. */
+/** Buffered at most for a busy subscription, counting the entries it does not want. */
 const bufferBytes = 16 * 1024 * 1024;
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
-/** What a subscription needs of the client it belongs to. */
+/** The parts of its client that a subscription needs. */
 export interface LogSource {
   readonly clock: Clock;
   /** The last committed sequence. */
@@ -32,14 +32,13 @@ export interface OwnCommit {
   readonly after: Sequence;
   readonly upTo: Sequence;
   readonly entries: readonly RecordedEvent[];
-  /** About what the entries take in memory. */
+  /** The entries' approximate size in memory. */
   readonly bytes: number;
 }
 
 /**
- * Follows the log. At the log's end it is live: this client's own commits are handed to it as they are, and an
- * idle one calls its handler at once. Behind the end, after too much was kept for it, or when others have
- * written, it reads the log.
+ * Follows the log. At the log's end it is live: it gets this client's own commits from memory, and calls its handler
+ * at once when idle. It reads the log when it is behind the end, when its buffer was full, or when others have written.
  */
 export class LogSubscription implements Subscription {
   readonly #source: LogSource;
@@ -74,7 +73,7 @@ export class LogSubscription implements Subscription {
     this.#ended = this.#work();
   }
 
-  /** Hands over a commit of this client's. */
+  /** Takes a commit of this client. */
   offer(commit: OwnCommit): void {
     if (!this.#live || this.#stopped || commit.upTo <= this.#covered) return;
     const wanted = commit.entries.filter((entry) => isWanted(entry, this.#wanted));
@@ -94,7 +93,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Others may have written. Looks for itself: it may have read what it is woken for. */
+  /** Others may have written. Compares with the head: it may have read their entries already. */
   wake(): void {
     if (!this.#live) return;
     this.#source.arm();
@@ -117,7 +116,7 @@ export class LogSubscription implements Subscription {
     if (!this.#busy && !this.#stopped) this.#ended = this.#work();
   }
 
-  /** Handles what there is until there is no more; `started` is a batch whose handler was called already. */
+  /** Handles batches until none is left; `started` is a batch whose handler was called already. */
   async #work(started?: { readonly stretch: Stretch; readonly handling: Promise<void> }): Promise<void> {
     this.#busy = true;
     if (started) await this.#finish(started.stretch, started.handling);
@@ -137,7 +136,7 @@ export class LogSubscription implements Subscription {
         return { entries: this.#takeBuffer(), upTo: this.#covered };
       }
       try {
-        // Reads and decoding hold the thread: others get their turn between two of them.
+        // Reads and decoding block the thread: other tasks get their turn between two of them.
         await setImmediate();
         const stretch = this.#source.read(this.#handled, readEntries, this.#wanted);
         if (stretch.upTo > this.#handled) return stretch;
@@ -172,7 +171,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Resolves when the handler has taken the batch, however often it must be asked, or when this is stopped. */
+  /** Repeats a batch until its handler succeeds or the subscription is stopped. */
   async #finish(stretch: Stretch, handling: Promise<void> | null): Promise<void> {
     for (let failures = 0; ;) {
       try {

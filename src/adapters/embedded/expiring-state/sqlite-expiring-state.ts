@@ -13,7 +13,7 @@ export const stateFormat: FileFormat = { version: 1, release: "0.1.0" };
 /** See {@link KeptFile}. */
 export const stateConverters: readonly Converter[] = [];
 
-/** As {@link kindOf} has it. */
+/** {@link kindOf} in SQL. */
 const kind = "substr(key, 1, instr(key, ':'))";
 
 const schema = `
@@ -50,8 +50,8 @@ export class SqliteExpiringState implements ExpiringState {
   #admissions: Map<string, number>;
 
   /**
-   * `file`: a path in a folder that exists. `mostAdmissions`: of a kind; the usual ones have some 50 MB. Throws where
-   * the file is of another version.
+   * `file`: a path in a folder that exists. `mostAdmissions`: of a kind; the usual number takes some 50 MB. Throws
+   * where the file is of another version.
    */
   constructor(file: string, clock: Pick<Clock, "now">, { mostAdmissions = usualMost } = {}) {
     this.#database = new DatabaseSync(file);
@@ -69,7 +69,7 @@ export class SqliteExpiringState implements ExpiringState {
   }
 
   async put(key: string, value: string, ttlMs: number | null): Promise<void> {
-    // A logged-out token must stay so through a loss of power; a throttle may forget a moment.
+    // The revocation of a token must survive a loss of power; a throttle may lose its last counts.
     this.#reachable(() => this.#database.exec("PRAGMA synchronous = FULL"));
     try {
       this.#write((now) => this.#put(valueKey(key), value, ttlMs === null ? null : now + ttlMs));
@@ -80,7 +80,7 @@ export class SqliteExpiringState implements ExpiringState {
 
   async admit(keys: readonly string[], { max, windowMs }: RateLimit): Promise<RateLimitSlot | null> {
     return this.#write((now) => {
-      // What ends later than anything admitted now was admitted by a clock that was set back since.
+      // An admission that ends later than one of now was made before the clock was set back.
       const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ? AND expires_at <= ?";
       const admitted = (key: string) => Number(this.#statements.of(counted).get(key, now, now + windowMs)?.["counted"]);
       if (keys.some((key) => admitted(key) >= max)) return null;

@@ -1,8 +1,8 @@
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../../ports/work-queue.ts";
 
 /**
- * The work queue of one process: items go straight to the consumer and are stored nowhere. What no consumer took is
- * found in the due index, like all work.
+ * The work queue of one process: items go straight to the consumer and are stored nowhere. Items that no consumer took
+ * are found in the due index, like all work.
  */
 export class EmbeddedQueue implements WorkQueue {
   #consuming: { readonly consumer: WorkConsumer; readonly session: QueueSession } | undefined;

@@ -6,15 +6,15 @@ import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 
 /** Numbers of pages of the write-ahead log (4 KiB each). */
 interface Limits {
-  /** With so many to be moved the thread moves them. */
+  /** Once so many are to be moved, the thread moves them. */
   readonly piece: number;
-  /** Once the log has so many it is to begin anew: the rest is moved here as soon as the thread has moved a piece. */
+  /** Once the log has so many it is to start over: after the thread's next piece, the caller moves the rest. */
   readonly anew: number;
-  /** With so many all are moved here, whatever the thread has done. */
+  /** Once the log has so many, the caller moves all of them. */
   readonly tooMany: number;
 }
 
-/** What the thread is started with. */
+/** The start data of the thread. */
 export interface MovedFile {
   readonly path: string;
   /** Of the file; stays open. */
@@ -22,9 +22,9 @@ export interface MovedFile {
 }
 
 /**
- * Moves what was committed from the write-ahead log into the file and syncs it, a little at a time and in a thread of
- * its own: no query waits for the disk, nor does anybody else's commit wait until much has been written. Only when all
- * has been moved does the log begin anew, so now and then the rest, which is little, is moved here.
+ * Moves committed pages from the write-ahead log into the file and syncs it, a few at a time, in its own thread: no
+ * query waits for the disk, and no commit to another file waits for a large sync. The log starts over only when all of
+ * it has been moved, so now and then the thread that commits moves the rest, which is little.
  */
 export class Checkpoints {
   readonly #path: string;
@@ -38,7 +38,7 @@ export class Checkpoints {
   /** A piece has been moved since the last commit. */
   #moved = false;
 
-  /** `database`: the connection that writes to the file at `path`. `onAnomaly`: told why the thread failed. */
+  /** `database`: the connection that writes to the file at `path`. `onAnomaly`: gets the error of the thread. */
   constructor(
     path: string,
     database: DatabaseSync,
@@ -68,7 +68,7 @@ export class Checkpoints {
     await this.#thread?.terminate();
   }
 
-  /** Call when all connections are closed: as any descriptor of a file is closed, SQLite loses its locks on it. */
+  /** Call when all connections are closed: closing any descriptor of a file drops SQLite's locks on it. */
   close(): void {
     closeSync(this.#descriptor);
   }
@@ -80,7 +80,7 @@ export class Checkpoints {
     this.#thread.postMessage(null);
   }
 
-  /** Undefined where the system gives no thread: another is asked for after a next commit. */
+  /** Undefined where the system gives no thread: a later commit tries again. */
   #start(): Worker | undefined {
     const workerData = { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile;
     const thread = newThread(new URL("./checkpoint-thread.ts", import.meta.url), { name: "checkpoint", workerData });
@@ -90,7 +90,7 @@ export class Checkpoints {
       this.#moving = false;
       this.#moved = true;
     });
-    // That ends it. What it left, another one moves after a next commit.
+    // An error ends the thread. After a later commit another one moves the rest.
     thread.on("error", (error) => {
       this.#thread = undefined;
       this.#moving = false;

@@ -17,7 +17,7 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
 
 /**
  * A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. `room`: 16
- * bytes for an id, to be used before they are given for another.
+ * bytes for an id, to be read before they are used for another.
  */
 export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): SQLInputValue | typeof unmatched {
   if (value === null) return null;
@@ -73,7 +73,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The table of a collection, quoted: `c`, or while it is written anew the new one, `n`, and the old one, `o`. */
+/** The table of a collection, quoted: `c`, or while it is rewritten the new one, `n`, and the old one, `o`. */
 export function tableOf(definition: CollectionDefinition, prefix: "c" | "n" | "o" = "c"): string {
   return quoted(`${prefix}_${definition.name}`);
 }

@@ -10,8 +10,8 @@ export interface Condition {
 }
 
 /**
- * The condition a selection means; null where nothing can satisfy it. `inOrder`: an index is wanted for the order, of
- * another field, and not for the range; SQLite uses none for a term of `+column`.
+ * The condition of a selection; null where no document can satisfy it. `inOrder`: SQLite is to use an index for the
+ * order, which is by another field, and not for the range; it uses none for a term of `+column`.
  */
 export function conditionOf(
   definition: CollectionDefinition, selection: Selection, { inOrder = false }: { readonly inOrder?: boolean } = {},

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../../ports/read-models.ts";
 import { formatOf, marking, type FileFormat } from "../sqlite/file-format.ts";
 
-/** The format of the file, but for the collections: those are as the definitions in it say. */
+/** The format of the file, except for its collections, which the definitions in it describe. */
 export const readModelsFormat: FileFormat = { version: 1, release: "0.1.0" };
 
 /** 64 MiB of the pages written last stay in memory: indexes by random ids have no other locality. */
@@ -28,8 +28,8 @@ const ownTables = `
 const damaged = [11, 26];
 
 /**
- * Opens the file of the read models. A file of another version is begun anew, and built again from the log. So is one
- * that is seen to be damaged, and `onDamage` is told. Most damage is seen only by what reads the page that has it.
+ * Opens the file of the read models. A file of another version is replaced by an empty one, to be rebuilt from the log.
+ * So is a file that is seen to be damaged; `onDamage` gets the error. Most damage is seen only when its page is read.
  */
 export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
   try {
@@ -43,12 +43,12 @@ export function openDatabase(file: string, onDamage: (error: unknown) => void): 
   }
 }
 
-/** Removes the file, which nobody has open, with those that belong to it. */
+/** Removes the file, which must not be open, with those that belong to it. */
 export function removeDatabase(file: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
 }
 
-/** The collections there are; none before the read models are first built. Throws when the database is of no such. */
+/** The stored collections; none before the read models are first built. Throws where the database has no such table. */
 export function definitionsIn(database: DatabaseSync): CollectionDefinition[] {
   const row = database.prepare("SELECT definitions FROM state").get();
   return JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
@@ -64,7 +64,7 @@ function prepared(file: string): DatabaseSync {
   try {
     database.exec(pragmas);
     database.exec(ownTables);
-    // What every start reads.
+    // Every start reads these tables: damage in them is seen here.
     database.exec("SELECT * FROM state; SELECT * FROM scrubs;");
     definitionsIn(database);
     return database;
@@ -78,17 +78,17 @@ function isSqliteError(error: unknown): error is Error & { readonly errcode: num
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" && "errcode" in error;
 }
 
-/** What is stored contradicts itself, in a page that is whole as far as SQLite knows. */
+/** The stored data contradict each other, in pages that SQLite takes for whole. */
 export class Contradiction extends Error {}
 
-/** Whether the error says that the file is damaged; what was stored as JSON and is none any more says so, too. */
+/** Whether the error means that the file is damaged; so does stored JSON that cannot be parsed any more. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof ReadModelsUnavailable) return isDamage(error.cause);
   if (error instanceof SyntaxError || error instanceof Contradiction) return true;
   return isSqliteError(error) && damaged.includes(error.errcode & 0xff);
 }
 
-/** An error of the engine as the port's; any other as it is. */
+/** An error of the engine as the port's error; any other error unchanged. */
 export function unavailable(error: unknown): unknown {
   return isSqliteError(error) || error instanceof SyntaxError || error instanceof Contradiction
     ? new ReadModelsUnavailable(error.message, { cause: error })

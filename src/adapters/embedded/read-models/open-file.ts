@@ -7,7 +7,7 @@ import { ReadAhead } from "./read-ahead.ts";
 import { StoredReadModels } from "./stored-read-models.ts";
 import { Writer } from "./writer.ts";
 
-/** The file of the read models, with all that has it open in this process. */
+/** The file of the read models, with its connections and threads in this process. */
 export class OpenFile {
   readonly toWrite: DatabaseSync;
   readonly checkpoints: Checkpoints;
@@ -28,17 +28,17 @@ export class OpenFile {
     this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
   }
 
-  /** What questions are answered from. */
+  /** Answers questions. */
   get stored(): StoredReadModels {
     return this.#stored;
   }
 
-  /** What changes are written by. */
+  /** Writes changes. */
   get writer(): Writer {
     return this.#writer;
   }
 
-  /** Call when there are other collections. */
+  /** Call when the collections have changed. */
   load(): void {
     this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
     this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
@@ -55,7 +55,7 @@ export class OpenFile {
     }
   }
 
-  /** Ends it all. The file may be removed then. */
+  /** Ends the threads and closes the connections. The file may be removed then. */
   async close(): Promise<void> {
     await Promise.all([this.checkpoints.end(), this.#readAhead.close()]);
     this.#stored.close();

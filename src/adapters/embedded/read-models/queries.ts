@@ -13,14 +13,14 @@ import type { ReadAhead } from "./read-ahead.ts";
 
 const countersWithin =
   "counters JOIN scopes ON counters.scope = scopes.number WHERE scopes.name = ? AND bucket BETWEEN ? AND ?";
-/** So many rows are cheaper to sort than to look for in an index that has only their order. */
+/** Up to so many rows are cheaper to sort than to find in an index that has only their order. */
 const sortable = 2_000;
-/** From memory the documents of a page come within this time: what takes longer waits for the disk. */
+/** A page of documents in memory is read within this time; a longer read waits for the disk. */
 const patienceMs = 2;
 
 /**
- * Answers questions from the tables. SQLite picks the index of each; as it is never told what is in the tables, what it
- * picks follows from the schema alone, and a test holds it to that.
+ * Answers questions from the tables. SQLite picks the index for each. Without statistics of the tables, its choice
+ * follows from the schema alone, and a test checks it.
  */
 export class Queries {
   readonly #database: DatabaseSync;
@@ -28,7 +28,7 @@ export class Queries {
   readonly #readAhead: ReadAhead | undefined;
   readonly #monotonic: () => number;
 
-  /** `readAhead`: of the same file; without, each document is waited for. `monotonic`: as that of a clock. */
+  /** `readAhead`: of the same file; without it, nothing is read ahead. `monotonic`: as that of a clock. */
   constructor(database: DatabaseSync, readAhead?: ReadAhead, monotonic = () => performance.now()) {
     this.#database = database;
     this.#statements = new Statements(database);
@@ -44,7 +44,7 @@ export class Queries {
     return row ? decodeRow(definition, row) : null;
   }
 
-  /** One page. Its places are found in an index, then its documents looked up: nothing that it skips. */
+  /** One page. Its keys are found in an index, then its documents are looked up, none of those it skips. */
   find(definition: CollectionDefinition, query: Query): Document[] {
     return this.#unchanged(() => this.#lookUp(definition, this.#placesOf(definition, query)));
   }
@@ -62,7 +62,10 @@ export class Queries {
     return this.#number(`SELECT count(*) FROM ${tableOf(definition)} WHERE ${condition.sql}`, condition.values);
   }
 
-  /** In steps from one value to the next, so that it costs the same however many documents share one. */
+  /**
+   * Goes in steps from one value to the next, so that the cost does not grow with the documents of a value. Within a
+   * range with two ends it groups the selected documents instead.
+   */
   distinct(
     definition: CollectionDefinition,
     selection: Selection,
@@ -101,7 +104,7 @@ export class Queries {
     return this.#number(`SELECT coalesce(sum(total), 0) FROM ${countersWithin}`, [scope, from, to]);
   }
 
-  /** The same one by one, in the order of their buckets. */
+  /** The counters of a scope one by one, in the order of their buckets. */
   buckets(scope: string, from = lowestBucket, to = highestBucket): Bucket[] {
     const rows = this.#rows(`SELECT bucket, total FROM ${countersWithin} ORDER BY bucket`, [scope, from, to]);
     return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
@@ -118,7 +121,7 @@ export class Queries {
     return this.#rows(keysOf(definition, conditions, orderField, descending), values).map(([key]) => key!);
   }
 
-  /** The documents with these keys, in their order. What the disk is slow to give is read ahead meanwhile. */
+  /** The documents with these keys, in their order. While the disk is slow, the rest is read ahead. */
   #lookUp(definition: CollectionDefinition, keys: readonly SQLOutputValue[]): Document[] {
     const sql = documentOf(definition);
     const select = this.#statements.rowsOf(sql);
@@ -143,7 +146,7 @@ export class Queries {
     try {
       return questions();
     } finally {
-      // Some errors end it.
+      // Some errors end the transaction.
       if (this.#database.isTransaction) this.#statements.of("COMMIT").run();
     }
   }

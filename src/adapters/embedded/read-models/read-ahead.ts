@@ -2,14 +2,14 @@ import type { SQLOutputValue } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { newThread } from "../../message-port/new-thread.ts";
 
-/** What a thread is started with. */
+/** The start data of a thread. */
 export interface AheadOf {
   readonly path: string;
-  /** One number: of the lookups that are wanted now. */
+  /** One value: the `number` of the lookups that are wanted now. */
   readonly wanted: Int32Array;
 }
 
-/** Lookups that somebody is about to make, in the order in which they will. */
+/** Lookups that the reading thread is about to make, in its order. */
 export interface Lookups {
   readonly number: number;
   readonly sql: string;
@@ -20,9 +20,9 @@ export interface Lookups {
 const threads = 3;
 
 /**
- * Makes lookups before the one who needs their answers does, in threads that are made when they are first needed: then
- * what these read is in memory, and instead of one read from the disk several are waited for at once. It answers
- * nothing, so whatever it does, or fails to do, changes no answer.
+ * Makes lookups before the reading thread does, in threads that are started when they are first needed. The pages are
+ * then in memory, and several reads from the disk are waited for at once. It returns no results, so a failure here
+ * changes no answer.
  */
 export class ReadAhead {
   readonly #path: string;
@@ -34,7 +34,7 @@ export class ReadAhead {
     this.#path = path;
   }
 
-  /** Begins with the first lookups; those begun with before are wanted no longer. */
+  /** Begins these lookups; earlier ones are no longer wanted. */
   begin(sql: string, keys: readonly SQLOutputValue[]): void {
     const number = Atomics.add(this.#wanted, 0, 1) + 1;
     for (let index = 0; index < Math.min(threads, keys.length); index += 1) {
@@ -60,7 +60,7 @@ export class ReadAhead {
     const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { name: "read-ahead", workerData });
     if (!thread) return null;
     thread.unref();
-    // That ends it; the next lookups make another.
+    // An error ends the thread; the next lookups start another.
     thread.on("error", () => this.#threads.delete(index));
     this.#threads.set(index, thread);
     return thread;

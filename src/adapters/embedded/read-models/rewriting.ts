@@ -6,9 +6,9 @@ import { quoted, schemaOf, tableOf } from "./columns.ts";
 const slice = 1_000;
 
 /**
- * Writes the table of a collection anew, step by step, until nothing of the old one is left. Each step is to be made in
- * a transaction of its own; between them the table is read and written as ever. After one that failed begin anew: the
- * first clears away what there is of a copy.
+ * Rewrites the table of a collection step by step, until nothing of the old one is left. Each step needs a transaction
+ * of its own; between steps the table is read and written as ever. After a failed step start again: the first step
+ * removes an unfinished copy.
  */
 export function* rewriting(database: DatabaseSync, definition: CollectionDefinition): Generator<void, void> {
   const [table, copy, old] = [tableOf(definition), tableOf(definition, "n"), tableOf(definition, "o")];
@@ -22,7 +22,7 @@ export function* rewriting(database: DatabaseSync, definition: CollectionDefinit
 
   yield* copying(database, definition, copy);
 
-  // Made of all rows an index takes a fraction of the time that it takes to grow with them.
+  // To build an index from all rows takes a fraction of the time to add them one by one.
   for (const sql of indexesSql) {
     database.exec(sql);
     yield;
@@ -32,7 +32,7 @@ export function* rewriting(database: DatabaseSync, definition: CollectionDefinit
   database.exec(`ALTER TABLE ${table} RENAME TO ${old}; ALTER TABLE ${copy} RENAME TO ${table};`);
   yield;
 
-  // Every page is zeroed: all at once that would take long.
+  // A drop zeroes all pages of an index or table: all drops in one step would take long.
   for (const name of oldIndexes) {
     database.exec(`DROP INDEX ${quoted(name)}`);
     yield;
@@ -40,7 +40,7 @@ export function* rewriting(database: DatabaseSync, definition: CollectionDefinit
   database.exec(`DROP TABLE ${old}`);
 }
 
-/** Puts all rows of the table into its copy, slice by slice; what was changed meanwhile is there already. */
+/** Copies all rows of the table, slice by slice; rows changed meanwhile are in the copy already. */
 function* copying(database: DatabaseSync, definition: CollectionDefinition, copy: string): Generator<void, void> {
   const key = quoted(definition.key);
   let behind = "";
@@ -56,7 +56,7 @@ function* copying(database: DatabaseSync, definition: CollectionDefinition, copy
   }
 }
 
-/** Has changes of the table made in its copy, too, as long as the database is open; returns what ends that. */
+/** Repeats changes of the table in its copy, by triggers of the connection; returns a function that removes them. */
 function follow(database: DatabaseSync, definition: CollectionDefinition, copy: string): () => void {
   const [table, key] = [tableOf(definition), quoted(definition.key)];
   const put = `INSERT OR REPLACE INTO ${copy} SELECT * FROM ${table} WHERE ${key} = new.${key}`;
@@ -72,7 +72,7 @@ function follow(database: DatabaseSync, definition: CollectionDefinition, copy: 
   return stop;
 }
 
-/** The names of a table's indexes, but for what its key is kept by. */
+/** The names of a table's indexes, except for that of its primary key. */
 function indexesOf(database: DatabaseSync, table: string): string[] {
   const all = database.prepare(`PRAGMA main.index_list(${table})`).all();
   return all.filter(({ origin }) => origin === "c").map(({ name }) => String(name));

@@ -5,15 +5,15 @@ import { emptyWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import { rewriting } from "./rewriting.ts";
 
 const delayMs = 1_000;
-/** A scrub takes the thread from queries; it may have so much of its time, at most. */
+/** A secure erase takes the thread from queries: the next one waits so many times as long as the last one took. */
 const share = 20;
-/** Stands for the write-ahead log among the collections that are due: noted once a table was written anew. */
+/** Stands for the write-ahead log among the due collections: noted once a table was rewritten. */
 const logAlone = "";
 
 /**
- * Gets what was removed from personal collections out of the files. SQLite zeroes what it deletes, but moving rows
- * between pages leaves copies in their gaps: so such a table is written anew, its old pages are zeroed whole, and
- * the write-ahead log is emptied. What is due is stored with the removal, so that no crash forgets it.
+ * Erases from the files the data removed from personal collections. SQLite zeroes deleted rows, but moving rows between
+ * pages leaves copies in the gaps. So the table is rewritten, its old pages are zeroed whole, and the write-ahead log
+ * is emptied. Due collections are stored together with the removal, so that a crash does not lose them.
  */
 export class SecureErase {
   readonly #database: DatabaseSync;
@@ -25,14 +25,14 @@ export class SecureErase {
   #pauseMs = delayMs;
   /** How long the last run took the thread. */
   #spentMs = 0;
-  /** The collections noted again since their tables began to be written anew. */
+  /** The collections noted since the rewriting of their tables began. */
   readonly #notedSince = new Set<string>();
   #failed = false;
   #closed = false;
 
   /**
-   * `run`: scrubs by {@link rewrite}, then {@link empty}. `onAnomaly`: told why it failed when it did so more than once
-   * on end; for moments anything that reads is in the way.
+   * `run`: erases by {@link rewrite}, then {@link empty}. `onAnomaly`: gets the errors after the first of several
+   * failures in a row; any reader is in the way for a moment.
    */
   constructor(
     database: DatabaseSync, clock: Clock, run: () => Promise<void>, onAnomaly: (error: unknown) => void,
@@ -45,12 +45,12 @@ export class SecureErase {
     this.schedule();
   }
 
-  /** Whether nothing more is scrubbed. */
+  /** Whether nothing more is erased. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Stores that these personal collections must be scrubbed; within the transaction that took something from them. */
+  /** Stores that these personal collections are due; within the transaction that removed data from them. */
   note(collections: Iterable<string>): void {
     for (const collection of collections) {
       this.#database.prepare("INSERT OR IGNORE INTO scrubs VALUES (?)").run(collection);
@@ -59,11 +59,11 @@ export class SecureErase {
     }
   }
 
-  /** Has what is due done in a while. Call after each commit; costs nothing where nothing is due. */
+  /** Schedules an erase of the due collections. Call after each commit; costs nothing where none is due. */
   schedule(): void {
     if (!this.#due || this.#timer || this.#closed) return;
     this.#timer = this.#clock.schedule(this.#pauseMs, () => {
-      // What fails stays due, and a busy file is not for ever.
+      // After a failure the collections stay due, and no file is busy for ever.
       void this.#tried().finally(() => {
         this.#pauseMs = Math.max(delayMs, share * this.#spentMs);
         this.#timer = undefined;
@@ -72,7 +72,7 @@ export class SecureErase {
     });
   }
 
-  /** Writes the tables that are due anew, in steps as {@link rewriting} makes them. */
+  /** Rewrites the due tables, in the steps of {@link rewriting}. */
   *rewrite(definitions: ReadonlyMap<string, CollectionDefinition>): Generator<void, void> {
     this.#spentMs = 0;
     for (const { collection } of this.#database.prepare("SELECT collection FROM scrubs").all()) {
@@ -80,7 +80,7 @@ export class SecureErase {
       if (!definition) continue;
       this.#notedSince.delete(definition.name);
       yield* this.#timed(rewriting(this.#database, definition));
-      // What is committed is not done again when the log cannot be emptied yet.
+      // A committed rewrite is not repeated when the write-ahead log cannot be emptied yet.
       if (!this.#notedSince.has(definition.name)) {
         this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(definition.name);
       }
@@ -89,7 +89,7 @@ export class SecureErase {
     }
   }
 
-  /** Empties the write-ahead log; then nothing is due but what came meanwhile. Throws while a reader is in the way. */
+  /** Empties the write-ahead log; only collections noted meanwhile stay due. Throws while a reader is in the way. */
   empty(): void {
     const file = this.#database.location() ?? "";
     if (!emptyWriteAheadLog(this.#database, file)) throw new Error("a reader is in the way");
@@ -97,7 +97,7 @@ export class SecureErase {
     this.#due = this.#isAnyDue();
   }
 
-  /** Nothing more is scrubbed; what is due is stored, and done by the next process. */
+  /** Ends erasing; the due collections are stored, and the next process erases them. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();

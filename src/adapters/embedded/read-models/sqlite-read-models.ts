@@ -29,35 +29,35 @@ interface State {
 }
 
 /**
- * Read models in one SQLite file, for the one thread that both writes and asks. A batch is written
- * in slices with room for queries between them; those read over a connection of their own, which sees
- * whole batches only. The file can be lost: the log has everything.
+ * Read models in one SQLite file, for the one thread that both writes and asks. A batch is written in slices, and
+ * queries run between these, over a connection of their own that sees whole batches only. A lost file is rebuilt from
+ * the log.
  */
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #onAnomaly: (error: unknown) => void;
   readonly #waiters: Waiters;
-  /** Called as somebody begins to wait, see {@link onWanted}. */
+  /** Called when a caller begins to wait, see {@link onWanted}. */
   #wantedListener: (position: Position) => void = () => undefined;
-  /** Called as damage is met, see {@link onDamage}. */
+  /** Called when damage is found, see {@link onDamage}. */
   #damageListener: (error: unknown) => void = () => undefined;
   #isDamaged = false;
-  /** What was seen of damage when the file was opened: nobody listened yet. */
+  /** Damage found when the file was opened, before there was a listener. */
   readonly #seenAtOpening: unknown[] = [];
-  /** Undefined while a reset that has removed it cannot make another. */
+  /** Undefined while a reset has removed the file and not yet made another. */
   #file: OpenFile | undefined;
   #secureErase: SecureErase;
-  /** Null where nothing is to be asked or written before a reset. */
+  /** Null where a reset must come before any question or write. */
   #state: State | null = null;
   /** One write after the other: a transaction spans several turns of the event loop. */
   readonly #exclusively = pLimit(1);
-  /** One scrub after the other: each takes many writes. */
+  /** One secure erase after the other: each takes many writes. */
   readonly #scrubbing = pLimit(1);
 
   /**
-   * `file`: a path in a folder that exists. `onAnomaly`: told why what was committed is not moved into it yet, or what
-   * was removed is still in the files.
+   * `file`: a path in a folder that exists. `onAnomaly`: gets the error that keeps committed pages out of the file, or
+   * removed data in the files.
    */
   constructor(file: string, clock: Clock, onAnomaly: (error: unknown) => void = () => undefined) {
     this.#path = file;
@@ -69,15 +69,15 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#readState(this.#file);
   }
 
-  /** Calls `listener` with each position somebody begins to wait for. */
+  /** Calls `listener` with each position that a caller begins to wait for. */
   onWanted(listener: (position: Position) => void): void {
     this.#wantedListener = listener;
   }
 
   /**
-   * Calls `listener` when a page of the file is met that is damaged, at once where the opening has met one. From then
-   * on there are no read models, until a {@link reset}: what is damaged shows only where it is read, and where it is
-   * not the answers may be wrong.
+   * Calls `listener` when a damaged page of the file is read, at once if one was read at the opening. From then on
+   * there are no read models, until a {@link reset}: damage shows only in the pages that are read, so other answers
+   * may be wrong.
    */
   onDamage(listener: (error: unknown) => void): void {
     this.#damageListener = listener;
@@ -126,7 +126,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   async settle(fingerprint: string): Promise<boolean> {
     if (this.#state?.fingerprint !== fingerprint) return false;
-    // A loss of power would take them back to before what is then deleted from the log.
+    // Entries may be deleted from the log next: a loss of power must not take the read models back to before these.
     await this.#write(() => this.#built().sync());
     return true;
   }
@@ -142,7 +142,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#state;
   }
 
-  /** In a file that is made anew: to drop a table is to read it, which damage forbids. */
+  /** Makes a new file: dropping a table would read it, which may fail where it is damaged. */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
     return this.#write(async () => {
       const file = await this.#madeAnew();
@@ -157,12 +157,12 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  /** A reset replaces what there was at once. */
+  /** Does nothing: a reset replaces the former collections at once. */
   async publish(): Promise<void> {}
 
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     return this.#change(async (file) => {
-      // A batch whose success was not heard of comes again, so what counts is what is stored.
+      // A batch is repeated if its success was not reported, so only the stored checkpoint counts.
       const done = storedState(file)?.checkpoint ?? logStart;
       await this.#put(file, fold(batch.filter(({ position }) => position > done)));
       if (checkpoint > done) file.toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
@@ -173,7 +173,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#change((file) => this.#put(file, fold([{ changes }])));
   }
 
-  /** Gets what was removed from personal collections out of the files; resolves when it is. Others write meanwhile. */
+  /** Erases from the files the data removed from personal collections; resolves then. Other writes go on meanwhile. */
   scrub(): Promise<void> {
     return this.#scrubbing(async () => {
       const scrubs = this.#secureErase;
@@ -188,7 +188,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  /** Once what is being written is written. Whoever still waits for a position is told false. */
+  /** Waits for the writes under way. Callers that still wait for a position get false. */
   async close(): Promise<void> {
     this.#secureErase.close();
     await this.#exclusively(() => undefined);
@@ -200,7 +200,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return new SecureErase(toWrite, this.#clock, () => this.scrub(), this.#onAnomaly);
   }
 
-  /** The file, empty. */
+  /** A new, empty file. */
   async #madeAnew(): Promise<OpenFile> {
     this.#reached(null);
     this.#secureErase.close();
@@ -256,7 +256,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  /** Writes to the tables in one transaction, and sees to what that leaves to be done. */
+  /** Writes to the tables in one transaction, then starts a checkpoint and a secure erase where these are due. */
   #change(change: (file: OpenFile) => Promise<void>): Promise<void> {
     return this.#write(async () => {
       const file = this.#built();

@@ -15,11 +15,11 @@ import { Queries } from "./queries.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
 /**
- * Read models as they are stored, over a connection that sees whole batches only, whoever writes them. For tables that
- * were made anew there must be another.
+ * Stored read models, over a connection that sees whole batches only, those of another process included. After a change
+ * of the collections there must be another instance.
  */
 export class StoredReadModels implements ReadModelQuestions {
-  /** The collections there are, by name; none before the read models are first built. */
+  /** The stored collections by name; none before the read models are first built. */
   readonly definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly #database: DatabaseSync;
   readonly #queries: Queries;
@@ -31,7 +31,7 @@ export class StoredReadModels implements ReadModelQuestions {
     this.#queries = new Queries(database, readAhead);
   }
 
-  /** Opens those in a file; a process may be writing them. Throws when it holds none, or is of another version. */
+  /** Opens the read models in a file that may be in use. Throws when it holds none, or is of another version. */
   static open(file: string): StoredReadModels {
     const database = new DatabaseSync(file, { readOnly: true });
     try {

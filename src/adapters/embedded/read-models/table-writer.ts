@@ -40,13 +40,13 @@ export class TableWriter {
     this.#remove = database.prepare(`DELETE FROM ${tableOf(definition)} WHERE ${key} = ?`);
   }
 
-  /** Whether what is taken from it must be gone from the files. */
+  /** Whether data removed from the collection must be erased from the files. */
   get personal(): boolean {
     return this.#definition.personal ?? false;
   }
 
   /**
-   * Does to one document what a batch comes to; false where there was none to be changed. Throws a TypeError for a
+   * Applies a batch's effect to one document; false where there was no document to change. Throws a TypeError for a
    * value that its field cannot hold.
    */
   write(key: string, effect: Exclude<Effect, { op: "none" }>): boolean {

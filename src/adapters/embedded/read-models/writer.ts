@@ -9,7 +9,7 @@ import { TableWriter } from "./table-writer.ts";
 const slice = 200;
 const scopesRemembered = 100_000;
 
-/** Writes what batches come to. Runs within a transaction of the caller's. */
+/** Writes folded batches, within a transaction of the caller. */
 export class Writer {
   readonly #tables: ReadonlyMap<string, TableWriter>;
   readonly #statements: Statements;
@@ -21,8 +21,8 @@ export class Writer {
   }
 
   /**
-   * Writes it all, letting queries of this thread in between; resolves with the personal collections that something was
-   * taken from. Throws a TypeError for an unknown collection, or a value that a field cannot hold.
+   * Writes a folded batch, with queries of this thread in between; resolves with the personal collections from which
+   * data were removed. Throws a TypeError for an unknown collection, or a value that a field cannot hold.
    */
   async write({ documents, counters }: Folded): Promise<ReadonlySet<string>> {
     const takenFrom = new Set<string>();
@@ -59,7 +59,7 @@ export class Writer {
           "ON CONFLICT DO UPDATE SET total = total + excluded.total RETURNING total",
       )
       .get(number, bucket, by) as unknown as readonly number[];
-    // A counter back at nothing is no different from one that never was.
+    // A counter that is back at zero is no different from a missing one.
     if (counted[0] === 0) {
       this.#statements.of("DELETE FROM counters WHERE scope = ? AND bucket = ?").run(number, bucket);
     }

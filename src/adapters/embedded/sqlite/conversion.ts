@@ -15,7 +15,7 @@ export interface Converter {
   /**
    * Fills the database step by step from the older file, which is attached to it as `old`. Each step runs in a
    * transaction of its own, so its size bounds the memory and the work that a kill costs. Yields the share that is
-   * done, 0 to 1. After a kill it is called on what was committed, and goes on from there.
+   * done, 0 to 1. After a kill it is called again, and goes on after the last committed step.
    */
   readonly steps: (database: DatabaseSync) => Iterable<number>;
 }
@@ -83,7 +83,7 @@ async function convert(path: string, converter: Converter, telling: Telling): Pr
   logger.info({ ...fields, seconds: (clock.monotonic() - begunAt) / 1000 }, "converted the file");
 }
 
-/** Makes a draft of the old file whole, from where a kill left it. */
+/** Completes a draft from the old file, from where a kill left it. */
 async function fill(
   draft: string, old: string, { makes, steps }: Converter, { clock, logger }: Telling,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function fill(
         const percent = Math.floor(share * 100);
         logger.info({ file: old, version: makes.version, percent }, "still converting the file");
       }
-      // A signal to end is heard here.
+      // Signals to end are handled here.
       await nextTurn();
     }
     database.exec(`BEGIN; ${marking(makes)} COMMIT;`);
@@ -110,8 +110,8 @@ async function fill(
 function prepare(database: DatabaseSync, old: string): void {
   database.prepare("ATTACH ? AS old").run(old);
   const size = database.prepare("PRAGMA old.page_size").get()?.["page_size"];
-  // Held exclusively, its journal is not made anew for each step. Gaps in its pages must not hold copies of rows:
-  // nobody would find them when those rows are deleted.
+  // With an exclusive lock SQLite does not create the journal again for each step. Gaps in pages must not hold copies
+  // of rows: these would be out of reach when the rows are deleted.
   database.exec(`
     PRAGMA main.locking_mode = EXCLUSIVE;
     PRAGMA main.page_size = ${Number(size)};
@@ -145,7 +145,7 @@ function endWriteAheadLog(path: string): void {
   }
 }
 
-/** The draft of the file as it stands: once the file has changed, what was made of it before is not taken for that. */
+/** The path of a draft of the file in its present state: a changed file has another, so an old draft is not used. */
 function draftOf(path: string, version: number): string {
   const { ino, size, mtimeNs } = statSync(path, { bigint: true });
   const state = createHash("sha256").update([version, ino, size, mtimeNs].join(" ")).digest("hex").slice(0, 16);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { orEndUnsynced } from "../../file-system/failed-sync.ts";
 
 /**
- * Moves what was committed from the write-ahead log of a database into its file, as far as no reader is in the way.
+ * Moves committed pages from the write-ahead log of a database into its file, as far as no reader is in the way.
  * A sync that fails ends the process: see {@link orEndUnsynced}.
  */
 export function moveWriteAheadLog(database: DatabaseSync, file: string): void {

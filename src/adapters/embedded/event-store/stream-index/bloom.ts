@@ -1,8 +1,8 @@
 import type { StreamHash } from "./stream-hash.ts";
 
-/** A cache line: a look-up costs one miss, whatever the filter's size. */
+/** A cache line: a look-up costs one cache miss, in a filter of any size. */
 const wordsPerBlock = 16;
-/** With six bits set for each name about one stranger in a hundred passes. */
+/** With six bits set for each name about one unknown name in a hundred is a false positive. */
 const bitsPerName = 12;
 
 /** How many words a filter for so many names takes. */

@@ -25,14 +25,14 @@ export class IndexFolder {
     return join(this.#folder, file);
   }
 
-  /** A file name never used before, in any folder: a manifest from a backup must not find what was built since. */
+  /** A file name never used before, in any folder: a manifest from a backup must not name segments built since. */
   newFile(): string {
     return `${randomUUID()}.segment`;
   }
 
   /**
-   * Opens the index as it stood: the listed segments, and from the log's tail what was only in memory. Where a
-   * segment is damaged, all of it is made anew from the log. Segments nobody lists are removed, whole or not.
+   * Opens the index: the listed segments, and a memtable rebuilt from the log's tail. Where a segment is damaged, the
+   * whole index is rebuilt from the log. Segments that are not listed are removed, complete or not.
    */
   open(log: LogFile, memtableRecords: number): StreamIndex {
     const listed = log.listedSegments();

@@ -8,8 +8,8 @@ export const goneBit = 0x8000_0000;
 const none = 0xffff_ffff;
 
 /**
- * Where a stream stands, in one integer: its revision when it has entries; otherwise it is at "no
- * stream", and {@link nextRevision} tells where its revisions go on (deletion does not set them back).
+ * The state of a stream in one integer: its revision when it has entries; otherwise a negative number, from which
+ * {@link nextRevision} computes where its revisions go on (deletion does not set them back).
  */
 export type StreamState = number;
 /** The state of a stream of which the log holds nothing, not even a deletion. */
@@ -32,8 +32,8 @@ export interface Located {
 }
 
 /**
- * The newest part of the stream index, in memory. Records stand in the order they came in, each linked
- * to its stream's previous one, in one block that the thread writing segments shares: no object per stream.
+ * The newest part of the stream index, in memory. Records are in order of arrival, each linked to its stream's
+ * previous one, in one block shared with the thread that writes segments: there is no object per stream.
  */
 export class Memtable {
   readonly #newest = new Map<string, number>();
@@ -49,12 +49,12 @@ export class Memtable {
     return this.#count;
   }
 
-  /** The records, shared, for whoever writes them to a file. */
+  /** The records, in memory shared with the thread that writes them to a file. */
   get words(): Uint32Array<SharedArrayBuffer> {
     return this.#words;
   }
 
-  /** Undefined when nothing is known of the stream here. */
+  /** Undefined when the memtable has no record of the stream. */
   stateOf(stream: string): StreamState | undefined {
     const record = this.#newest.get(stream);
     if (record === undefined) return undefined;

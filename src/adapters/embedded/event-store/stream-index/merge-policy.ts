@@ -9,7 +9,7 @@ export function dueForMerge<Sized extends { readonly records: number }>(
   flushRecords: number,
   fanout: number,
 ): readonly Sized[] {
-  // A little less than the whole counts: records written twice are merged into one.
+  // Slightly fewer records count as a full tier: a merge keeps one of two equal records.
   const tierOf = (records: number) =>
     Math.max(0, Math.floor(Math.log(records / flushRecords) / Math.log(fanout) + 0.1));
   const highest = Math.max(0, ...segments.map(({ records }) => tierOf(records)));

@@ -10,18 +10,18 @@
  * Words are 32 bits in the machine's order, which on every platform Node runs this on is little-endian.
  */
 export const magic = 0x5367_4d31;
-/** A segment of another version counts as damaged, and so is made anew from the log. */
+/** A segment of another version counts as damaged, so the index is rebuilt from the log. */
 export const formatVersion = 1;
 /** 32-bit words of a record. */
 export const segmentWords = 5;
-/** Records of a block, of which a look-up reads one or two; the last block may have fewer. */
+/** Records of a block; the last block may have fewer. A look-up reads one or two blocks. */
 export const blockRecords = 256;
 /** 32-bit words of a fence. */
 export const fenceWords = 4;
 /** 32-bit words of the footer. */
 export const footerWords = 8;
 
-/** A file that is not what the manifest says. The index can be rebuilt from the log. */
+/** A listed segment is missing, damaged or of another version. The index can be rebuilt from the log. */
 export class SegmentDamaged extends Error {
   readonly file: string;
   readonly what: string;
@@ -34,7 +34,7 @@ export class SegmentDamaged extends Error {
   }
 }
 
-/** What a finished segment keeps in memory; its records stay in the file. */
+/** The part of a finished segment that is kept in memory; its records stay in the file. */
 export interface SegmentSummary {
   readonly records: number;
   /** Different hashes. */

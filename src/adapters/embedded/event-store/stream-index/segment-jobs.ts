@@ -11,7 +11,7 @@ export function writeSegment(path: string, records: Uint32Array, count: number):
     for (const index of sorted(records, count)) {
       const at = index * recordWords;
       record.set(records.subarray(at, at + segmentWords));
-      // A deletion is kept as the entry it stands for: the log's own row says that it is gone.
+      // A deletion is stored as the record of a deleted entry: the log's row says that the entry was deleted.
       record[4] = record[4]! & ~goneBit;
       writer.add(record, 0);
     }
@@ -22,7 +22,7 @@ export function writeSegment(path: string, records: Uint32Array, count: number):
   }
 }
 
-/** How many records are merged before others get a turn. */
+/** How many records are merged before other jobs get a turn. */
 const sliceRecords = 20_000;
 
 /** Merges segments into one. Calls `pause` every few milliseconds; stops with an error when that throws. */
@@ -57,7 +57,7 @@ export async function mergeSegments(
 
 /** The records' indexes in the order of a segment. */
 function sorted(records: Uint32Array, count: number): Uint32Array {
-  // Sorting 64-bit keys (half a hash, index) needs no comparator; what it leaves equal is put right after.
+  // Sorting 64-bit keys (half a hash, index) needs no comparator; records of equal half hashes are sorted after.
   const keys = new BigUint64Array(count);
   const halves = new Uint32Array(keys.buffer);
   for (let index = 0; index < count; index++) {

@@ -20,7 +20,7 @@ export class Segment {
   readonly #block = new Uint32Array(blockRecords * segmentWords);
   #loaded = -1;
 
-  /** Throws SegmentDamaged when the file is missing or not what it should be. */
+  /** Throws SegmentDamaged when the file is missing, damaged or of another version. */
   static open(path: string): Segment {
     const file = openFile(path);
     try {
@@ -45,7 +45,7 @@ export class Segment {
     this.#bloom = summary.bloom;
   }
 
-  /** False when no entry of it is under the hash; true says little: one in a hundred or so is a false alarm. */
+  /** False when the segment has no entry under the hash; about one absent hash in a hundred is a false positive. */
   mayHave(hash: StreamHash): boolean {
     return bloomMayHave(this.#bloom, hash);
   }
@@ -102,7 +102,7 @@ export class Segment {
       if (before(this.#fences, middle * fenceWords, hash, revision)) low = middle + 1;
       else high = middle;
     }
-    // The block before the first fence that is not smaller may end with what is sought.
+    // The record may be at the end of the block before the first fence that is not smaller.
     if (low === 0) return 0;
     const block = low - 1;
     this.#load(block);
@@ -133,12 +133,12 @@ function openFile(path: string): number {
   return orDamaged(path, () => openSync(path, "r"));
 }
 
-/** Fills `words` from the byte at `position` on, as far as the file goes: their checksum tells what is missing, too. */
+/** Fills `words` from the byte at `position` on. Where the file is too short, their checksum will be wrong. */
 function readAt(path: string, file: number, words: Uint32Array, position: number): void {
   orDamaged(path, () => readSync(file, words, { position }));
 }
 
-/** What the disk does not give back is lost like what it gives back wrong; too many open files are no damage. */
+/** Data that cannot be read count as damaged, as wrong data do; too many open files are no damage. */
 function orDamaged<Result>(path: string, action: () => Result): Result {
   try {
     return action();

@@ -1,4 +1,4 @@
-/** 64 bits in two unsigned halves. Two names may share one: whoever finds a row by it looks at the row's own name. */
+/** 64 bits in two unsigned halves. Two names may share a hash: the name in a row found by it must be checked. */
 export interface StreamHash {
   readonly hi: number;
   readonly lo: number;

@@ -3,7 +3,7 @@ import { deletedAt, Memtable, neverSeen, type Located, type StreamState } from "
 import type { Segment } from "./segment.ts";
 import { hashStream } from "./stream-hash.ts";
 
-/** What a row of the log says of itself. */
+/** The stream of a row of the log, and whether it was deleted. */
 export interface RowHead {
   readonly stream: string;
   /** Deleted: nothing but the stream, revision and sequence is left. */
@@ -12,8 +12,8 @@ export interface RowHead {
 
 /**
  * Where the entries of each stream are. The newest part is in memory, the rest in sorted segment files, in
- * the order of the log and without overlap. The log is the truth: what a segment says is checked by the row.
- * docs/adr/0021 says why there is one.
+ * the order of the log and without overlap. The log is the truth: a match in a segment is checked against the row.
+ * docs/adr/0021 says why there is an index.
  */
 export class StreamIndex {
   readonly #rowHead: (sequence: Sequence) => RowHead | undefined;
@@ -42,7 +42,7 @@ export class StreamIndex {
     return this.#active.count;
   }
 
-  /** Where a stream stands, {@link neverSeen} where nowhere; may read a segment, and so throw SegmentDamaged. */
+  /** A stream's state, {@link neverSeen} where it has no record; may read a segment, and so throw SegmentDamaged. */
   stateOf(stream: string): StreamState {
     return this.#active.stateOf(stream) ?? this.#frozen?.stateOf(stream) ?? this.#stateInSegments(stream);
   }
@@ -53,17 +53,17 @@ export class StreamIndex {
     this.#added.push(stream);
   }
 
-  /** What was added so far stays, whatever {@link undo} takes back. */
+  /** Keeps the records added so far: {@link undo} does not take them back. */
   mark(): void {
     this.#added.length = 0;
   }
 
-  /** Takes back what was added since the last mark. */
+  /** Takes back the records added since the last mark. */
   undo(): void {
     for (let stream = this.#added.pop(); stream !== undefined; stream = this.#added.pop()) this.#active.undo(stream);
   }
 
-  /** Candidates for the stream's entries with revision >= `from`, oldest first; look at the rows. */
+  /** Candidates for the stream's entries with revision >= `from`, oldest first; check the rows. */
   *ascending(stream: string, from: number): Generator<Located, void> {
     const hash = hashStream(stream);
     for (const segment of this.#segments) if (segment.mayHave(hash)) yield* segment.ascending(hash, from);
@@ -72,14 +72,14 @@ export class StreamIndex {
     }
   }
 
-  /** Candidates for the stream's entries with revision <= `to`, newest first; look at the rows. */
+  /** Candidates for the stream's entries with revision <= `to`, newest first; check the rows. */
   *descending(stream: string, to: number): Generator<Located, void> {
     for (const memtable of [this.#active, this.#frozen]) if (memtable) yield* memtable.descending(stream, 0, to);
     const hash = hashStream(stream);
     for (const segment of this.#segments.toReversed()) if (segment.mayHave(hash)) yield* segment.descending(hash, to);
   }
 
-  /** Sets the memtable aside for a segment to be written of it. Not again before {@link flushed}. */
+  /** Freezes the memtable, so that a segment can be written from it. Not again before {@link flushed}. */
   freeze(): { readonly words: Uint32Array<SharedArrayBuffer>; readonly count: number } {
     this.#frozen = this.#active;
     this.#active = new Memtable(this.#capacity);
