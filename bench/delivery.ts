@@ -28,7 +28,7 @@ interface Round {
   readonly steady: Work;
 }
 
-/** P5, P6, P16: what delivering costs. */
+/** P5, P6, P16: the cost of delivery. */
 export async function delivery(): Promise<Report> {
   const stage = await Stage.open(steadyDestinations);
   try {

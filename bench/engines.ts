@@ -13,7 +13,7 @@ import { median } from "./support/statistics.ts";
 
 const destinations = 20;
 const connections = 50;
-/** SecantusDB looks through all that is Pending where MongoDB skips: few wait for it at once. */
+/** SecantusDB scans all Pending events where MongoDB skips through an index, so few events wait at once. */
 const events = sized(500, 30_000);
 const rounds = sized(3, 5);
 const partitions = 12;
@@ -25,7 +25,7 @@ const sampleMs = 100;
 interface Setup {
   readonly name: string;
   readonly subject: Subject;
-  /** Its processes, by what they do. */
+  /** Its processes, by their task. */
   readonly processes: ReadonlyMap<string, { readonly pid: number }>;
 }
 
@@ -41,7 +41,7 @@ interface Lags {
   readonly with: number;
 }
 
-/** P15, and what the same work comes to on embedded engines, on outside ones, and with the roles apart. */
+/** P15, and the same work on embedded engines, on outside engines, and with the roles in separate processes. */
 export async function engines(): Promise<Report> {
   const outside = await startOutsideEngines(partitions);
   const stage = await Stage.open(destinations);

@@ -18,7 +18,7 @@ const backlogs = sized([10_000, 100_000], [10_000, 100_000, 1_000_000]);
 const asked = 60;
 const mebibyte = 2 ** 20;
 
-/** What a relay costs whose log holds so many events that all wait. */
+/** The cost of a relay whose log holds so many events, all of them waiting. */
 interface Backlog {
   readonly events: number;
   /** The first start, which projects all of it, the read models being gone. */
@@ -63,7 +63,7 @@ async function backlog(relay: RelayProcess, receiver: Receiver, events: number):
   await relay.sigterm();
   await fillLog(relay.dataDir, { tenantId: account.tenantId, destinationId: held.id, apiKeyId: key.id }, events);
   const scanMs = await scan(relay.dataDir);
-  // Without its checkpoint the forwarder begins at the log's end: what was put into it here is the due index's.
+  // Without its checkpoint the forwarder begins at the log's end: the events that were put there come by the due index.
   for (const file of ["read-models.db", "state.db"]) {
     for (const suffix of ["", "-wal", "-shm"]) rmSync(join(relay.dataDir, `${file}${suffix}`), { force: true });
   }
@@ -106,7 +106,7 @@ async function scan(dataDir: string): Promise<number> {
   return ms;
 }
 
-/** The middle one of many, one after the other, ms. */
+/** The median duration of many calls, one after the other, ms. */
 async function timed(ask: () => Promise<unknown>): Promise<number> {
   const times = new Float64Array(asked);
   for (let n = 0; n < asked; n += 1) {

@@ -10,11 +10,11 @@ import { sized } from "./support/size.ts";
 /** Destinations that have nothing to do; each has had one event. */
 const counts = sized([20, 200, 2_000], [100, 1_000, 10_000]);
 const perTenant = 100;
-/** What had no use for this long is forgotten, see src/application/recent.ts; a dispatcher goes sooner. */
+/** Cached records unused for this long are evicted, see src/application/recent.ts; idle dispatchers end sooner. */
 const forgottenMs = 66_000;
 const mebibyte = 2 ** 20;
 
-/** What a relay costs that has so many destinations. */
+/** The cost of a relay with so many destinations. */
 interface Idle {
   readonly destinations: number;
   /** On the heap of the main thread with its buffers, without compiled code, bytes. */
@@ -44,7 +44,7 @@ export async function idle(): Promise<Report> {
 async function destinations(relay: RelayProcess, receiver: Receiver, count: number): Promise<Idle> {
   const accounts: { readonly account: Account; readonly ingest: string }[] = [];
   while (accounts.length < count) {
-    // Where others use the machine, an answer may be late: no circuit opens for that.
+    // On a shared machine an answer may be late: no circuit must open for that.
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     for (let n = 0; n < perTenant && accounts.length < count; n += 1) {
       accounts.push({ account, ingest: (await account.destination({ url: receiver.url("/idle") })).ingest });

@@ -25,7 +25,7 @@ interface Round {
   readonly ungrouped: CommitResult;
 }
 
-/** P1, P2, P3: what taking in costs. */
+/** P1, P2, P3: the cost of ingest. */
 export async function ingest(): Promise<Report> {
   const stage = await Stage.open(20);
   const store = startProcess<CommitsApi>("commits.ts");

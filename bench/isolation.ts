@@ -29,7 +29,7 @@ interface Outcome {
   readonly completeness: number;
 }
 
-/** P9, P10, P18: what a destination that takes requests and never answers costs the others. */
+/** P9, P10, P18: the cost to other destinations of one that takes requests and never answers. */
 export async function isolation(): Promise<Report> {
   const few = await compare(5);
   const many = await compare(100);
@@ -70,7 +70,7 @@ async function compare(destinations: number): Promise<Outcome & Pick<Report, "le
   const stage = await Stage.open(destinations);
   try {
     const healthy = stage.urls("/fast");
-    // A destination with an open circuit is refused at the door: here it stays the burden it is.
+    // Ingest refuses events of a destination with an open circuit: here the silent one's circuit never opens.
     const options = { tenant: { maxTrys: 10_000 } };
     const without = await stage.subject(healthy, options);
     const withDead = await stage.subject([...stage.urls("/silent").slice(0, 1), ...healthy.slice(1)], options);

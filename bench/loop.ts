@@ -44,7 +44,7 @@ interface Round {
 interface Logins {
   readonly asked: number;
   readonly answered: number;
-  /** What was said to those that failed. */
+  /** The error messages of the failed ones. */
   readonly failures: readonly string[];
   readonly ms: Percentiles;
 }
@@ -58,7 +58,7 @@ export async function loop(): Promise<Report> {
     await stage.warmUp(subject);
     const taken: Round[] = [];
     for (let round = 0; round <= rounds; round += 1) {
-      // Right before, since a machine that others use is not always as fast.
+      // Measured right before, since the speed of a shared machine changes.
       const one = await atShareOf(await fullSpeed(stage, subject), stage, subject);
       // The first round warms everything up and does not count.
       if (round > 0) taken.push(one);
@@ -88,7 +88,7 @@ async function atShareOf(full: Full, stage: Stage, subject: Subject): Promise<Ro
   const ratePerSecond = Math.round(share * full.chain);
   const delivered = await stage.delivered(subject);
   const logins = startLogins(subject);
-  // Asking for the delay begins it anew.
+  // Asking for the delay resets it.
   await delayOf(subject);
   const from = performance.now();
   const waitedBefore = waitedForCore(subject.pid);
@@ -105,7 +105,7 @@ async function atShareOf(full: Full, stage: Stage, subject: Subject): Promise<Ro
   return { full, ratePerSecond, delay: delay!, coreless, load, logins: await logins.stop() };
 }
 
-/** Of the main thread's event loop since this was asked last, ms: it is the one that answers `/metrics`. */
+/** The delay of the main thread's event loop since the last call, ms; the main thread answers `/metrics`. */
 async function delayOf({ relay }: Subject): Promise<Delay> {
   const metrics = await relay.metrics();
   const of = (part: string) => {

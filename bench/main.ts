@@ -13,13 +13,13 @@ import { publish, type Report } from "./support/report.ts";
 import { table } from "./table.ts";
 import { volume, volumeSets } from "./volume.ts";
 
-/** Exit code of a benchmark that proves nothing. */
+/** Exit code of a benchmark whose ledger does not balance. */
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
   ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume,
 };
-/** What has no figures of its own. */
+/** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };
 const names = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
 const unknown = names.find((name) => !benchmarks[name] && !others[name]);
@@ -40,7 +40,7 @@ for (const name of names.length > 0 ? names : [...Object.keys(benchmarks), "tabl
     const report = await benchmark();
     if (!publish(report, othersSince(before)).balanced) process.exitCode = voidCode;
   } catch (error) {
-    // The others, and the table, are worth having all the same.
+    // The other benchmarks still run.
     console.error(error);
     process.exitCode = 1;
   }

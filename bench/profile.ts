@@ -17,10 +17,10 @@ const functionsShown = Number(process.env["TOP"] ?? "25");
 /** Microseconds between two samples. */
 const sampleEvery = 250;
 
-/** What makes a relay profile itself. */
+/** Options with which a relay profiles itself. */
 type Profiler = Pick<RelayOptions, "nodeOptions" | "environment">;
 
-/** Starts a relay and readies a load for it; what that answers is run twice. */
+/** Starts a relay and readies a load for it; the returned load runs twice. */
 type Scenario = (stage: Stage, profiler: Profiler) => Promise<{
   readonly subject: Subject;
   readonly prepare: () => Promise<() => Promise<Drained>>;
@@ -57,7 +57,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
 
 /**
  * Puts a load (`SCENARIO`, one of the above) on a relay that profiles itself; prints where its time went or, with
- * `HEAP=1`, what it allocated.
+ * `HEAP=1`, its allocations.
  */
 export async function profile(): Promise<void> {
   const name = process.env["SCENARIO"] ?? "chain";

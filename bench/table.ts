@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { machine } from "./support/machine.ts";
 import { newestLine, padded, resultsFolder, rowOf, type ReportLine } from "./support/report.ts";
 
-/** What is promised, and which benchmark measures it. */
+/** The promised figures, and the benchmark that measures each. */
 const promised: Readonly<Record<string, string>> = {
   P1: "ingest", P2: "ingest", P3: "ingest", P4: "latency", P5: "delivery", P6: "delivery", P7: "volume", P8: "volume",
   P9: "isolation", P10: "isolation", P11: "growth", P12: "idle", P13: "loop", P14: "growth", P15: "engines",

@@ -32,7 +32,7 @@ interface Side {
   readonly close: () => Promise<void>;
 }
 
-/** What one side did in a round. */
+/** One side's latencies in a round. */
 interface Answers {
   readonly lists: Percentiles;
   readonly gets: Percentiles;
@@ -59,7 +59,7 @@ export async function volumeSets(): Promise<Pair<DataSet>> {
   return { smaller: await dataSet(events / 10), larger: await dataSet(events) };
 }
 
-/** P7, P8: what it costs that much is stored already. */
+/** P7, P8: the cost of much stored data. */
 export async function volume(): Promise<Report> {
   const sets = await volumeSets();
   const stage = await Stage.open(1);

@@ -11,21 +11,21 @@ import { heading, say, table } from "./story.ts";
 
 const keep = process.env["KEEP"] === "1";
 const folder = mkdtempSync(join(tmpdir(), "relay-demo-"));
-/** What the relay logs once it is ready. */
+/** The relay's log output once it is ready. */
 const log = join(folder, "relay.log");
 let relay: ChildProcess | undefined;
 let onSignal: () => void = () => process.exit(1);
 
-// However this ends, nothing of it stays.
+// The demo removes its folder and its relay however it ends.
 process.on("exit", () => {
   relay?.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => onSignal());
-// Nobody reads any more, as behind `| head`.
+// The reader of the output has ended, as behind `| head`.
 process.stdout.on("error", () => process.exit(1));
 
-/** Where `KEEP=1` leaves the demo up; otherwise any free ports do. */
+/** The ports with `KEEP=1`, which leaves the demo up; without it any free ports are used. */
 const ports = { relay: process.env["RELAY_PORT"] ?? "8080", receiver: process.env["RECEIVER_PORT"] ?? "8443" };
 
 /** A receiver that answers 503 to the first two attempts at every event, and 200 from then on. */
@@ -42,7 +42,7 @@ async function moodyReceiver(): Promise<Receiver> {
   });
 }
 
-/** Starts the relay, which no setting of the shell is to change; answers its address. */
+/** Starts the relay without the shell's settings; returns its address. */
 async function startRelay(receiver: Receiver): Promise<string> {
   const caFile = join(folder, "receiver-ca.pem");
   writeFileSync(caFile, receiver.caPem);

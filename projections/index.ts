@@ -41,7 +41,7 @@ export const collections: readonly CollectionDefinition[] = [
   quarantine,
 ];
 
-/** Changes with any change of a definition or of a projection's version. */
+/** A text that differs after any change of a definition or of a projection's version. */
 export const fingerprint = JSON.stringify([projections.map(({ name, version }) => [name, version]), collections]);
 
 type Handler = (data: object, recording: Recording) => readonly Change[];

@@ -24,14 +24,14 @@ type Fact =
   | PlatformEvent
   | WebhookEvent;
 
-/** What the log says of a fact: its place there and in its stream, and how it came about. */
+/** A fact's place in the log and in its stream, and its metadata. */
 export interface Recording {
   readonly position: string;
   readonly revision: number;
   readonly metadata: Metadata;
 }
 
-/** What each type of fact, as it was recorded, changes; facts of other types change nothing. */
+/** The changes of each type of fact, as recorded; facts of other types change nothing. */
 export type Handlers = {
   readonly [Type in Fact["type"]]?: (
     data: Extract<Fact, DomainEvent<Type>>["data"],

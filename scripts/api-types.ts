@@ -1,5 +1,5 @@
 /**
- * Writes what is generated from the API's own description: `schemas/api.ts`, the types of requests and answers, and
+ * Writes the files generated from the API's own description: `schemas/api.ts`, the types of requests and answers, and
  * `packages/client/src/operations.ts`, the operations as the client calls them. With `--check` it writes nothing, and
  * fails where a file is not current.
  */
@@ -16,14 +16,14 @@ import type { Health } from "../src/http/routes/health.ts";
 const root = join(import.meta.dirname, "..");
 const routes = routesOf({ services: {} as Services, health: {} as Health });
 const document = createDocument([...routes, ingestOperation]);
-/** The rest of what the generator writes is empty, or says the operations once more by their paths. */
+/** The other declarations of the generator are empty, or repeat the operations by their paths. */
 const kept = ["components", "operations"];
 
 const nodes = await openapiTS(structuredClone(document) as unknown as OpenAPI3);
 const types = nodes.filter((node) =>
   (isInterfaceDeclaration(node) || isTypeAliasDeclaration(node)) && kept.includes(node.name.text));
 
-/** What a client must know to call an operation, and what its type does not tell at run time. */
+/** The facts about an operation that a client needs at run time, when its type is gone. */
 function called(method: string, path: string, operation: DocumentedOperation): string {
   const { security, parameters, requestBody, responses } = operation;
   const headers = parameters.filter((parameter) => parameter.in === "header").map(({ name }) => JSON.stringify(name));

@@ -1,5 +1,5 @@
 /**
- * Writes the program to `build` as JavaScript: what `npm start`, the tests and the image run. Types become blanks and
+ * Writes the program to `build` as JavaScript, which `npm start`, the tests and the image run. Types become blanks and
  * endings of imports keep their length, so lines and columns in a stack trace are those of the source. A file that is
  * already as it should be is not written: a checkout that was built may be read-only.
  */
@@ -31,7 +31,7 @@ for (const file of filesIn("build").filter((file) => /\.js(on)?$/.test(file))) {
   if (!built.has(relative("build", file))) rmSync(join(project, file));
 }
 
-/** Paths of what is in a folder and below, from the project's. */
+/** Paths of all entries of a folder and its subfolders, relative to the project. */
 function filesIn(name) {
   return readdirSync(join(project, name), { recursive: true }).map((path) => join(name, path));
 }

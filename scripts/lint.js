@@ -1,6 +1,6 @@
 /**
- * Checks types and style. What either says of a file depends on its own text and on the declarations of the modules
- * that it can see, so a file is checked again only if one of these has changed; a change within a function concerns no
+ * Checks types and style. The faults of a file depend on its own text and on the declarations of the modules that it
+ * can see, so a file is checked again only if one of these has changed; a change within a function concerns no
  * importer. `node_modules/.cache/lint` remembers which files had no fault; everything is checked again after a change
  * of a script or of other settings, of the installed packages, or of a module that declares globals.
  */
@@ -23,7 +23,7 @@ const options = { ...config.options, noEmit: false, declaration: true, emitDecla
 const resolutions = ts.createModuleResolutionCache(process.cwd(), (name) => name, options);
 const texts = new Map();
 const names = config.fileNames.map((file) => relative("", file)).sort();
-/** The rules are among them. They are few: all are linted every time. */
+/** Files outside the program, the rules among them. They are few: all are linted every time. */
 const outside = ts.sys.readDirectory("", [".ts", ".js", ".cjs", ".mjs"], ["**/node_modules", "build", "data"])
   .map((file) => relative("", file)).filter((file) => !names.includes(file));
 const world = hash([
@@ -52,13 +52,13 @@ writeCache();
 process.stdout.write(`types and style: ${names.length} modules, ${stale.length} of them checked\n`);
 process.exitCode = faulty.size > 0 ? 1 : 0;
 
-/** What is known of a module for its key: the hash of its text and of all declarations that it can see. */
+/** A module with its key, the hash of its text and of all declarations that it can see. */
 function moduleOf(name) {
   const known = modules.get(name);
   if (known) return known;
   const text = textOf(name);
   const imports = importsIn(name, text);
-  // Stands for the module where imports form a circle: its text tells at least what its declarations do.
+  // Stands for the module where imports form a circle: its text tells at least as much as its declarations.
   const module = { key: "", clean: false, shape: hash([text]), imports };
   modules.set(name, module);
   const key = hash([world, name, text, ...seenFrom(imports).flatMap((seen) => [seen, modules.get(seen).shape])]);
@@ -97,7 +97,7 @@ function theProgram() {
   if (program) return program;
   const host = ts.createCompilerHost(options);
   const { readFile } = host;
-  // The text that the keys are of, though an editor saves another meanwhile.
+  // The texts from which the keys were made, even if an editor has saved a newer one meanwhile.
   host.readFile = (path) => texts.get(relative("", path)) ?? readFile(path);
   return (program = ts.createProgram({ rootNames: config.fileNames, options, host }));
 }

@@ -19,7 +19,7 @@ export interface Append {
   readonly entries: readonly NewEntry[];
 }
 
-/** What of the program's settings is in the facts, and where ids come from. */
+/** The tenants, whose settings go into the facts, and the source of ids. */
 export interface CourseParts {
   readonly tenants: readonly TenantRecord[];
   readonly ids: Ids;

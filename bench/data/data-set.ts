@@ -20,7 +20,7 @@ export interface DataSet {
   readonly spare: TenantRecord;
 }
 
-/** What is written down once a set is complete. */
+/** The description that is written once a set is complete. */
 interface Label extends Omit<DataSet, "dataDir"> {
   readonly recipeVersion: number;
   readonly facts: number;
@@ -70,7 +70,7 @@ async function made(events: number, folder: string, labelFile: string): Promise<
   return label;
 }
 
-/** Where a copy of a set is to be, to be worn out by one run; nothing is there, and there is room. */
+/** An empty place with enough room for a copy of a set, for one run that changes it. */
 export function placeForCopy({ events }: DataSet): string {
   const place = join(setsFolder, `${events}-copy`);
   rmSync(place, { recursive: true, force: true });
@@ -121,7 +121,7 @@ async function registered(relay: RelayProcess, urls: readonly string[]): Promise
   return tenant;
 }
 
-/** Says now and then how far it is, where it takes long. */
+/** Prints progress now and then while a set takes long. */
 function progress(events: number): (done: number) => void {
   const step = 1_000_000;
   const from = performance.now();

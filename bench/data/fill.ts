@@ -13,8 +13,8 @@ const turnsAhead = 8;
 const idsSeed = 1;
 
 /**
- * Puts events and all that became of them into the log of a relay that is not running, in the order in which it would
- * have happened. Answers how many facts that were.
+ * Appends the facts about events to the log of a relay that is not running, in the order in which the relay would have
+ * appended them. Returns the number of facts.
  */
 export async function fillLog(
   dataDir: string, tenants: readonly TenantRecord[], events: number, onProgress: (done: number) => void,
@@ -57,7 +57,7 @@ export async function fillLog(
     resume(number);
     const course = new Course(eventRecipe(number, events), parts);
     append(course.accept());
-    // What is done about it at once is done before the next one comes.
+    // Immediate steps of this event come before the next event.
     go(course, number + 1);
     if ((number + 1) % eventsATurn > 0) continue;
     turns.push(Promise.all(turn));
@@ -65,7 +65,7 @@ export async function fillLog(
     if (turns.length > turnsAhead) await turns.shift();
     onProgress(number + 1);
   }
-  // What the last days began goes on to its end.
+  // The last events still have steps after the last acceptance.
   for (let number = events; later.size > 0; number = Math.min(...later.keys())) resume(number);
   await Promise.all([...turns, ...turn]);
   await store.close();

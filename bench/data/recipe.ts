@@ -9,12 +9,12 @@ const spanMs = 30 * 86_400_000;
 /** Failed attempts after which an event is given up. */
 export const maxTrys = 5;
 
-/** What is done about an event after its acceptance, one after the other. */
+/** A step of an event after its acceptance. */
 export type Step = "ok" | "status" | "timeout" | "gone" | "cancel" | "replay";
 
 const failures: readonly Step[] = ["status", "timeout", "status", "status", "timeout"];
 
-/** What becomes of events, of a thousand: most are delivered at once. */
+/** Courses of events, by their weight in a thousand: most events are delivered at once. */
 const fates: readonly { readonly weight: number; readonly steps: readonly Step[] }[] = [
   { weight: 915, steps: ["ok"] },
   { weight: 30, steps: ["status", "ok"] },
@@ -24,7 +24,7 @@ const fates: readonly { readonly weight: number; readonly steps: readonly Step[]
   { weight: 2, steps: [...failures, "replay", "ok"] },
   { weight: 5, steps: ["status", "cancel"] },
 ];
-/** The same where the destination was paused: they wait, or somebody cancelled them. */
+/** The same for paused destinations: their events wait, or a person cancelled them. */
 const pausedFates: typeof fates = [
   { weight: 10, steps: [] },
   { weight: 7, steps: ["status"] },
@@ -56,7 +56,7 @@ export interface EventRecipe {
   /** Milliseconds since 1970. */
   readonly acceptedMs: number;
   readonly steps: readonly Step[];
-  /** In [0, 1), for what else chance decides about it. */
+  /** In [0, 1), for the remaining random choices about the event. */
   readonly chance: () => number;
 }
 

@@ -36,7 +36,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** The least that an event leaves: named by its idempotency key, valid JSON, with who sent it and when. */
+/** The least record of an event: named by its idempotency key, valid JSON, with its sender and time. */
 function keep(log: LeastLog, { headers }: IncomingMessage, body: Buffer): Promise<void> {
   const payload = body.toString();
   JSON.parse(payload);

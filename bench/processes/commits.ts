@@ -14,7 +14,7 @@ import { serve } from "../support/child.ts";
 import { machineNow } from "../support/clock.ts";
 import { bodyTemplate } from "../support/payload.ts";
 
-/** What the store did for a number of concurrent producers. */
+/** The store's throughput with a number of concurrent producers. */
 export interface CommitResult {
   readonly appends: number;
   readonly rate: number;

@@ -28,13 +28,13 @@ export interface ClosedLoad extends LoadBase {
   readonly maxEvents: number;
 }
 
-/** At its own pace, whatever the answers do. */
+/** At its own rate, independent of the answers. */
 export interface OpenLoad extends LoadBase {
   readonly ratePerSecond: number;
   readonly events: number;
 }
 
-/** What a load came to. sent = answered by any status + unanswered. */
+/** The result of a load. sent = answered by any status + unanswered. */
 export interface LoadResult {
   readonly sent: number;
   readonly accepted: number;
@@ -84,7 +84,7 @@ class Tally {
     }
   }
 
-  /** The load is over: what is answered from here on does not count for the rate. */
+  /** The load is over: later answers do not count for the rate. */
   close(): void {
     this.#closing ??= { at: machineNow(), accepted: this.accepted };
   }
@@ -211,7 +211,7 @@ const api: GeneratorApi = {
       // In turn, so that none idles long enough to be closed by the server.
       const free = (connection: Connection) => void idle.push(connection);
       await emitOpenLoop(load.events, load.ratePerSecond, machineNow(), (n, due) => {
-        // With none left but lost ones the load ends, void, rather than never.
+        // With only lost connections left the load ends, void, in place of never.
         while (idle.length > 1 && idle[0]!.lost) idle.shift();
         const connection = idle.shift();
         if (connection) send(connection, load.firstSeq + n, due, free);

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { LeastFact, LeastMessage, LeastThread } from "../support/least-log.ts";
 
-/** A thread of a {@link LeastLog}: writes what comes in one message in one transaction, and says so. */
+/** A thread of a {@link LeastLog}: writes each message in one transaction, then acknowledges it. */
 const { folder, keeps } = workerData as LeastThread;
 const db = new DatabaseSync(join(folder, `${keeps}.db`));
 const write = keeps === "log" ? logWriter() : listWriter();

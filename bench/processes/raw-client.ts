@@ -9,7 +9,7 @@ interface RawBase {
   readonly firstSeq: number;
 }
 
-/** What a raw undici pool did. */
+/** The result of a load on a raw undici pool. */
 export interface RawResult {
   readonly sent: number;
   /** Answered with 200, the body read. */
@@ -24,7 +24,7 @@ export type RawClientApi = {
   }): void;
   /** `concurrency` requests at a time until `events` are sent. */
   closed(load: RawBase & { readonly events: number; readonly concurrency: number }): Promise<RawResult>;
-  /** At its own pace. Plain timers, since this process's CPU time is what is measured. */
+  /** At a fixed rate. Plain timers, since this process's CPU time is measured. */
   open(load: RawBase & { readonly events: number; readonly ratePerSecond: number }): Promise<RawResult>;
 };
 
@@ -49,7 +49,7 @@ function send(headers: Record<string, string>, body: Buffer): Promise<Dispatcher
   return pool.request({ path: "/fast", method: "POST", headers, body });
 }
 
-/** The least that a delivery leaves: that it was begun, before it is; what was sent; what came of it. */
+/** The least record of a delivery: its start, written before it; the request that was sent; its outcome. */
 async function deliver(log: LeastLog, body: Buffer): Promise<boolean> {
   const eventId = randomUUID();
   const correlationId = randomUUID();

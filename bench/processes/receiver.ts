@@ -9,7 +9,7 @@ import { percentilesOf, type Percentiles } from "../support/statistics.ts";
 /** Events a run of the receiver can tell apart. */
 const capacity = 8_000_000;
 
-/** What came of a range of event numbers. */
+/** The deliveries of a range of event numbers. */
 export interface Arrivals {
   /** Different events answered. */
   readonly delivered: number;
@@ -22,7 +22,7 @@ export interface Arrivals {
 export type ReceiverApi = {
   /** Opens this many ports, each an origin of its own; answers them with the authority to trust. */
   listen(ports: number): Promise<{ readonly ports: readonly number[]; readonly caPem: string }>;
-  /** Paths under `/gate` are answered when it is open; what waits there is answered when it opens. */
+  /** Paths under `/gate` are answered while it is open; waiting requests are answered when it opens. */
   gate(open: boolean): void;
   /** Different events answered so far. */
   delivered(input: null): number;

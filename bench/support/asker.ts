@@ -1,7 +1,7 @@
 import { Client } from "undici";
 import type { ApiClient } from "../../test/support/api-client.ts";
 
-/** What one question came to. */
+/** The answer to one question. */
 export interface Asked {
   readonly status: number;
   /** From the question to the last byte of the answer, ms. */

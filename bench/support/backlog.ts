@@ -6,7 +6,7 @@ import type { Stage, Subject } from "./stage.ts";
 /** How many requests each destination of a backlog may have at once while it drains. */
 export const drainLimit = 10;
 
-/** Deliveries and what the relay used for them. */
+/** Deliveries and the CPU time that the relay used for them. */
 export interface Drained {
   readonly accepted: number;
   readonly rate: number;
@@ -22,7 +22,7 @@ export function gatedSubject(
   });
 }
 
-/** Takes a backlog in at the closed gate. Answers what drains it: only that is measured. */
+/** Takes a backlog in at the closed gate. Returns the function that drains it: only the draining is measured. */
 export async function fillBacklog(stage: Stage, subject: Subject, events: number): Promise<() => Promise<Drained>> {
   const { pid, account } = subject;
   await stage.receiver.call("gate", false);

@@ -6,26 +6,26 @@ export interface CallFrame {
   readonly lineNumber: number;
 }
 
-/** What a function took: milliseconds or bytes. */
+/** The cost of a function: milliseconds or bytes. */
 export interface FunctionShare {
   readonly where: string;
   readonly amount: number;
 }
 
-/** What a thread's functions took. */
+/** The costs of a thread's functions. */
 export interface ThreadShares {
   /** The script the thread runs, as far as its name is in the profile. */
   readonly thread: string;
   readonly total: number;
   /** By themselves, the largest first. */
   readonly functions: readonly FunctionShare[];
-  /** The project's functions with what those outside the project that they call took. */
+  /** The project's functions, with the costs of the functions outside the project that they call. */
   readonly ours: readonly FunctionShare[];
 }
 
 const elsewhere = "(none of ours on the stack)";
 
-/** Adds up what functions took. */
+/** Adds up the costs of functions. */
 export class Shares {
   readonly #self = new Map<string, number>();
   readonly #owned = new Map<string, number>();

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** What a helper process can be asked for: each method takes one plain value and answers one. */
+/** The interface of a helper process: each method takes one plain value and returns one. */
 type Api = Readonly<Record<string, (input: never) => unknown>>;
 type Input<A extends Api, Name extends keyof A> = Parameters<A[Name]>[0];
 type Output<A extends Api, Name extends keyof A> = Awaited<ReturnType<A[Name]>>;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** CPU time of a process, ms, by thread name; threads of one name together. */
 export type CpuTime = ReadonlyMap<string, number>;
 
-/** What the process and its threads have used so far. Linux only. */
+/** The CPU time that the process and its threads have used so far. Linux only. */
 export function cpuOf(pid: number): CpuTime {
   const times = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

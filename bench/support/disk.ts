@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Bytes a process has had read from the disk so far: what was in the page cache does not count. Linux only. */
+/** Bytes that a process has read from the disk so far, without those from the page cache. Linux only. */
 export function bytesRead(pid: number): number {
   return Number(/^read_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { threadId } from "node:worker_threads";
 
 /**
- * To be loaded before a program (`--import`) whose threads are to say what they allocate: until a thread ends its
- * heap is sampled, garbage included. It leaves `thread-<n>.heapprofile` in the folder `HEAP_PROFILE_FOLDER`.
+ * Samples the allocations of a program's threads; loaded before the program (`--import`). Until a thread ends, its heap
+ * is sampled, garbage included. It leaves `thread-<n>.heapprofile` in the folder `HEAP_PROFILE_FOLDER`.
  */
 const samplingInterval = 64 * 1024;
 

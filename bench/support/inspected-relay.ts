@@ -6,7 +6,7 @@ import { cpuOf, cpuSince, total } from "./cpu.ts";
 
 /** Events of one {@link append}. */
 export const appended = 2_000;
-/** For what takes as long as it takes, ms. */
+/** The timeout of steps whose duration is not known beforehand, ms. */
 export const patienceMs = 600_000;
 
 /** Runs a measurement on a relay of its own whose heap can be looked at. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** A fact about an event: what is listed of it, and whatever else there is to keep. */
+/** A fact about an event: the fields that lists show (`data`), and other data (`metadata`). */
 export interface LeastFact {
   readonly id: string;
   readonly type: string;
@@ -11,7 +11,7 @@ export interface LeastFact {
   readonly metadata: object;
 }
 
-/** What a thread is to keep, and where: the facts, or a row for each event. */
+/** The task of a thread: to keep the facts, or a row for each event, in a folder. */
 export interface LeastThread {
   readonly folder: string;
   readonly keeps: "log" | "list";
@@ -26,7 +26,7 @@ export interface LeastMessage {
 /**
  * Keeps facts and lists events with the least that it takes on the relay's own parts (threads, SQLite, JSON): the facts
  * of a turn of the event loop in one synced transaction, and in a second thread a row for each event with two indexes.
- * No revisions, no reading back, no checkpoint, no counters. What the relay's log and read models can be held against.
+ * No revisions, no reading back, no checkpoint, no counters. The baseline of the relay's log and read models.
  */
 export class LeastLog {
   readonly #log: Batches;
@@ -52,10 +52,10 @@ export class LeastLog {
   }
 }
 
-/** At most so many messages are under way: what comes meanwhile gathers, as in the relay. */
+/** At most so many messages are under way: later facts gather meanwhile, as in the relay. */
 const batchesInFlight = 2;
 
-/** Gathers what a turn writes into one message to a thread. */
+/** Gathers the texts of a turn into one message to a thread. */
 class Batches {
   readonly #thread: Worker;
   readonly #inFlight = new Map<number, (() => void)[]>();

@@ -24,13 +24,13 @@ export function machineTime(): MachineTime {
   };
 }
 
-/** How many cores everyone else used since then, on average: what makes rates and latencies worth less. */
+/** How many cores other processes used since then, on average. Their load distorts rates and latencies. */
 export function othersSince(before: MachineTime): number {
   const now = machineTime();
   return Math.max(0, (now.all - before.all - (now.ours - before.ours)) / (now.at - before.at));
 }
 
-/** What figures were taken on. */
+/** The machine that figures were taken on. */
 export type Machine = ReturnType<typeof machine>;
 
 export function machine() {

@@ -11,7 +11,7 @@ export function memoryOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + memoryOf(child), Number(pss) / mebibyte);
 }
 
-/** Looks at the memory while a load runs; resolves to what it came to and to the largest look. */
+/** Samples the memory while a load runs; resolves to the load's result and the largest sample. */
 export async function peakDuring<Result>(pid: number, load: Promise<Result>): Promise<[Result, number]> {
   let peak = memoryOf(pid);
   const timer = setInterval(() => (peak = Math.max(peak, memoryOf(pid))), 250);

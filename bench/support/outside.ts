@@ -10,7 +10,7 @@ export type Env = Readonly<Record<string, string>>;
 export interface OutsideEngines {
   /** Which, and where they came from. */
   readonly description: string;
-  /** What makes a relay use them, with a log, a topic and a database of its own. */
+  /** The environment of a relay that uses these engines, with a log, a topic and a database of its own. */
   fresh(): Promise<Env>;
   stop(): Promise<void>;
 }

@@ -27,13 +27,13 @@ export function stamp(buffer: Buffer, offset: number, seq: number, due: number):
   buffer.write(digits(Math.round(due * 1000), dueDigits), offset + dueAt, "latin1");
 }
 
-/** What {@link stamp} wrote. */
+/** Reads the numbers that {@link stamp} wrote. */
 export function readStamp(buffer: Buffer, offset: number): { readonly seq: number; readonly due: number } {
   const number = (at: number, width: number) => Number(buffer.toString("latin1", offset + at, offset + at + width));
   return { seq: number(seqAt, seqDigits), due: number(dueAt, dueDigits) / 1000 };
 }
 
-/** One producer's request, ready to be sent but for what differs from event to event. */
+/** One producer's request, complete except for the parts that differ between events. */
 export interface RequestTemplate {
   readonly bytes: Buffer;
   /** Where the digits of the idempotency key are, and the body. */

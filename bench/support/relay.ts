@@ -8,7 +8,7 @@ import { ApiClient, isUnavailable, text, type Json } from "../../test/support/ap
 import type { Target } from "../processes/generator.ts";
 import { pidOf } from "./child.ts";
 
-/** A benchmark that ends early takes its relays with it, data and all. */
+/** Functions that end a relay and remove its data, called when a benchmark ends early. */
 const running = new Set<() => void>();
 process.once("exit", () => {
   for (const kill of running) kill();
@@ -27,7 +27,7 @@ const statuses = {
   dead: ["CriticalFailure", "Cancelled"],
 } as const;
 
-/** Where the relay's own books say its accepted events are. */
+/** Numbers of accepted events by their state in the relay's lists. */
 export type Standing = Readonly<Record<keyof typeof statuses, number>>;
 
 export interface RelayOptions {
@@ -58,7 +58,7 @@ export interface Account {
   readonly login: TenantRecord["login"];
   /** The API as its owner may use it. */
   readonly owner: ApiClient;
-  /** By the relay's lists, which wait until they cover all that was acknowledged; less what there was before. */
+  /** Counts by the relay's lists, which cover all acknowledged events; without the events of earlier loads. */
   standing(): Promise<Standing>;
   /** Resolves when no event waits any more that did not before; throws when that takes too long. */
   untilIdle(): Promise<void>;
@@ -165,7 +165,7 @@ export class RelayProcess {
     };
   }
 
-  /** What `/metrics` says now. */
+  /** The present text of `/metrics`. */
   async metrics(): Promise<string> {
     return (await fetch(`${this.url}/metrics`)).text();
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { machine, type Machine } from "./machine.ts";
 import { size } from "./size.ts";
 
-/** What a figure must reach: at least, or at most. */
+/** The bounds of a figure: lower bounds, or upper bounds. */
 export interface Bounds {
   readonly better: "higher" | "lower";
   readonly floor: number;
@@ -17,7 +17,7 @@ export interface Figure {
   /** Undefined where a measurement stands for no promise. */
   readonly bounds?: Bounds;
   readonly measured: number;
-  /** What it was computed from, for whoever doubts it. */
+  /** The numbers that it was computed from, so that readers can check it. */
   readonly note: string;
 }
 
@@ -46,7 +46,7 @@ export interface ReportLine extends Report {
   readonly void: boolean;
 }
 
-/** What benchmarks leave behind; not committed. */
+/** The results of benchmarks; not committed. */
 export const resultsFolder = join(import.meta.dirname, "..", "results");
 
 export type Verdict = "aim" | "floor" | "MISSED" | "";
@@ -76,7 +76,7 @@ function shown(value: number, unit = ""): string {
   return unit === "" ? text : `${text} ${unit}`;
 }
 
-/** A figure as a row of texts: id, what, floor, aim, measured, verdict. */
+/** A figure as a row of texts: id, name, floor, aim, measured, verdict. */
 export function rowOf(figure: Figure): readonly string[] {
   const { id, what, bounds, measured } = figure;
   const sign = bounds?.better === "lower" ? "≤" : "≥";
@@ -103,7 +103,7 @@ export function newestLine(name: string): ReportLine | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as ReportLine);
 }
 
-/** Prints the table, what it rests on and the ledger, and adds one line to `bench/results/<name>.jsonl`. */
+/** Prints the table, its notes and the ledger, and adds one line to `bench/results/<name>.jsonl`. */
 export function publish(report: Report, othersCores: number): { readonly balanced: boolean } {
   const { name, figures, ledger } = report;
   const broken = imbalances(ledger);

@@ -12,13 +12,13 @@ const drainTimeoutMs = 120_000;
 const settleTimeoutMs = 15_000;
 const warmUpMs = 4_000;
 
-/** A load, and what the loaded process used for it. */
+/** A load, and the CPU time that the loaded process used for it. */
 export interface Measured extends LoadResult {
   readonly firstSeq: number;
   readonly cpu: CpuTime;
 }
 
-/** What the raw client did, and what it used for it. */
+/** The raw client's result, and the CPU time that it used. */
 export interface RawMeasured extends RawResult {
   readonly firstSeq: number;
   readonly cpu: CpuTime;
@@ -43,7 +43,7 @@ export interface SubjectOptions extends Omit<RelayOptions, "caPem"> {
   readonly destination?: object;
 }
 
-/** Waits until what a load caused is done, so that the CPU time read then is all of it. */
+/** Waits until all work that a load caused is done, so that the CPU time read then covers all of it. */
 type Settled = (result: LoadResult) => Promise<unknown>;
 const atOnce: Settled = async () => undefined;
 
@@ -96,7 +96,7 @@ export class Stage {
     return { pid: server.pid, targets: [target], loads: [], settled: () => server.call("listed", null) };
   }
 
-  /** A raw undici pool on the receiver's first origin; one that is `keeping` keeps what each request was and became. */
+  /** A raw undici pool on the receiver's first origin; with `keeping` it records each request and its outcome. */
   async rawClient(connections: number, { keeping } = { keeping: false }): Promise<Remote<RawClientApi>> {
     const client = startProcess<RawClientApi>("raw-client.ts");
     this.#baselines.push(client);
@@ -134,12 +134,12 @@ export class Stage {
     return measured;
   }
 
-  /** What came of a load. */
+  /** The deliveries of a load. */
   arrivals({ firstSeq, sent }: { readonly firstSeq: number; readonly sent: number }): Promise<Arrivals> {
     return this.receiver.call("arrivals", { from: firstSeq, to: firstSeq + sent });
   }
 
-  /** Seconds of full load, so that what is measured next is not the compiler's work. */
+  /** Seconds of full load, so that the next measurement does not include the compiler's work. */
   async warmUp(subject: Subject): Promise<void> {
     const load = { connections: 100, durationMs: warmUpMs, maxEvents: Number.MAX_SAFE_INTEGER };
     await this.closed(subject, load, await this.delivered(subject));
@@ -169,7 +169,7 @@ export class Stage {
 
   /**
    * Whether every event sent to the subject is accounted for: by the generator, the relay's books and the receiver.
-   * What is under way gets a moment to be recorded.
+   * Outcomes of requests under way get a moment to be recorded.
    */
   async ledger(name: string, subject: Subject): Promise<readonly LedgerLine[]> {
     for (const until = performance.now() + settleTimeoutMs; ; await pause(100)) {
@@ -189,7 +189,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    // What waits at the gate would keep its relay from ending.
+    // Requests that wait at the gate would keep their relay from ending.
     await this.receiver.call("gate", true);
     await Promise.all(this.#subjects.map(({ relay }) => relay.stop()));
     await Promise.all([this.receiver, this.#generator, ...this.#baselines].map((child) => child.stop()));

@@ -1,4 +1,4 @@
-/** Where the middle one is, of any number. */
+/** The median of any number of values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

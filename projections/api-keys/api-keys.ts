@@ -44,7 +44,7 @@ export const apiKeysProjection: Projection = {
       add(tenantCounter(apiKeys, tenantId), 1),
     ],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
-    // Events are purged, and facts about one key come from several streams: the latest use is what counts.
+    // Events are purged, and facts about one key come from several streams: only the latest use counts.
     EventAccepted: ({ apiKeyId, at }) => [raise(apiKeys, apiKeyId, { lastUsedAt: at })],
     ApiKeyUsed: ({ keyId, usedAt }) => [raise(apiKeys, keyId, { lastUsedAt: usedAt })],
   },

@@ -5,11 +5,11 @@ import {
   add, create, tenantCounter, type Collection, type Handlers, type Projection, type Recording,
 } from "../projection.ts";
 
-/** What a fact of the audit can be about. */
+/** The kinds of subjects that facts of the audit are about. */
 export type SubjectType =
   | "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
 
-/** A fact as the audit lists it: as its history shows it, and what it is about. */
+/** A fact as the audit lists it: the fields that its history shows, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
   readonly tenantId: string;
   readonly subjectType: SubjectType;
@@ -23,8 +23,8 @@ const filters = ["type", "actorId", "subjectId", "correlationId"] as const;
 
 /**
  * The facts about tenants' settings and people that somebody asked for, by their place in the log. Each filter has an
- * index with the fields of the others at its end, so that nothing but the page itself is looked up, whatever is asked
- * for together.
+ * index with the fields of the other filters at its end, so that any combination of filters looks up the documents of
+ * the page only.
  */
 export const audit: Collection<AuditDocument> = {
   name: "audit",
@@ -88,7 +88,7 @@ function recorded(type: string, subjectOf: SubjectOf) {
   };
 }
 
-/** What the service writes for itself, be it in the course of somebody's request: nobody changed anything. */
+/** Facts that the service writes for itself, some during a user's request: nobody changed anything. */
 const bookkeeping = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
 
 function each(types: object, subjectOf: SubjectOf): Handlers {
@@ -96,12 +96,12 @@ function each(types: object, subjectOf: SubjectOf): Handlers {
   return Object.fromEntries(changes.map((type) => [type, recorded(type, subjectOf)]));
 }
 
-/** What the service does of its own accord, such as an hourly purge, would bury what people changed. */
+/** The audit leaves out the service's own acts, such as hourly purges: they would bury the changes of people. */
 function isSomebody(actor: Actor): boolean {
   return actor.type !== "service" || actor.part === "operator";
 }
 
-/** Lists who changed what of a tenant's settings and people, of deleted ones too. */
+/** Lists the changes of a tenant's settings and people, with the author of each; of deleted people too. */
 export const auditProjection: Projection = {
   name: "audit",
   version: 1,
@@ -113,7 +113,7 @@ export const auditProjection: Projection = {
     ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
     ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
     ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),
-    // All that a person can do to a circuit.
+    // The only change of a circuit that a person can make.
     ...each({ CircuitClosed: histories.circuit.CircuitClosed }, ({ destinationId }) => ["circuit", destinationId]),
     ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
   },

@@ -4,7 +4,7 @@ import type { AuthType } from "../../src/domain/destination/events.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
-/** A destination as the API shows it, with its availability's grounds in place of it. */
+/** A destination as the API shows it, with the fields from which its availability follows in place of it. */
 export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -71,7 +71,7 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
 function circuitMoved(
   { destinationId, position, openUntil, probe, pausedUntil = "", at }: CircuitEvent["data"],
 ): Change[] {
-  // At the end of its time it is looked at, though no probe may go: with nothing held it becomes half-open.
+  // At `openUntil` the circuit is looked at even during a pause: if no event is held, it becomes half-open.
   const isLookedAt = openUntil !== null && openUntil <= at;
   const probeAt = isLookedAt && pausedUntil > openUntil ? pausedUntil : openUntil;
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? probeAt);

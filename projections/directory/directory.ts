@@ -1,9 +1,9 @@
 import { create, remove, type Collection, type Projection } from "../projection.ts";
 
-/** What an API key's SHA-256 (hex) belongs to. */
+/** An API key, by its SHA-256 (hex). */
 export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string };
 
-/** What an ingest token's SHA-256 (hex) belongs to. */
+/** The destination of an ingest token, by the token's SHA-256 (hex). */
 export type TokenHashDocument = { readonly tokenHash: string; readonly destinationId: string };
 
 /** API keys that are not revoked, by hash: ingest asks for one that it does not remember. */
@@ -23,8 +23,8 @@ export const tokenHashes: Collection<TokenHashDocument> = {
 };
 
 /**
- * Tells ingest whose key or token a hash belongs to. Whether that is still valid is for the key's or destination's own
- * stream to say.
+ * Tells ingest the API key or destination that a hash belongs to. The stream of the API key or destination tells
+ * whether the key or token is still valid.
  */
 export const directoryProjection: Projection = {
   name: "directory",

@@ -18,7 +18,7 @@ export type LeaseDocument = {
   readonly destinationId: string;
   readonly attempt: number;
   readonly startedAt: string;
-  /** The sweeper gives the attempt up once it has waited for the time from `startedAt` to here. */
+  /** The sweeper gives the attempt up after it has waited for the time from `startedAt` to `leaseUntil`. */
   readonly leaseUntil: string;
   readonly worker: string;
 };
@@ -69,7 +69,7 @@ function outcome(moved: Moved & { readonly attempt: number }): Change[] {
   return [remove(leases, `${moved.eventId}:${moved.attempt}`), ...leave(moved)];
 }
 
-/** The due index (docs/adr/0008): what waits for an attempt, and what is under way. */
+/** The due index (docs/adr/0008): events that wait for an attempt, and attempts under way. */
 export const dueProjection: Projection = {
   name: "due",
   version: 3,

@@ -16,7 +16,7 @@ export type Level = (typeof levels)[number];
 /** Counters are kept by the minute; those by the hour, and the overall one, follow. */
 const rollUps = { hour: 60, all: Infinity };
 
-/** What has counters of its own: each status of a destination's events, each of a tenant's, and all of a tenant's. */
+/** The sets that have counters: a destination's events by status, a tenant's by status, and all of a tenant's. */
 export type Counted = Pick<EventFilter, "tenantId" | "destinationUrlId" | "status">;
 
 /**

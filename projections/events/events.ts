@@ -13,7 +13,7 @@ export type EventDocument = {
   readonly idempotencyKey: string | null;
   /** Failed attempts since acceptance or the last replay. */
   readonly currentRetryCount: number;
-  /** When the next attempt is due, and during one when it was; null when there is none to come. */
+  /** The due time of the next attempt; during an attempt, the attempt's own; null if no attempt is to come. */
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
   readonly deliveredAt: string | null;

@@ -27,7 +27,7 @@ export function planTotal(filter: EventFilter): TotalPlan {
   return plan;
 }
 
-/** The counters that together make up the filter's events, whatever their times. */
+/** The counters that together count the filter's events, without regard to the filter's times. */
 export function countedOf({ tenantId, destinationUrlId, status }: EventFilter): Counted[] {
   if (destinationUrlId === undefined || status) return [{ tenantId, destinationUrlId, status }];
   return eventStatuses.map((one) => ({ tenantId, destinationUrlId, status: one }));

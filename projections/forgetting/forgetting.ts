@@ -15,7 +15,7 @@ export const forgetting: Collection<ForgettingDocument> = {
   indexes: [],
 };
 
-/** Remembers what a deletion left to do, so that another process finishes it if the one that began died. */
+/** Remembers the unfinished work of a deletion, so that another process finishes it if the first one died. */
 export const forgettingProjection: Projection = {
   name: "forgetting",
   version: 1,

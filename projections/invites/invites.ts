@@ -13,7 +13,7 @@ export type InviteDocument = {
   readonly expiresAt: string;
 };
 
-/** What the SHA-256 (hex) of an invite's token belongs to. */
+/** The invite of a token, by the token's SHA-256 (hex). */
 export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId: string };
 
 /** Fields that lists of invites can be sorted by. */
@@ -36,7 +36,7 @@ export const invites: Collection<InviteDocument> = {
   indexes: inviteSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Every invite by the hash of its token, whatever its status: its own stream says whether it can be used. */
+/** Every invite by the hash of its token, in any status: its own stream says whether it can be used. */
 export const inviteHashes: Collection<InviteHashDocument> = {
   name: "inviteHashes",
   key: "tokenHash",

@@ -6,7 +6,7 @@ import { uncounted } from "../events/counters.ts";
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
 import { create, remove, set, type Collection, type Projection } from "../projection.ts";
 
-/** A purge, until nothing of it is left to do. */
+/** A purge, until it is finished. */
 export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & {
   readonly tenantId: string;
   /** Whether events that it took may still be in `events`. */
@@ -107,7 +107,7 @@ function gone(event: EventDocument): Change[] {
   return [remove(events, event.id), ...uncounted(event)];
 }
 
-/** Makes room for an event that is accepted under the id of one that a purge took; `before`: what is still shown. */
+/** Makes room for an event with the id of a purged one; `before`: the earlier event, if lists still show it. */
 export function begunAgain(eventId: string, before: EventDocument | null): Change[] {
   return [...(before ? gone(before) : []), remove(purging, eventId)];
 }

@@ -30,9 +30,9 @@ export function isOfDueIndex(change: Change): boolean {
 }
 
 /**
- * Sets a stream aside, or remembers a later entry of one that is. Nobody can deliver an event whose history cannot be
- * read, so the due index forgets it. `due`: what the stream's facts before that entry changed in the due index. The
- * event itself stays to be shown as it was.
+ * Quarantines a stream, or remembers a later entry of a quarantined one. An event with an unreadable history cannot be
+ * delivered, so the due index forgets it. `due`: the changes of the due index by the stream's facts before that entry.
+ * The event itself stays to be shown as it was.
  */
 export function quarantineStream(document: QuarantineDocument, due: readonly Change[]): Change[] {
   return [
@@ -42,8 +42,8 @@ export function quarantineStream(document: QuarantineDocument, due: readonly Cha
 }
 
 /**
- * A stream is projected like any other from now on. `due`: what all its facts so far changed in the due index, which
- * has again what it would have of the event.
+ * Ends the quarantine: the stream is projected like any other from now on. `due`: the changes of the due index by all
+ * its facts so far, with which the due index has the event again as if there had been no quarantine.
  */
 export function takeBack(stream: string, due: readonly Change[]): Change[] {
   return [remove(quarantine, stream), ...lastOfEach(due)];

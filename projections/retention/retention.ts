@@ -6,7 +6,7 @@ export type RetentionDocument = {
   readonly retentionDays: number;
 };
 
-/** Tenants that do not keep their events for ever, by id; read to purge what is too old. */
+/** Tenants that do not keep their events for ever, by id; read to purge events that are too old. */
 export const retention: Collection<RetentionDocument> = {
   name: "retention",
   key: "tenantId",

@@ -13,7 +13,7 @@ export type SenderDocument = {
   readonly updatedAt: string;
 };
 
-/** What a sender's ingest token's SHA-256 (hex) belongs to. */
+/** The sender of an ingest token, by the token's SHA-256 (hex). */
 export type SenderTokenHashDocument = { readonly tokenHash: string; readonly senderId: string };
 
 /** Fields that lists of senders can be sorted by. */
@@ -44,7 +44,7 @@ export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
   indexes: [],
 };
 
-/** Lists senders, and tells ingest whose token it was given. */
+/** Lists senders, and tells ingest the sender of a token. */
 export const sendersProjection: Projection = {
   name: "senders",
   version: 2,

@@ -66,7 +66,7 @@ function count(by: number, tenantId: string, status: UserStatus, role: Role): Ch
   return cells.map((cell) => add(usersCounter({ tenantId, ...cell }), by));
 }
 
-/** Lists and counts users. Passwords do not get here, only that one was changed. */
+/** Lists and counts users. It gets no passwords, only the fact that one was changed. */
 export const usersProjection: Projection = {
   name: "users",
   version: 2,

@@ -12,7 +12,7 @@ export type WrappedKeyDocument = {
   readonly masterKeys: readonly string[] | null;
 };
 
-/** One document for each tenant's data key and each of the platform's; shows what an old master key still wraps. */
+/** One document for each tenant's data key and each of the platform's; tells which keys an old master key wraps. */
 export const wrappedKeys: Collection<WrappedKeyDocument> = {
   name: "wrappedKeys",
   key: "name",
@@ -27,7 +27,7 @@ function ofPlatform(name: string, wrapped: string, masterKeys: readonly string[]
   return put(wrappedKeys, { name, tenantId: null, masterKeyId: masterKeyIdOf(wrapped), masterKeys });
 }
 
-/** Tracks which master key wraps what: re-wrapping works through the old ones, and the metrics count them. */
+/** Tracks the master key of each wrapped key: re-wrapping works through the old ones, and the metrics count them. */
 export const wrappedKeysProjection: Projection = {
   name: "wrappedKeys",
   version: 1,

@@ -12,14 +12,14 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 /** The data of those facts that are of a type. */
 export type DataOf<Event extends DomainEvent, Type extends Event["type"]> = Extract<Event, DomainEvent<Type>>["data"];
 
-/** Who caused a fact: a person, a producer's key, a newcomer without an account, or a part of this service. */
+/** The author of a fact: a person, a producer's key, a newcomer without an account, or a part of this service. */
 export type Actor =
   | { readonly type: "user"; readonly id: string; readonly role: string }
   | { readonly type: "apiKey"; readonly id: string }
   | { readonly type: "anonymous" }
   | { readonly type: "service"; readonly part: string };
 
-/** What every stored fact says about its own making. */
+/** The metadata of every stored fact: its cause and its time. */
 export interface Metadata {
   readonly actor: Actor;
   /** The request through which it came, given back to the caller as `X-Request-Id`. */

@@ -25,9 +25,9 @@ const destination = ["destinationId", "tenantId", "at"] as const;
 const sender = ["senderId", "tenantId", "at"] as const;
 
 /**
- * The facts of every history, and what of them is shown: what is not named here, a new field too, is hidden. Hidden are
- * sealed secrets, credentials and addresses, wrapped keys, all hashes, what a purge's facts repeat of other purges, and
- * the place in the log up to which a purge counted.
+ * The facts of every history, and their shown fields: fields not named here, new ones too, are hidden. Hidden are
+ * sealed secrets, credentials and addresses, wrapped keys, all hashes, the other purges that a purge's facts repeat,
+ * and the place in the log up to which a purge counted.
  */
 export const histories = {
   tenant: {
@@ -110,7 +110,7 @@ const shownByType = new Map<string, "all" | readonly string[]>(
   Object.values(histories).flatMap((types) => Object.entries(types)),
 );
 
-/** What a history shows of a fact's data: nothing if the fact is in none, of authentication only the kind. */
+/** The shown fields of a fact's data: none if no history has the fact; of authentication only the kind. */
 export function shownData({ type, data }: DomainEvent): object {
   const shown = shownByType.get(type) ?? [];
   if (shown === "all") return data;
@@ -130,7 +130,7 @@ export interface HistoryItem {
   readonly data: object;
 }
 
-/** A fact as the API shows it, from what the log says of it. */
+/** A fact as the API shows it, from its entry in the log. */
 export function historyItem(
   fact: DomainEvent & { readonly revision: number; readonly position: string; readonly metadata: Metadata },
 ): HistoryItem {

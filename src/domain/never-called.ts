@@ -1,4 +1,4 @@
-/** Link-local networks, and where clouds answer for a machine's own identity (CIDR): no setting opens these. */
+/** Link-local networks and the metadata services of clouds (CIDR): no setting allows calls to these. */
 export const neverCalled: readonly string[] = [
   "169.254.0.0/16",
   "100.100.100.200/32", // Alibaba

@@ -18,15 +18,15 @@ export const streams = {
   platform: "platform",
 } as const;
 
-/** The category of a stream: what kind of thing it is about. */
+/** The category of a stream: the kind of its subject. */
 export function categoryOf(stream: string): string {
   const dash = stream.indexOf("-");
   return dash < 0 ? stream : stream.slice(0, dash);
 }
 
 /**
- * What a stream is about, from its name: the id, of an event its key ({@link keyOfEvent}); the whole name where there
- * is only one.
+ * The subject of a stream, from its name: its id; the key of an event ({@link keyOfEvent}); the whole name of a stream
+ * that is the only one of its kind.
  */
 export function subjectOf(stream: string): string {
   return stream.slice(stream.indexOf("-") + 1);

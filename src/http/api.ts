@@ -5,7 +5,7 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { SharedMemory } from "./memory/request-memory.ts";
 import type { Health } from "./routes/health.ts";
 
-/** What answers need, whatever they are about. */
+/** The parts that every kind of answer needs. */
 export interface Common {
   readonly health: Health;
   readonly clock: Clock;

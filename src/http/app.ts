@@ -29,10 +29,10 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
 
-/** How much longer a command may make the answer for which memory was held before. */
+/** How many bytes longer a command's answer may be than the one for which memory was held before. */
 const changedBytes = 1_024;
 
-/** The whole API as a request listener, and its ingest for requests that came another way. */
+/** The whole API as a request listener, and its ingest for fast-path requests. */
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
   const fail = createFailures(api);
   const answerIngest = createAnswerIngest(api, fail);
@@ -89,7 +89,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
   return [...routes, ...docsRoutes([...routes, ingestOperation])];
 }
 
-/** Answers 404: a dot segment is not resolved, and is no id. A proxy's rule saw another path if it resolved it. */
+/** Answers 404 to dot segments: they are not resolved, but a proxy may resolve them and check rules for that path. */
 async function refuseDotSegments(context: Context, next: () => Promise<void>): Promise<void> {
   if (hasDotSegment(context.path)) answerUnknownPath(context);
   else await next();

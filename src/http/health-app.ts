@@ -6,7 +6,7 @@ import { requestIdOf } from "./requests/identifiers.ts";
 import type { Answer } from "./route.ts";
 import { healthProbes } from "./routes/health.ts";
 
-/** What a process without the API answers: whether it lives, whether it can work, and its metrics. */
+/** The answers of a process without the API: whether it lives, whether it can work, and its metrics. */
 export function createHealthApp(common: Common): RequestListener {
   const probes = healthProbes(common.health);
   const fail = createFailures(common);

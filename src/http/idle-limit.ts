@@ -11,8 +11,8 @@ interface Served {
 }
 
 /**
- * Ends connections that are idle for too long after an answer. Node begins its own timer anew with every byte, though
- * empty lines, which it ignores between requests, begin no request.
+ * Ends connections that are idle for too long after an answer. Node restarts its own timer with every byte, even with
+ * empty lines, which it ignores between requests.
  */
 export class IdleLimit {
   readonly #clock: Pick<Clock, "monotonic" | "schedule">;

@@ -10,7 +10,7 @@ const mostWaiting = 256;
  * while one waits.
  */
 export class PipelinedRequests {
-  /** The answer to what each connection sent last. */
+  /** The response to the newest request of each connection. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
   /** How many requests of each connection wait. */
   readonly #waiting = new WeakMap<Duplex, number>();
@@ -30,8 +30,8 @@ export class PipelinedRequests {
   }
 
   /**
-   * Refuses what a connection sent last, which cannot be read, and all behind it: by `refuse` when all before it are
-   * answered. Where its own answer has begun, the connection breaks off instead.
+   * Refuses the unreadable bytes that a connection sent last, and all behind them: calls `refuse` when all requests
+   * before them are answered. If they belong to a request whose answer has begun, destroys the connection instead.
    */
   refuse(socket: Duplex, refuse: () => void): void {
     if (this.#refused.has(socket)) return;

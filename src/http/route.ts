@@ -43,28 +43,28 @@ export interface Exchange {
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** What callers must know of an operation: what reads a query or checks a body has the schema that documents it. */
+/** An operation as callers see it. The readers of its query and body have the schemas that document them. */
 export interface Operation {
   readonly method: Method;
   /** Names its parameters with colons. */
   readonly path: string;
-  /** What callers must show: an access token, an API key, or nothing. */
+  /** The credential that callers must send: an access token, an API key, or none. */
   readonly security: "bearer" | "apiKey" | "none";
   readonly query?: { readonly schema: SchemaObject };
   readonly body?: { readonly schema: SchemaObject };
 }
 
-/** An operation with what it does. */
+/** An operation with its implementation. */
 export interface Route extends Operation {
-  /** Does what is asked. What it throws is answered as errors.ts says: a Refusal by its kind. */
+  /** Carries the operation out. Thrown errors are answered as errors.ts says: a Refusal by its kind. */
   readonly run: (exchange: Exchange) => Promise<Answer>;
 }
 
-/** What the handler of a signed-in operation gets. */
+/** The input of the handler of a signed-in operation. */
 export interface Call<Input> extends Exchange {
   readonly caller: Session;
   readonly origin: Origin;
-  /** The body, or what the query asks for. */
+  /** The body, or the parameters of the query. */
   readonly input: Input;
 }
 
@@ -128,7 +128,7 @@ export function pathId({ params }: Exchange): string {
   return uuidOf(params["id"] ?? "");
 }
 
-/** Who is behind a request, for the log. */
+/** The origin of a request, for the log. */
 export function originOf(actor: Actor, requestId: string): Origin {
   return { actor, correlationId: requestId, causationId: null };
 }

@@ -17,10 +17,10 @@ export interface Patience {
   readonly request: number;
   /** To take any more of an answer; up to twice as long, as Node's timer starts again if some of it was taken. */
   readonly answer: number;
-  /** How often the limits of what is sent are looked at: by so much later a slow client may be cut off. */
+  /** The interval of checks of a request's limits: a slow client may be cut off so much later. */
   readonly checkEvery: number;
   /**
-   * To send the first bytes of a connection, or the next piece of a plain request. A client that is slower is not cut
+   * To send the first bytes of a connection, or the next piece of a fast-path request. A slower client is not cut
    * off: Node's HTTP server takes over, and the limits above count.
    */
   readonly silence: number;
@@ -35,7 +35,7 @@ const headerBytes = 16_384;
 /** Bytes that Node buffers of a body or an answer before it waits; it still reads pieces of up to 64 KiB. */
 const bufferBytes = 16_384;
 
-/** What is hardly HTTP, by the code of the parser's error. */
+/** The answers to unparsable requests, by the code of the parser's error. */
 const unparsable: Readonly<Record<string, readonly [status: number, text: string]>> = {
   HPE_HEADER_OVERFLOW: [431, `headers: must be at most ${headerBytes} bytes, the request line included`],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "body: its chunks have extensions that are too large"],
@@ -43,16 +43,16 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
 };
 
-/** What a server may be given besides its app. */
+/** Optional parts of a server besides its app. */
 export interface ServerParts {
-  /** What answers plain requests to ingest; without, they are the app's. */
+  /** Answers fast-path requests to ingest; without it the app answers them. */
   readonly plain?: Pick<FastPathHost, "answerIngest" | "memory" | "maxBodyBytes">;
   readonly patience?: Patience;
 }
 
 /**
- * An HTTP server, not yet listening. Its app gets the request target in origin form, whatever form it came in. What is
- * hardly HTTP is answered in a line of text, too. While the server closes, answers tell clients to reconnect.
+ * An HTTP server, not yet listening. Its app gets every request target in origin form. Unparsable requests are answered
+ * in a line of text, too. While the server closes, answers tell clients to reconnect.
  */
 export function createHttpServer(
   app: RequestListener,
@@ -88,7 +88,7 @@ export function createHttpServer(
     connectionsCheckingInterval: patience.checkEvery,
     maxHeaderSize: headerBytes,
     highWaterMark: bufferBytes,
-    // Node's own answer says nothing.
+    // Node's own answer has no explanation.
     requireHostHeader: false,
   };
   const server = plain
@@ -96,7 +96,7 @@ export function createHttpServer(
       ...plain, ids, clock, keepAliveMs, idleMs, answerMs: patience.answer, silenceMs: patience.silence,
     })
     : createServer(options, serve);
-  // Who sends no more may wait for answers. Node's documentation and types leave it out.
+  // A client that sends no more may wait for answers. Node's documentation and types leave it out.
   Object.assign(server, { httpAllowHalfOpen: true });
   // Set for the connection, which costs less than for each of its answers.
   server.timeout = patience.answer;

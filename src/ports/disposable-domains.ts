@@ -1,4 +1,4 @@
-/** Mail domains whose addresses nobody reads for long. */
+/** Domains of disposable email addresses. */
 export interface DisposableDomains {
   /** Whether the domain, in any case, or one above it is known as disposable. */
   has(domain: string): boolean;

@@ -100,7 +100,7 @@ export interface Wanted {
   readonly types?: readonly string[];
 }
 
-/** Whether an entry is among those. */
+/** Whether an entry is among the wanted ones. */
 export function isWanted(
   { stream, type }: { readonly stream: string; readonly type: string }, { categories, types }: Wanted,
 ): boolean {
@@ -113,7 +113,7 @@ export interface SubscriptionOptions extends Wanted {
   readonly after: Position;
 }
 
-/** A handler that follows the log until it is stopped, whatever fails meanwhile. */
+/** A handler that follows the log until it is stopped; failures do not end it. */
 export interface Subscription {
   /** Resolves when no handler is running and none will be called. */
   stop(): Promise<void>;
@@ -125,7 +125,7 @@ export interface EventLog {
   readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }>;
   /** The position of the newest committed entry. */
   head(): Promise<Position>;
-  /** How far the log reaches, with what an engine itself wrote after the newest entry: no `upTo` is beyond it. */
+  /** The log's end, behind an engine's own records after the newest entry: no `upTo` is beyond it. */
   end(): Promise<Position>;
   /** Catches up, then follows live. Survives the engine's restarts: it resumes where it was. */
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription;

@@ -7,11 +7,11 @@ export interface RateLimit {
 /** An admission that may be taken back. */
 export interface RateLimitSlot {
   readonly id: string;
-  /** Under which it counts. */
+  /** The keys under which the admission counts. */
   readonly keys: readonly string[];
 }
 
-/** The kind of an admission: what its key begins with, up to the first colon. */
+/** The kind of an admission: the beginning of its key, up to and with the first colon. */
 export function kindOf(key: string): string {
   return key.slice(0, key.indexOf(":") + 1);
 }
@@ -31,16 +31,16 @@ export class ExpiringStateUnavailable extends Error {
 export interface ExpiringState {
   /** The values, null where there is none or its time is over. */
   get(keys: readonly string[]): Promise<readonly (string | null)[]>;
-  /** Durable when it resolves, as nothing else here is. `ttlMs` null: does not expire. */
+  /** Durable when it resolves; no other change of this state is. `ttlMs` null: does not expire. */
   put(key: string, value: string, ttlMs: number | null): Promise<void>;
   /**
-   * Counts one attempt under every key at once, unless one of them is at its limit already: then
-   * nothing is counted and the answer is null. Right under any number of parallel callers. An attempt
-   * counts until `windowMs` have passed since, no longer. All of a kind (see {@link kindOf}) last equally long; where
-   * there are too many, the oldest are dropped: only a caller that uses that many keys is then counted too low.
+   * Counts one attempt under every key at once, unless one of them is at its limit already: then nothing is counted and
+   * the result is null. Correct under any number of parallel callers. An attempt counts for `windowMs`. All admissions
+   * of a kind (see {@link kindOf}) last equally long. If there are too many, the oldest are dropped: only a caller that
+   * uses that many keys is then counted too low.
    */
   admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null>;
-  /** Takes an admission back, as if it had not been. */
+  /** Takes an admission back: it does not count any more. */
   forgive(ticket: RateLimitSlot): Promise<void>;
   /** Takes or renews a lease: true while `owner` holds it. Expires by the engine's own clock. */
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Ids and randomness come from here only, so that a simulation can own them. */
+/** The only source of ids and randomness, so that a simulation can control them. */
 export interface Ids {
   /** A fresh UUIDv7: sorts by the time of its making. */
   uuid(): string;

@@ -1,9 +1,9 @@
-/** What became of a payload: the mapped JSON text, or why there is none. */
+/** The result of a mapping: the mapped JSON text, or why there is none. */
 export type Mapped = { readonly text: string } | { readonly problem: string };
 
 /**
- * Mappings written by tenants, run where they can hold up nobody but their own tenant. Both questions throw a
- * Refusal (unavailable) when too much of the tenant's, or of everybody's, waits already.
+ * Mappings written by tenants, run where they can delay their own tenant only. Both methods throw a Refusal
+ * (unavailable) when too many calls of the tenant, or of all tenants, wait already.
  */
 export interface Mappings {
   /** Why the expression cannot be a mapping, or null when it compiles. */

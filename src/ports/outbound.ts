@@ -1,6 +1,6 @@
 import type { FailureReason } from "../domain/event/events.ts";
 
-/** A POST, made once: what fails is tried again by nobody but the caller. */
+/** A POST, made once: the client does not retry failures. */
 export interface OutboundRequest {
   /** https only. */
   readonly url: string;
@@ -35,9 +35,9 @@ export interface OutboundFailure {
   readonly connected: boolean;
 }
 
-/** The one way out: every outbound call, to destinations and to token endpoints, goes through it. */
+/** Makes every outbound call, to destinations and to token endpoints. */
 export interface OutboundClient {
-  /** POSTs. Never throws, never follows a redirect, is over by the configured deadline whatever the receiver does. */
+  /** POSTs. Never throws, never follows a redirect, is over by the configured deadline in every case. */
   post(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
   /** Why a URL can never be called (not https, or its host a literal address that is not allowed), or null. */
   refusalOf(url: string): string | null;

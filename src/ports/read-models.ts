@@ -15,13 +15,13 @@ export interface CollectionDefinition {
   /** Fields of each index, in order; the key is its last part where it is not named. */
   readonly indexes: readonly (readonly string[])[];
   /**
-   * Holds what people may ask to have erased: what is removed from it, or set to null, soon disappears from the
+   * Holds data that people may ask to have erased: removed documents, and fields set to null, soon disappear from the
    * engine's files.
    */
   readonly personal?: true;
 }
 
-/** What a field holds, by its kind: a string for `id`, `text` and `time`, any JSON value for `json`. */
+/** The value of a field, by its kind: a string for `id`, `text` and `time`, any JSON value for `json`. */
 export type FieldValue = string | number | boolean | null | object;
 /** A document by its fields. One that is read has every field of its collection, null where nothing was put. */
 export type Document = Readonly<Record<string, FieldValue>>;
@@ -66,7 +66,7 @@ export interface Counter {
   readonly bucket: number;
 }
 
-/** What a counter has come to. */
+/** The total of a bucket of a counter. */
 export interface Bucket {
   readonly bucket: number;
   readonly total: number;
@@ -152,9 +152,9 @@ export interface ReadModels extends ReadModelQuestions {
    */
   standsAt(checkpoint: Position): Promise<boolean>;
   /**
-   * Makes what they cover durable, and tells whether they were built under this fingerprint and none are being built to
-   * take their place. Only then may what they cover be deleted from the log: read models that are being built, or that
-   * a loss of power took back, might have read a part of it and then find the rest gone.
+   * Makes the read models durable, and tells whether they were built under this fingerprint and none are being built to
+   * take their place. Only then may entries that they cover be deleted from the log: read models that are being built,
+   * or that a loss of power set back, might have read some of these entries and then find the rest gone.
    */
   settle(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
@@ -165,13 +165,13 @@ export interface ReadModels extends ReadModelQuestions {
 export interface ReadModelWriter {
   /**
    * The position and definition fingerprint the stored read models were built under; null when there are none. A writer
-   * begins with this: read models that processes share refuse what an earlier writer still sends (ReadModelsTakenOver).
+   * begins with this call: shared read models then refuse writes of earlier writers (ReadModelsTakenOver).
    */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
   /**
-   * Begins anew with empty collections for the definitions. An adapter may keep answering {@link ReadModels}' questions
-   * from what there was until {@link publish}; the writer's own view, {@link ReadModelWriter.state} included, is of the
-   * new ones at once, and a writer that starts after a crash carries on with them.
+   * Starts again with empty collections for the definitions. Until {@link publish}, an adapter may answer the questions
+   * of {@link ReadModels} from the former collections; the writer's own view, {@link ReadModelWriter.state} included,
+   * is of the new ones at once, and a writer that starts after a crash carries on with them.
    */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
   /**

@@ -17,7 +17,7 @@ export interface Sealing {
   wrap(key: SealingKey, place: string): string;
   /** Throws Unsealable. */
   unwrap(wrapped: string, place: string): SealingKey;
-  /** A fresh envelope each time: that two of them hold the same text cannot be told. */
+  /** A fresh envelope each time: nobody can tell whether two of them hold the same text. */
   seal(text: string, key: SealingKey, place: string): string;
   /** Throws Unsealable. */
   open(sealed: string, key: SealingKey, place: string): string;

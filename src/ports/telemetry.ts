@@ -6,15 +6,15 @@ import type { Clock } from "./clock/clock.ts";
 export interface Logger {
   /** For looking into a single case; off unless asked for. */
   debug(fields: object, message: string): void;
-  /** What works as it should: starts, ends, and one line for each attempt. */
+  /** Normal operation: starts, ends, and one line for each attempt. */
   info(fields: object, message: string): void;
-  /** What the relay recovers from by itself, but somebody may want to know. */
+  /** Problems that the relay recovers from by itself, but that an operator may want to know of. */
   warn(fields: object, message: string): void;
-  /** What failed; an `err` among the fields is shown with its stack. */
+  /** Failures; an `err` among the fields is shown with its stack. */
   error(fields: object, message: string): void;
 }
 
-/** Oddities that an operator should look at: a closed list, so that each has a count before it first happens. */
+/** Anomalies that an operator should look at: a closed list, so that each has a count before it first happens. */
 export const anomalies = [
   "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
   "housekeeping", "key rotation", "leadership", "mapping process lost", "mapping process start",
@@ -32,27 +32,27 @@ export const loginResults = ["succeeded", "refused", "throttled"] as const;
 /** One of {@link loginResults}. */
 export type LoginResult = (typeof loginResults)[number];
 
-/** What is counted for `/metrics`. */
+/** The counts for `/metrics`. */
 export interface Metrics {
   /** An event was accepted, durably. */
   accepted(): void;
   /** An accepted or replayed event finished. */
   finished(status: FinishedStatus): void;
-  /** An event that was given up went back to work. */
+  /** An event that was given up was replayed. */
   replayed(): void;
   /** An ingest request was answered with this status, `seconds` after it came. */
   ingest(status: number, seconds: number): void;
-  /** An attempt ended, after `seconds` if anybody saw it; the reason is "none" where it succeeded. */
+  /** An attempt ended, after `seconds` if that is known; the reason is "none" if it succeeded. */
   attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number | null): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
   /** Somebody tried to log in. */
   login(result: LoginResult): void;
-  /** Something odd that an operator should look at. */
+  /** An anomaly happened that an operator should look at. */
   anomaly(kind: Anomaly): void;
 }
 
-/** What work in the background needs: a clock, and where its anomalies are told. */
+/** The instruments of background work: a clock, and the places where anomalies are reported. */
 export interface Instruments {
   readonly clock: Clock;
   readonly logger: Logger;

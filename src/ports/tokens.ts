@@ -1,4 +1,4 @@
-/** What an access token says. */
+/** The claims of an access token. */
 export interface SessionClaims {
   readonly userId: string;
   readonly tenantId: string;

@@ -1,6 +1,6 @@
 import type { Position } from "./event-store.ts";
 
-/** A freshly accepted event with what its first attempt needs, so that nothing is read back. */
+/** A newly accepted event with all data for its first attempt, so that nothing is read back. */
 export interface FirstAttempt {
   readonly kind: "first";
   readonly destinationId: string;
@@ -21,11 +21,11 @@ export interface FirstAttempt {
 export interface WakeUp {
   readonly kind: "wake";
   readonly destinationId: string;
-  /** How far the due index must have come before it is asked; `logStart` where no fact called for this. */
+  /** The position that the due index must have reached before it is asked; `logStart` if no fact caused the wake-up. */
   readonly position: Position;
 }
 
-/** What goes through the queue, keyed by its destination. */
+/** An item of the queue, keyed by its destination. */
 export type WorkItem = FirstAttempt | WakeUp;
 
 /** A worker's membership: while it lasts, the destinations of its items are this worker's alone. */
@@ -34,7 +34,7 @@ export interface QueueSession {
   readonly alive: boolean;
 }
 
-/** What a process does with its share of the items. */
+/** The consumer of a process's share of the items. */
 export interface WorkConsumer {
   /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;

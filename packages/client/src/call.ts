@@ -1,6 +1,6 @@
 import { errorOf, notTheRelays, unreachable } from "./relay-error.ts";
 
-/** Where the relay is, and what to show it. */
+/** The relay's address, and the caller's credential. */
 export interface ClientOptions {
   /** The relay's address, with the path that a proxy may put before its own, such as `https://hooks.example.com`. */
   readonly url: string;
@@ -12,7 +12,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** What goes with one call. */
+/** Options of one call. */
 export interface CallOptions {
   /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -25,7 +25,7 @@ export interface Operation {
   readonly method: string;
   /** Names its parameters in braces. */
   readonly path: string;
-  /** What the caller must show. */
+  /** The credential that the operation requires. */
   readonly credential?: "token" | "apiKey";
   /** Whether it takes parameters. */
   readonly parameters?: true;
@@ -63,7 +63,7 @@ export async function send(client: ClientOptions, call: Call): Promise<unknown> 
   const init: RequestInit = {
     method: operation.method,
     headers: await headersOf(client, call),
-    // The relay never redirects: another server would be shown the credentials.
+    // The relay never redirects. To follow a redirect would show the credentials to another server.
     redirect: "error",
     ...(call.body === undefined ? {} : { body: textOf(call.body) }),
     ...(signal ? { signal } : {}),

@@ -3,7 +3,7 @@ import { createClient, type RelayClient } from "./client.ts";
 import { pauseFor, withRetries, type RetryPolicy } from "./retries.ts";
 import type { AnswerOf } from "./types.ts";
 
-/** Where events go, and the key that lets them in. */
+/** The relay and the destination of events, and the API key. */
 export interface ProducerOptions extends Pick<ClientOptions, "url" | "fetch">, Partial<RetryPolicy> {
   /** An API key, prefix `rk_`. */
   readonly apiKey: string;
@@ -14,7 +14,7 @@ export interface ProducerOptions extends Pick<ClientOptions, "url" | "fetch">, P
   readonly timeout?: number;
 }
 
-/** What goes with one event. */
+/** Options of one event. */
 export interface Posting {
   /** Names the event within the tenant, so that it is accepted once however often it is posted; random unless set. */
   readonly idempotencyKey?: string;
@@ -41,7 +41,7 @@ export class Producer {
   /**
    * Posts a JSON object; a text or bytes go out as they are. Resolves once the event is on the relay's disk: to its
    * acceptance, or to the event that was accepted earlier under the same idempotency key. Tries again while the relay
-   * cannot be reached, is overloaded or asks for a slower pace. Rejects with the RelayError of the last attempt, with a
+   * cannot be reached, is overloaded or asks for a slower rate. Rejects with the RelayError of the last attempt, with a
    * DOMException (TimeoutError) where that took too long, and with the signal's reason.
    */
   post(

@@ -1,6 +1,6 @@
 /**
- * What went wrong, for programs. It follows from the status but for three: `disposable-email`, `unexpected` (the answer
- * is not the relay's) and `unreachable` (there is no answer).
+ * The kind of an error, for programs. It follows from the status but for three: `disposable-email`, `unexpected` (the
+ * answer is not the relay's) and `unreachable` (there is no answer).
  */
 export type ErrorCode =
   | "invalid"
@@ -18,7 +18,7 @@ export type ErrorCode =
   | "unexpected"
   | "unreachable";
 
-/** What else is known of a request that failed. */
+/** Further details of a failed request. */
 export interface ErrorDetails {
   /** The operation that was called, such as `createDestination`. */
   readonly operation: string;
@@ -62,7 +62,7 @@ export class RelayError extends Error {
   }
 }
 
-/** The error that an answer with this text stands for; `now` is in ms since 1970. */
+/** The error for an answer with this text; `now` is in ms since 1970. */
 export function errorOf(operation: string, answer: Response, text: string, now: number): RelayError {
   const { status, headers } = answer;
   const told = toldBy(headers.get("content-type") ?? "", text);
@@ -74,20 +74,20 @@ export function errorOf(operation: string, answer: Response, text: string, now: 
   });
 }
 
-/** The error for a request that has no whole answer; its cause is what `fetch` rejected with. */
+/** The error for a request without a complete response; its cause is the error of `fetch`. */
 export function unreachable(operation: string, cause: unknown): RelayError {
   const details = { operation, field: null, requestId: null, retryAfter: null };
   return new RelayError("the relay cannot be reached", 0, "unreachable", details, { cause });
 }
 
-/** The error for a success that is none of the relay's: a proxy's page, or another service. */
+/** The error for a success that is not the relay's: the page of a proxy, or an answer of another service. */
 export function notTheRelays(operation: string, answer: Response): RelayError {
   const message = "the answer is not the relay's: is the address right?";
   const details = { operation, field: null, requestId: answer.headers.get("x-request-id"), retryAfter: null };
   return new RelayError(message, answer.status, "unexpected", details);
 }
 
-/** What a body says: a page of a proxy says nothing. */
+/** The message in an error's body; none in a proxy's page. */
 function toldBy(type: string, text: string): { readonly message?: string; readonly isDisposableEmail?: boolean } {
   if (type.startsWith("text/plain") && text !== "") return { message: text };
   if (!type.startsWith("application/json")) return {};
@@ -99,7 +99,7 @@ function toldBy(type: string, text: string): { readonly message?: string; readon
   }
 }
 
-/** What a `Retry-After` asks for, a number of seconds or a date; null without one. */
+/** Seconds until the time in a `Retry-After`, which is a number of seconds or a date; null without one. */
 function secondsUntil(header: string | null, now: number): number | null {
   if (header === null) return null;
   if (/^\d+$/.test(header)) return Number(header);

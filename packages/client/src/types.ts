@@ -16,7 +16,7 @@ export type ParametersOf<Id extends OperationId> =
 export type BodyOf<Id extends OperationId> =
   operations[Id] extends { requestBody: { content: { "application/json": infer Body } } } ? Body : never;
 
-/** What an operation answers: JSON, a text, or undefined where its answer has no body. */
+/** The type of an operation's answer: JSON, a text, or undefined where its answer has no body. */
 export type AnswerOf<Id extends OperationId> = ContentOf<Successes<operations[Id]["responses"]>>;
 
 /** A page of a list, and the whole list by `for await`: see `paged`. */

@@ -5,11 +5,11 @@ export interface Delivery {
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** What a delivery is verified by. */
+/** The secrets and options for the verification of a delivery. */
 export interface Verification {
   /** The webhook secret (`whsec_`), or several of which any may have signed, as while one is being replaced. */
   readonly secret: string | readonly string[];
-  /** How many seconds the signature's moment may be away from now; 300 unless set. */
+  /** How many seconds the signature's time may differ from now; 300 unless set. */
   readonly tolerance?: number;
   /** The present moment, ms since 1970; the platform's clock unless set. */
   readonly now?: () => number;
@@ -45,8 +45,8 @@ const digestBytes = 32;
 
 /**
  * Verifies `webhook-signature` (Standard Webhooks) in constant time. Rejects with a SignatureError unless one of the
- * secrets signed these very bytes at a moment near now, with a TypeError where a secret is none, and with a SyntaxError
- * where what was signed is no JSON.
+ * secrets signed these very bytes at a time near now, with a TypeError if a secret is malformed, and with a SyntaxError
+ * if the signed body is not JSON.
  */
 export async function verifyDelivery(
   { body, headers }: Delivery, { secret, tolerance = 300, now = Date.now }: Verification,

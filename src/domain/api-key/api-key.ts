@@ -4,7 +4,7 @@ import type { Timestamp } from "../time.ts";
 import type { ApiKeyEvent } from "./events.ts";
 
 /**
- * An API key as folded from its own stream. A caller's key is known by its hash; what lists show is in the read models.
+ * An API key as folded from its own stream. A caller's key is known by its hash; the read models have the lists.
  */
 export interface ApiKey {
   readonly id: string;
@@ -21,7 +21,7 @@ export interface ApiKey {
 /** Undefined before the key was issued; a revoked one stays, marked. */
 export type ApiKeyState = ApiKey | undefined;
 
-/** Commands to a key; `at` is when, and the time of the facts. */
+/** Commands to a key; `at` is their time, and that of the facts. */
 export type ApiKeyCommand =
   | {
       readonly type: "IssueApiKey";
@@ -32,7 +32,7 @@ export type ApiKeyCommand =
   | { readonly type: "RecordUse"; readonly usedAt: Timestamp; readonly at: Timestamp }
   | { readonly type: "RevokeApiKey"; readonly at: Timestamp };
 
-/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: ApiKeyState, command: ApiKeyCommand): ApiKeyEvent[] {
   if (command.type === "IssueApiKey") {
     const { key, at } = command;

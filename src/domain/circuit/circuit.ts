@@ -38,8 +38,8 @@ type CircuitFact<Type extends string, Absent extends keyof Circuit = never> =
   DomainEvent<Type, Omit<Circuit, Absent> & { eventId: string | null; at: Timestamp }>;
 
 /**
- * What happened to a circuit; each carries its whole state from then on. `eventId`: the event whose attempt it came of,
- * or whose attempt is the probe; null where none did, and in facts of older programs.
+ * Facts about a circuit; each carries its whole state from then on. `eventId`: the event whose attempt caused the fact,
+ * or whose attempt is the probe; null if there is none, and in facts of older programs.
  */
 export type CircuitEvent =
   | CircuitFact<"CircuitCounted">
@@ -49,7 +49,7 @@ export type CircuitEvent =
   | CircuitFact<"CircuitProbeReleased">
   | CircuitFact<"CircuitClosed", "lastProbe">;
 
-/** The circuit of a destination nothing has yet happened to. */
+/** The circuit of a destination without any fact about its circuit. */
 export function newCircuit(destinationId: string, tenantId: string): Circuit {
   return { destinationId, tenantId, position: "Closed", failures: 0, openUntil: null, probe: null };
 }
@@ -77,7 +77,7 @@ export type CircuitCommand =
     }
   /**
    * An attempt ended that neither counts as a failure nor resets the count: it failed by the relay's own fault, or was
-   * answered 429. `pausedUntil`: until when its receiver wants no new attempt.
+   * answered 429. `pausedUntil`: the time until which its receiver wants no new attempt.
    */
   | {
       readonly type: "EndUncounted";
@@ -103,7 +103,7 @@ export type CircuitCommand =
   /** A person set the destination active. That ends a pause, too. */
   | { readonly type: "Close"; readonly at: Timestamp };
 
-/** What a command changes; an empty list when it changes nothing, a lost claim included. */
+/** The facts that a command leads to; an empty list when it changes nothing, a lost claim included. */
 export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] {
   const before = withoutPastPause(state, command.at);
   const fact = <T extends CircuitEvent["type"]>(type: T, change: Partial<Circuit>, from: Circuit = before) =>
@@ -180,17 +180,17 @@ function eventIdOf(command: CircuitCommand): string | null {
   return "eventId" in command ? command.eventId : null;
 }
 
-/** Whether a probe keeps another from being claimed: unless it is the very one that was seen to be lost. */
+/** Whether a probe keeps another from being claimed: every probe does, except the one that is known to be lost. */
 function stands(probe: Probe | null, lost: Probe | null): boolean {
   return probe !== null && !(lost && isSame(probe, lost));
 }
 
-/** Whether two are one claim: an event may be claimed as a probe more than once. */
+/** Whether two probes are the same claim: an event may be claimed as a probe more than once. */
 export function isSame(a: Probe | null | undefined, b: Probe): boolean {
   return a?.eventId === b.eventId && a.leaseUntil === b.leaseUntil;
 }
 
-/** Whether the circuit is at the point where one probe, and only one, may go. */
+/** Whether the circuit is half-open, or its timer has ended, so that one probe may go. */
 export function mayProbe(state: Circuit, at: Timestamp): boolean {
   return state.position === "HalfOpen" || (state.openUntil !== null && state.openUntil <= at);
 }

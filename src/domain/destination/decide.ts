@@ -4,7 +4,7 @@ import type { Timestamp } from "../time.ts";
 import type { DestinationAuth, DestinationEvent } from "./events.ts";
 import type { DestinationState } from "./state.ts";
 
-/** Commands to a destination. In a change, what is left out (undefined) stays as it is. */
+/** Commands to a destination. In a change, fields left out (undefined) stay as they are. */
 export type DestinationCommand =
   | {
       readonly type: "RegisterDestination";
@@ -23,7 +23,7 @@ export type DestinationCommand =
   | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
   | { readonly type: "DeleteDestination"; readonly at: Timestamp };
 
-/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {
   if (command.type === "RegisterDestination") {
     if (state) refuse("conflict", "the destination exists already");

@@ -5,7 +5,7 @@ import { ownFailures, type Answer, type FailureReason, type WebhookEvent } from 
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
 
-/** Commands to an event; `at` is when, and the time of the facts. */
+/** Commands to an event; `at` is their time, and that of the facts. */
 export type WebhookCommand =
   | {
       readonly type: "Accept";
@@ -36,7 +36,7 @@ export type WebhookCommand =
       readonly error: string;
       readonly requestHeaders: Readonly<Record<string, string>> | null;
       readonly answer: Answer | null;
-      /** What the receiver asked for by `Retry-After`, milliseconds. */
+      /** The wait that the receiver asked for by `Retry-After`, milliseconds. */
       readonly retryAfterMs: number | null;
       readonly policy: RetryPolicy & { readonly maxTrys: number };
       readonly destinationDeleted: boolean;
@@ -47,10 +47,10 @@ export type WebhookCommand =
   | { readonly type: "Replay"; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
-/** An event that had so many attempts is not replayed again: whoever looks at it reads them all, with the answers. */
+/** An event that had so many attempts is not replayed again: each look at it reads them all, with the answers. */
 const replayLimit = 1_000;
 
-/** What a command changes; an empty list when there is nothing (more) to do. Throws a Refusal. */
+/** The facts that a command leads to; an empty list when there is nothing (more) to do. Throws a Refusal. */
 export function decide(state: WebhookState, command: WebhookCommand): WebhookEvent[] {
   if (command.type === "Accept") {
     if (state) refuse("conflict", "the event exists already");
@@ -98,7 +98,7 @@ function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "
   ];
 }
 
-/** A late success counts, whatever was concluded meanwhile; only Cancelled is final. */
+/** A late success counts in every status of the event; only a cancelled one stays Cancelled. */
 function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succeed" }>): WebhookEvent[] {
   const { attempt, durationMs, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];

@@ -6,8 +6,8 @@ const lowestKey = "0000-0000-000000000000";
 const highestKey = "ffff-ffff-ffffffffffff";
 
 /**
- * The id of an event: the millisecond of its acceptance (since 1970), then its key. Ids so follow each other in
- * time, which keeps every index over them cheap to add to, however many there are.
+ * The id of an event: the millisecond of its acceptance (since 1970), then its key. So ids ascend in time, which keeps
+ * insertions into every index over them cheap, however many there are.
  */
 export function eventIdOf(acceptedMs: number, key: string): string {
   const time = acceptedMs.toString(16).padStart(hexDigits, "0");
@@ -15,8 +15,8 @@ export function eventIdOf(acceptedMs: number, key: string): string {
 }
 
 /**
- * What tells an event from all others and names its stream: the last three groups of its id. With an idempotency
- * key it follows from that key, so that of two events with one key the second finds the stream taken.
+ * The unique part of an event's id, which names its stream: the last three groups. With an idempotency key it follows
+ * from that key, so that of two events with one key the second finds the stream taken.
  */
 export function keyOfEvent(eventId: string): string {
   return eventId.slice(timeChars);

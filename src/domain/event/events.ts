@@ -4,8 +4,8 @@ import type { Timestamp } from "../time.ts";
 
 /**
  * The statuses of an accepted event. Failed lasts only between two facts of one append, WaitingRetry until the next
- * attempt; CriticalFailure is given up (and can be replayed), Cancelled was taken out by a person or with its
- * destination.
+ * attempt. An event in CriticalFailure was given up, and can be replayed; a Cancelled one was cancelled by a person or
+ * with its destination.
  */
 export const eventStatuses = [
   "Pending",
@@ -20,8 +20,8 @@ export const eventStatuses = [
 export type EventStatus = (typeof eventStatuses)[number];
 
 /**
- * What every fact after the first repeats, so that a projection or a counter needs no other fact:
- * whose event it is, and which status the fact leaves and enters (the same one where it moves nothing).
+ * Fields that every fact after the first repeats, so that a projection or a counter needs no other fact: the event, its
+ * owner, and the statuses before and after the fact (equal if the fact does not change the status).
  */
 export interface Moved {
   eventId: string;
@@ -62,7 +62,7 @@ export interface Answer {
   readonly truncated: boolean;
 }
 
-/** Facts of an `event-<id>` stream: one accepted webhook event and all that was done about it. */
+/** Facts of an `event-<id>` stream: the acceptance of a webhook event, and all its attempts and changes. */
 export type WebhookEvent =
   | DomainEvent<
       "EventAccepted",
@@ -77,7 +77,7 @@ export type WebhookEvent =
         idempotencyKey: string | null;
         /** The very text to deliver; its UTF-8 bytes are the bytes received. */
         payload: string;
-        /** What was received, where a sender's mapping made something else of it; null otherwise. */
+        /** The received body, if a sender's mapping transformed it; null otherwise. */
         original: string | null;
         at: Timestamp;
       }
@@ -86,16 +86,16 @@ export type WebhookEvent =
       "DeliveryAttemptStarted",
       Moved & {
         attempt: number;
-        /** When the attempt's lease ends, if nothing more is heard of it. */
+        /** The end of the attempt's lease, if no outcome is recorded before. */
         leaseUntil: Timestamp;
-        /** Which worker's it is: a UUID, made anew for each of its terms. */
+        /** The id of the worker: a UUID, a new one for each start of the worker. */
         worker: string;
         url: string;
         authType: AuthType | null;
         /** The revision of the destination's stream that the attempt was made under. */
         destinationRevision: number;
         secretFingerprint: string;
-        /** Whether it tries a circuit that is not closed. */
+        /** Whether the attempt is the probe of a circuit that is not closed. */
         probe: boolean;
       }
     >
@@ -107,7 +107,7 @@ export type WebhookEvent =
       "DeliveryFailed",
       Moved & {
         attempt: number;
-        /** Null, as are the headers, where the worker was lost: nobody saw. */
+        /** Null, as are the headers, if the worker was lost: then the duration is not known. */
         durationMs: number | null;
         reason: FailureReason;
         error: string;

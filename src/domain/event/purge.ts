@@ -16,8 +16,8 @@ export interface PurgeFilter {
 }
 
 /**
- * A purge that is under way. It takes what was counted: what matches its filter at the purge's own place in the log
- * (`position`), and had finished by the place up to which it was counted (`upTo`).
+ * A purge that is under way. It takes the events that it counted: those that match its filter at the purge's own place
+ * in the log (`position`), and had finished by the place up to which it counted (`upTo`).
  */
 export interface Purge extends PurgeFilter {
   readonly id: string;
@@ -47,11 +47,11 @@ export function isMeant(
 }
 
 /**
- * Whether one of the purges took the event these facts tell of: as it stood at the purge, whatever came
- * after. What begins after a purge, under the same id or not, is none of that purge's.
+ * Whether one of the purges took the event of these facts. The event's state at the purge decides; later facts do not
+ * count. A purge takes no event that begins after it, not even under the same id.
  */
 export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
-  // Each fact that moves the event to another status repeats all that a purge goes by.
+  // Each fact that changes the event's status repeats all fields that a purge filters by.
   const moves = facts.flatMap(({ data, position }) =>
     "to" in data && data.from !== data.to ? [{ data, position }] : []);
   return purges.some((purge) => {

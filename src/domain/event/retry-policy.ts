@@ -10,8 +10,8 @@ export interface RetryPolicy {
 
 /**
  * The moment of the next attempt after the `retryCount`-th failure at `now`: the schedule's wait plus
- * `random` (0 to 1) times the jitter, or the receiver's `Retry-After` (milliseconds, a day at most),
- * whichever is later; never earlier than the schedule says.
+ * `random` (0 to 1) times the jitter, or the receiver's `Retry-After` (milliseconds, a day at most) if that is later;
+ * never earlier than the schedule says.
  */
 export function nextAttemptAt(
   policy: RetryPolicy,

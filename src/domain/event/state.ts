@@ -20,7 +20,7 @@ export interface Webhook {
   readonly open: readonly number[];
   /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
   readonly lost: readonly number[];
-  /** When the next attempt is due, and during one when it was; null when there is none to come. */
+  /** The due time of the next attempt; during an attempt, the attempt's own; null if no attempt is to come. */
   readonly nextAttemptAt: Timestamp | null;
   readonly acceptedAt: Timestamp;
   readonly deliveredAt: Timestamp | null;

@@ -4,7 +4,7 @@ import type { Timestamp } from "../time.ts";
 
 /**
  * Facts of an `invite-<id>` stream. The token is stored nowhere, only its SHA-256; the email is sealed under the key of
- * the invited person, who will be the user with the invite's own id.
+ * the invited person, whose user will have the invite's own id.
  */
 export type InviteEvent =
   | DomainEvent<

@@ -7,7 +7,7 @@ import type { InviteEvent } from "./events.ts";
 /** How long an invite can be used. */
 export const inviteValidMs = 7 * dayMs;
 
-/** The status in the log; that an invite has expired follows from the time. */
+/** The status in the log; the time tells whether an invite has expired. */
 export type InviteStatus = "Pending" | "Accepted" | "Revoked";
 
 /** An invite as its own stream tells it; `id` will be the user's, too. */
@@ -28,7 +28,7 @@ export interface Invite {
 /** Undefined before the invite was made; a revoked or forgotten one stays, as Revoked. */
 export type InviteState = Invite | undefined;
 
-/** Commands to an invite; `by` is whoever asks, `at` when. */
+/** Commands to an invite; `by` is the caller, `at` the time. */
 export type InviteCommand =
   | {
       readonly type: "CreateInvite";
@@ -36,7 +36,7 @@ export type InviteCommand =
       readonly invite: Omit<DataOf<InviteEvent, "InviteCreated">, "at">;
       readonly at: Timestamp;
     }
-  /** `abandoned`: the process that accepted it before died without creating the user, and can do so no more. */
+  /** `abandoned`: the process that accepted the invite before ended without creating the user, and never will. */
   | {
       readonly type: "RevokeInvite";
       readonly by: { readonly role: Role };
@@ -47,10 +47,10 @@ export type InviteCommand =
   /** The person it was for is to be forgotten. */
   | { readonly type: "ForgetInvite"; readonly at: Timestamp };
 
-/** What callers are told of an invite that was used. */
+/** The message to callers about a used invite. */
 export const inviteUsed = "the invite was used already";
 
-/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: InviteState, command: InviteCommand): InviteEvent[] {
   const { at } = command;
   if (command.type === "CreateInvite") {
@@ -67,7 +67,7 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
     return [{ type: "InviteRevoked", data: { ...ids, tokenHash: state.tokenHash, at } }];
   }
   if (command.type === "ForgetInvite") {
-    // Its address is the user's by now, and goes with that user.
+    // The invite's address belongs to a user by now, and is forgotten with that user.
     if (state.status === "Accepted") return [];
     return [{ type: "InviteForgotten", data: { ...ids, tokenHash: state.tokenHash, at } }];
   }

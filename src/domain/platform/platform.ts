@@ -22,5 +22,5 @@ export interface WrappedPlatformKeys {
 /** Facts of the `platform` stream: keys made once for the whole installation. */
 export type PlatformEvent =
   | DomainEvent<"PlatformKeysCreated", WrappedPlatformKeys & { at: Timestamp }>
-  /** The same keys under another master key. `masterKeys`: ids of all that something may be wrapped under by now. */
+  /** The same keys under another master key. `masterKeys`: ids of all master keys that may be in use by now. */
   | DomainEvent<"PlatformKeysRewrapped", WrappedPlatformKeys & { masterKeys: readonly string[]; at: Timestamp }>;

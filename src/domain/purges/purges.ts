@@ -11,7 +11,7 @@ export interface Purges {
   readonly newest: string;
 }
 
-/** What happened to a tenant's purges; each carries all that is needed to go on from it. */
+/** Facts about a tenant's purges; each carries the whole state from then on. */
 export type PurgesEvent =
   /**
    * Hides the events that match the filter and had finished by `upTo`. `matched` is their number then; some may have
@@ -60,7 +60,7 @@ export function evolve(_state: Purges | undefined, event: PurgesEvent, position 
   return { underWay: [...earlier, purge], newest: position };
 }
 
-/** What a command changes; an empty list when it changes nothing. Throws a Refusal (unavailable). */
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal (unavailable). */
 export function decide({ underWay }: Purges, command: PurgesCommand): PurgesEvent[] {
   const { tenantId, purgeId, at } = command;
   if (command.type === "CompletePurge") {

@@ -8,14 +8,14 @@ export interface ReplayFilter {
   readonly to: Timestamp | null;
 }
 
-/** Facts of a `replays-<tenantId>` stream: what one request had replayed. Each event has its own EventReplayed. */
+/** Facts of a `replays-<tenantId>` stream: one for each replay request. Each event has its own EventReplayed. */
 export type ReplaysEvent =
   /** `matched`: how many events the filter matched when it began. */
   | DomainEvent<
       "ReplayOrdered", ReplayFilter & { replayId: string; tenantId: string; matched: number; at: Timestamp }
     >
   /**
-   * All of them were looked at. `replayed`: how many were put back to work; less where others were first or some cannot
-   * be, more where others were given up meanwhile.
+   * All matching events were looked at. `replayed`: how many were replayed; fewer than `matched` if another request
+   * replayed some first or some cannot be replayed, more if further events were given up meanwhile.
    */
   | DomainEvent<"ReplayCompleted", { replayId: string; tenantId: string; replayed: number; at: Timestamp }>;

@@ -7,12 +7,12 @@ export interface Holder {
   readonly userId: string | null;
 }
 
-/** Facts of an `email-<hash>` or `tenantName-<hash>` stream: what makes a name unique on the platform. */
+/** Facts of an `email-<hash>` or `tenantName-<hash>` stream, which makes a name unique on the platform. */
 export type ReservationEvent =
   | DomainEvent<"NameReserved", { holder: Holder; at: Timestamp }>
   | DomainEvent<"NameReleased", { holder: Holder; at: Timestamp }>;
 
-/** Who has a name, since when, undefined where nobody ever had it; `holder` null: it was given back at that time. */
+/** The holder of a name and since when; undefined if nobody ever had it; `holder` null: given back at that time. */
 export type ReservationState = { readonly holder: Holder | null; readonly since: Timestamp } | undefined;
 
 /** Folds one fact in. */
@@ -23,7 +23,7 @@ export function evolve(_state: ReservationState, event: ReservationEvent): Reser
 /** A reservation younger than this may belong to a command still under way. */
 export const takeoverAfterMs = 30_000;
 
-/** What may be done about a name: take it, doubt its holder (who must then be asked), or leave it. */
+/** Whether a name may be taken, is held, or is doubtful: then the holder's own stream decides. */
 export function availability(state: ReservationState, now: Timestamp): "free" | "doubtful" | "held" {
   if (!state?.holder) return "free";
   return millis(now) - millis(state.since) > takeoverAfterMs ? "doubtful" : "held";
@@ -34,7 +34,7 @@ const beyondAddresses = 256;
 
 /**
  * The comparable form of an email address: case does not tell two apart. Anybody may ask for any text at login, and
- * composing some 100,000 accents takes seconds: what is too long for an address is compared by its beginning alone.
+ * composing some 100,000 accents takes seconds: texts too long for an address are compared by their beginning alone.
  */
 export function comparableEmail(email: string): string {
   return withoutCase(email.slice(0, beyondAddresses));

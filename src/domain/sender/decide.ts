@@ -4,7 +4,7 @@ import type { Timestamp } from "../time.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
 import type { SenderState } from "./state.ts";
 
-/** Commands to a sender. In a change, what is left out (undefined) stays as it is. */
+/** Commands to a sender. In a change, fields left out (undefined) stay as they are. */
 export type SenderCommand =
   | {
       readonly type: "CreateSender";
@@ -23,7 +23,7 @@ export type SenderCommand =
   | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
   | { readonly type: "DeleteSender"; readonly at: Timestamp };
 
-/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: SenderState, command: SenderCommand): SenderEvent[] {
   if (command.type === "CreateSender") {
     if (state) refuse("conflict", "the sender exists already");

@@ -1,7 +1,7 @@
 import type { DomainEvent } from "../domain-event.ts";
 import type { Timestamp } from "../time.ts";
 
-/** How a sender transforms what it receives. */
+/** How a sender transforms received bodies. */
 export interface Mapping {
   readonly language: "jmespath";
   readonly expression: string;

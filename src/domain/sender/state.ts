@@ -7,7 +7,7 @@ export interface Sender {
   readonly tenantId: string;
   readonly name: string;
   readonly destinationId: string;
-  /** Makes the payload from what is received; null: delivered as it came. */
+  /** Makes the payload from the received body; null: the body is delivered as received. */
   readonly mapping: Mapping | null;
   /** As a person set it; an inactive one accepts nothing. */
   readonly active: boolean;

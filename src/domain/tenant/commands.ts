@@ -42,7 +42,7 @@ export type TenantCommand =
       readonly reservation?: string | undefined;
       readonly at: Timestamp;
     }
-  /** A user with an invite: whoever asks for it was told the invite's token. */
+  /** Makes an invited person a user: the caller knows the invite's token. */
   | {
       readonly type: "RegisterUser";
       readonly user: UserData & { readonly role: Role };
@@ -62,7 +62,7 @@ export type TenantCommand =
       readonly at: Timestamp;
     }
   | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: Timestamp }
-  /** Nothing opens a deleted user's addresses any more. */
+  /** The addresses of a deleted user cannot be unsealed any more. */
   | { readonly type: "ForgetUser"; readonly userId: string; readonly at: Timestamp }
   /** An operator lets an Owner in again. */
   | {

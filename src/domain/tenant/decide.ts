@@ -6,7 +6,7 @@ import type { TenantEvent } from "./events.ts";
 import type { Tenant, TenantState } from "./state.ts";
 import { changeUser, createUser, deleteUser } from "./users.ts";
 
-/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: TenantState, command: TenantCommand): TenantEvent[] {
   if (command.type === "CreateTenant") {
     if (state) refuse("conflict", "the tenant exists already");

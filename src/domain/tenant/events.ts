@@ -2,7 +2,7 @@ import type { DomainEvent } from "../domain-event.ts";
 import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
-/** As an Admin or Owner sets it: an Inactive user cannot log in, and has no session that goes on. */
+/** As an Admin or Owner sets it: an Inactive user cannot log in, and the user's sessions end. */
 export type UserStatus = "Active" | "Inactive";
 /** Statuses of users by the numbers that stand for them in requests. */
 export const statusesByCode = { 0: "Active", 1: "Inactive" } as const satisfies Record<number, UserStatus>;

@@ -3,8 +3,8 @@ const mostBytes = 72;
 const leastBytes = 8;
 
 /**
- * What keeps a text from being a password, or null. Beyond the length (8 to 72 bytes of UTF-8): a NUL ends
- * what bcrypt reads, and text that is not well-formed Unicode loses its difference in UTF-8.
+ * Why a text cannot be a password, or null. Besides the length (8 to 72 bytes of UTF-8): bcrypt stops reading at a NUL,
+ * and different texts that are not well-formed Unicode can have the same UTF-8.
  */
 export function passwordProblem(password: string): string | null {
   const bytes = new TextEncoder().encode(password).length;

@@ -33,9 +33,9 @@ export interface Tenant {
   readonly retentionDays: number | null;
   /** The key that seals the tenant's secrets, wrapped by a master key. */
   readonly dataKey: string;
-  /** Sealed under the data key; signs what is delivered. */
+  /** Sealed under the data key; signs deliveries. */
   readonly webhookSecret: string;
-  /** 16 hex digits of its SHA-256: tells secrets apart and gives none away. */
+  /** 16 hex digits of its SHA-256: tells secrets apart and reveals none. */
   readonly webhookSecretFingerprint: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

@@ -6,10 +6,10 @@ import { pageBody } from "./page-body.ts";
 /** The body of an answer as Koa takes it. */
 export type Content = string | Buffer | Readable;
 
-/** The body of an answer, once there is memory for it. Throws what `hold` and the parts of a page throw. */
+/** The body of an answer, once there is memory for it. Throws the errors of `hold` and of the parts of a page. */
 export async function contentOf(answer: Answer, hold: HoldAnswer): Promise<Content | undefined> {
   const content = answer.page ? await pageBody(answer.page, hold) : contentNow(answer);
-  // Bytes are made once, at the start, for all their answers.
+  // A Buffer is made once, at the start, and shared by its answers, so no memory is held for it.
   if (typeof content === "string" && content.length > uncountedBytes) await hold(Buffer.byteLength(content));
   return content;
 }

@@ -19,7 +19,7 @@ const statusOf: Readonly<Record<RefusalKind, number>> = {
 
 const unavailabilities = [LogUnavailable, ReadModelsUnavailable, ExpiringStateUnavailable];
 
-/** What a caller is told when something went wrong. */
+/** The answer to a caller after an error. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly text: string;
@@ -29,7 +29,7 @@ export interface ErrorAnswer {
   readonly unforeseen: boolean;
 }
 
-/** The answer to an error. Nothing of an error that is not a Refusal is shown. */
+/** The answer to an error. An error that is not a Refusal is not shown to the caller. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof Refusal) {
     const { kind, message } = error;

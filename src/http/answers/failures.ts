@@ -3,7 +3,7 @@ import { Refusal } from "../../domain/refusal.ts";
 import type { Api } from "../api.ts";
 import { errorAnswer, type ErrorAnswer } from "./errors.ts";
 
-/** What to answer to an error of the request with this id. */
+/** Makes the answer to an error of the request with this id. */
 export type Fail = (error: unknown, requestId: string) => Omit<ErrorAnswer, "unforeseen">;
 
 /**

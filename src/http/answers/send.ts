@@ -31,7 +31,7 @@ export function send(response: ServerResponse, status: number, type: string, tex
 
 /**
  * Sends an answer to a request whose body is too much to read, then closes the connection. Closing it while the client
- * still sends would lose the answer, so what comes is discarded for a while first.
+ * still sends would lose the answer, so incoming bytes are discarded for a while first.
  */
 export function sendAndHangUp(
   request: IncomingMessage,
@@ -55,8 +55,8 @@ export function sendAndHangUp(
 }
 
 /**
- * An answer as the app would write it, to the header. `keepAliveMs` is how long the connection may stay idle
- * from here on; null for its last answer.
+ * An answer in the bytes that the app would write. `keepAliveMs` is how long the connection may stay idle from here on;
+ * null for its last answer.
  */
 export function plainAnswer(
   { status, type, text, headers }: {
@@ -97,7 +97,7 @@ function linesOf(headers: Readonly<Record<string, string | number>>): string {
 
 let newestDate = { second: NaN, text: "" };
 
-/** The time as HTTP tells it (RFC 9110, section 5.6.7), made once a second. */
+/** The time in the format of HTTP (RFC 9110, section 5.6.7), made once a second. */
 function httpDate(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== newestDate.second) newestDate = { second, text: new Date(now).toUTCString() };

@@ -14,7 +14,7 @@ import type { IngestPath } from "./operation.ts";
 
 const mostKeyCharacters = 255;
 
-/** A POST to an ingest path, however it came. */
+/** A POST to an ingest path, from the fast path or from Koa. */
 export interface IngestRequest {
   readonly path: IngestPath;
   readonly headers: IncomingHttpHeaders;
@@ -27,7 +27,7 @@ export interface IngestRequest {
   holdAnswer(tenantId: string, bytes: number): Promise<void>;
 }
 
-/** What a producer is answered. */
+/** The answer to a producer. */
 export interface IngestAnswer {
   readonly status: number;
   readonly type: string;
@@ -39,7 +39,7 @@ export interface IngestAnswer {
 /** Takes an event in. Never rejects: refusals and failures are answers. */
 export type AnswerIngest = (request: IngestRequest) => Promise<IngestAnswer>;
 
-/** The one path whose cost counts; it knows no framework, and not how its requests came. */
+/** Answers ingest requests of the fast path and of Koa alike. Its cost for each event matters most of all. */
 export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
   const { services: { producers, ingest }, clock, logger, metrics } = api;
   const refusals = new LogThrottle(clock);
@@ -69,7 +69,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
       let body = request.body(ownerId);
       if (body instanceof Promise) {
         body = await body;
-        // That may take its time: what was revoked, deleted or changed meanwhile is.
+        // Reading the body may take long: the key or destination may have been revoked, deleted or changed meanwhile.
         admission = await admit();
       }
       const traceparent = traceparentOf(headers);
@@ -95,7 +95,7 @@ function oneHeader(headers: IncomingHttpHeaders, name: string): string | undefin
   return typeof value === "string" ? value : undefined;
 }
 
-/** Throws a Refusal (invalid) for no key, or for two: silence would lose the protection that was asked for. */
+/** Throws a Refusal (invalid) for an empty key, or for two: without a key a repeated event would be accepted twice. */
 function readIdempotencyKey({ headers, rawHeaders }: IngestRequest): string | undefined {
   const header = oneHeader(headers, "x-idempotency-key");
   if (header === undefined) return undefined;

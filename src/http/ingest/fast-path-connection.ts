@@ -10,13 +10,13 @@ import { jsonObjectOf } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
 import { readFastPathRequest, type FastPathRequest } from "./fast-path-request.ts";
 
-/** What a plain connection needs of its server. */
+/** The server's side of a fast-path connection. */
 export interface FastPathHost {
   readonly answerIngest: AnswerIngest;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly memory: SharedMemory;
-  /** The largest body that is plain, bytes. */
+  /** The largest body of a fast-path request, bytes. */
   readonly maxBodyBytes: number;
   /** How long clients are told that a connection may stay idle between requests, milliseconds. */
   readonly keepAliveMs: number;
@@ -28,7 +28,7 @@ export interface FastPathHost {
   readonly answerMs: number;
   /** Whether an answer given now is to be its connection's last. */
   closing(): boolean;
-  /** Takes a connection over for good; its socket gives what was not answered once more. */
+  /** Takes a connection over for good; its socket gives the bytes of unanswered requests once more. */
   handOver(connection: FastPathConnection, socket: Socket): void;
   /** Answers a client that ended in the middle of a request. */
   refuseBroken(socket: Socket): void;
@@ -37,19 +37,19 @@ export interface FastPathHost {
 const mostPieces = 4;
 /** A request of at most so many bytes is not counted in the shared memory: it is answered or handed over in moments. */
 const uncountedRequestBytes = 16 * 1024;
-/** What some clients send after a body. */
+/** The empty line that some clients send after a body. */
 const emptyLine = Buffer.from("\r\n");
 const noHeaderTwice: readonly string[] = [];
 
 /**
- * A connection for as long as nothing but plain requests comes by it, each after the answer to the one before. With
- * whatever else comes it is handed over to Node's HTTP server, which knows all of HTTP and is patient with slow clients
- * within its limits.
+ * A connection for as long as it brings only fast-path requests, each after the answer to the one before. Any other
+ * bytes hand the connection over to Node's HTTP server, which knows all of HTTP and is patient with slow clients within
+ * its limits.
  */
 export class FastPathConnection {
   readonly #socket: Socket;
   readonly #host: FastPathHost;
-  /** What came of a request that is not whole yet, or behind one that is being answered. */
+  /** The bytes of an incomplete request, or bytes behind a request that is being answered. */
   #received: Buffer | null = null;
   #pieces = 0;
   #state: "fresh" | "answering" | "idle" | "ending" = "fresh";
@@ -72,12 +72,12 @@ export class FastPathConnection {
     if (this.#state === "idle" && !this.#received) this.#end();
   }
 
-  /** Ends it whatever is under way. */
+  /** Ends the connection at once, also in the middle of a request. */
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** Gives back what it holds of the shared memory; to be called once its socket is closed. */
+  /** Gives back the connection's share of the shared memory; to be called once its socket is closed. */
   closed(): void {
     this.#memory?.end();
   }

@@ -20,8 +20,8 @@ const mostHeadBytes = 4_096;
 const meaningful = new Set(["connection", "expect", "proxy-connection", "trailer", "transfer-encoding", "upgrade"]);
 
 /**
- * Reads the bytes that came as one plain request of at most `maxBodyBytes`. `incomplete`: they may become one; `other`:
- * they are anything else, which may be good HTTP.
+ * Reads the received bytes as one fast-path request of at most `maxBodyBytes`. `incomplete`: they may become one;
+ * `other`: they are anything else, which may be good HTTP.
  */
 export function readFastPathRequest(bytes: Buffer, maxBodyBytes: number): FastPathRequest | "incomplete" | "other" {
   const end = bytes.indexOf(headEnd);

@@ -4,7 +4,7 @@ import { FastPathConnection, type FastPathHost } from "./fast-path-connection.ts
 
 type PlainService = Omit<FastPathHost, "closing" | "handOver" | "refuseBroken">;
 
-/** Node's HTTP server, but that plain requests to ingest are read and answered past it. */
+/** Node's HTTP server, except that fast-path requests to ingest are read and answered past it. */
 export class FastPathServer extends Server {
   readonly #connections = new Set<FastPathConnection>();
 

@@ -6,7 +6,7 @@ import type { ReadJsonObject } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
 import { ingestPath } from "./operation.ts";
 
-/** Takes in what is posted to ingest paths, as Node's HTTP server reads it; everything else is left to the next. */
+/** Takes in POSTs to ingest paths, as Node's HTTP server reads them; leaves all other requests to the next handler. */
 export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: ReadJsonObject): Middleware {
   return async (context, next) => {
     const { req: request, res: response } = context;

@@ -1,9 +1,9 @@
 import type { Operation } from "../route.ts";
 
-/** What all ingest paths begin with. */
+/** The beginning of all ingest paths. */
 export const ingestPrefix = "/api/v1/ingest/";
 
-/** What callers must know of ingest; it has no route. */
+/** The description of ingest, which has no route. */
 export const ingestOperation: Operation = {
   method: "POST",
   path: `${ingestPrefix}:tenantId/:token`,

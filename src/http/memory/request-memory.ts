@@ -20,7 +20,7 @@ export const readAhead = 64 * 1024;
  */
 export type HoldAnswer = (bytes: number, kept?: number) => Promise<void>;
 
-/** What one request holds of the shared memory: for its body, and then for its answer. */
+/** One request's share of the shared memory: for its body, and then for its answer. */
 export class RequestMemory {
   readonly #shared: SharedMemory;
   readonly #network: () => string;
@@ -41,8 +41,8 @@ export class RequestMemory {
   }
 
   /**
-   * Holds bytes, in place of those held so far, once there is room. `kept`: what the request keeps while it waits, all
-   * of them unless given. Rejects with a Refusal (unavailable) where that takes too long.
+   * Holds bytes, in place of those held so far, once there is room. `kept`: how many of them the request keeps while it
+   * waits, all unless given. Rejects with a Refusal (unavailable) if the wait takes too long.
    */
   async hold(tenantId: string | undefined, bytes: number, kept = bytes): Promise<void> {
     this.#release();
@@ -54,7 +54,7 @@ export class RequestMemory {
     else this.#claim = claim;
   }
 
-  /** Gives back what is held, and what may be granted later: the request is over. */
+  /** Gives back the held bytes, and those that may be granted later: the request is over. */
   end(): void {
     this.#over = true;
     this.#release();

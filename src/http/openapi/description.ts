@@ -4,7 +4,7 @@ import type { Schema } from "./schemas.ts";
 /** An answer as the document describes it: its contents by media type, none where it has no body. */
 export interface DescribedAnswer {
   readonly description: string;
-  /** Its own; what every answer has is added. */
+  /** Its own headers; those of every answer are added. */
   readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
@@ -15,7 +15,7 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-/** Example values by what they show. */
+/** Example values by name. */
 export type Examples = Readonly<Record<string, object>>;
 
 /** A parameter in a path or a header. */
@@ -25,12 +25,12 @@ export interface DescribedParameter {
 }
 
 /**
- * What a description adds to what its route knows. What follows from the route is left out here and added to all alike:
+ * The additions of a description to its route. Answers that follow from the route are left out here, and added to all:
  * 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query is, 404 where the path
  * holds an id, and 500 and 503. An answer given here overrides those.
  */
 export interface Description {
-  /** Unique; what generated clients call it. */
+  /** Unique; the operation's name in generated clients. */
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;
@@ -73,7 +73,7 @@ export function json(schema: string, description: string, example: object): Desc
   return { description, content: { "application/json": content } };
 }
 
-/** An answer with a page of what a list lists. */
+/** An answer with a page of a list. */
 export function page(list: string, description: string, item: object): DescribedAnswer {
   return json(`${list}-page`, description, { total: 1, items: [item] });
 }
@@ -83,7 +83,7 @@ export function facts(fact: object): DescribedAnswer {
   return page("history", "A page of facts, in the order in which they were written.", fact);
 }
 
-/** An answer with a plain text that says what is wrong, as in the examples. */
+/** An answer with a plain text that names the error, as in the examples. */
 export function problem(description: string, ...examples: readonly [string, ...string[]]): DescribedAnswer {
   const named = examples.map((value, index) => [`example ${index + 1}`, { value }] as const);
   const schema = { $ref: "urn:webhook-relay:response:problem" };

@@ -16,7 +16,7 @@ export interface Parameter extends DescribedParameter {
   readonly required: boolean;
 }
 
-/** What one status means, with the headers that every answer has. */
+/** The meaning of one status, with the headers that every answer has. */
 export interface Response extends DescribedAnswer {
   readonly headers: Readonly<Record<string, object>>;
 }
@@ -107,7 +107,7 @@ type SharedName = keyof typeof shared;
 
 type Described = Operation & Description;
 
-/** The OpenAPI document of the operations: what they check, and what descriptions/ says of them. */
+/** The OpenAPI document of the operations, made from their schemas and from descriptions/. */
 export function createDocument(operations: readonly Operation[]): ApiDocument {
   const described = join(operations);
   const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
@@ -144,7 +144,7 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
   };
 }
 
-/** In the order of the descriptions. Throws where one describes what is no operation. */
+/** In the order of the descriptions. Throws if a description has no operation. */
 function join(operations: readonly Operation[]): Described[] {
   const byName = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
   return Object.entries(descriptions).map(([name, description]) => {
@@ -174,12 +174,12 @@ function documented(operation: Described): DocumentedOperation {
     security: security === "none" ? [] : [{ [securitySchemeOf[security]]: [] }],
     parameters: parametersOf(operation),
     ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body.schema, examples) } } }),
-    // Keys that look like integers come in ascending order, whatever theirs was here.
+    // JavaScript puts keys that look like integers into ascending order.
     responses: { ...impliedAnswers(operation), ...Object.fromEntries(given) },
   };
 }
 
-/** What follows from the operation. */
+/** The answers that follow from the operation. */
 function impliedAnswers({ path, security, query, body, standsAlone }: Described): Record<string, Reference> {
   const names: [boolean, number, SharedName][] = [
     [query !== undefined, 400, "BadQuery"],

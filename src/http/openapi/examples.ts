@@ -5,7 +5,7 @@ const destinationId = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
 const at = "2026-01-31T23:59:59.000Z";
 const later = "2026-01-31T23:59:59.412Z";
 
-/** What comes after the prefix of a key or token: 32 bytes in base64url. Opens nothing. */
+/** The part of a key or token after its prefix: 32 bytes in base64url. Opens nothing. */
 export const token = "q0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaE-uIoP_kZxA";
 /** The prefix and 32 bytes in base64; no tenant has it. */
 export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";

@@ -1,4 +1,4 @@
-/** What holds for every operation; paragraphs of Markdown. */
+/** The rules for every operation; paragraphs of Markdown. */
 export const introduction = [
   "Producers post JSON to an ingest path; the relay stores it, signs it and delivers it over HTTPS to a tenant's " +
   "destination, with retries, circuit breakers and replay. Every attempt stays readable until its event is purged, " +

@@ -6,7 +6,7 @@ import { factSchemas } from "./facts/fact-schemas.ts";
 const folder = new URL("../../../schemas/responses/", import.meta.url);
 const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));
 
-/** The schemas of all answers' bodies: those in files, those of facts, and pages of what lists list. */
+/** The schemas of all answers' bodies: those in files, those of facts, and pages of lists. */
 export const responses: readonly SchemaObject[] = [
   ...names.map(schemaOf),
   ...factSchemas,
@@ -23,9 +23,9 @@ export const responses: readonly SchemaObject[] = [
 
 /** A schema as a file has it. */
 interface ResponseFile extends SchemaObject {
-  /** The file that this one extends: it has only what differs. */
+  /** The name of the file that this one extends: this one has only the differences. */
   readonly extends?: string;
-  /** All that is required of it, where that is less than of what it extends. */
+  /** Its required fields, if they are fewer than those of the extended file. */
   readonly always?: readonly string[];
 }
 

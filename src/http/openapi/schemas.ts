@@ -60,7 +60,7 @@ function withSpelledDefaults(schema: SchemaFile): SchemaFile {
   return { ...schema, properties: Object.fromEntries(spelled) };
 }
 
-/** Without what only a file of its own needs: by a title some generated clients would name the type anew. */
+/** Without the keywords that only a file needs: some generated clients would name the type by the title. */
 function plain(schema: SchemaFile): Schema {
   const { $schema: _dialect, $id: _id, title: _title, ...rest } = schema;
   return withComponents(rest);

@@ -11,7 +11,7 @@ export interface BodyReader<Shape> {
 
 /**
  * The reader of a request schema. A schema that takes no additional properties is that of an operation on many things,
- * where a misspelt filter must not widen what is meant: its body must not have a field twice either.
+ * where a misspelt filter must not widen the selection: its body must not have a field twice either.
  */
 export function bodyReader<Shape>(schema: SchemaObject): BodyReader<Shape> {
   const validate = validator<Shape>(schema);

@@ -26,7 +26,7 @@ import type { NewUser, UserChange } from "../../application/commands/users.ts";
 import { bodyReader } from "./body-reader.ts";
 import { extended } from "./extended.ts";
 
-/** What request bodies must be. */
+/** The readers of request bodies. */
 export const bodies = {
   createTenant: bodyReader<NewTenant>(createTenant),
   updateTenant: bodyReader<TenantChange>(updateTenant),

@@ -5,8 +5,8 @@ import type { Ids } from "../../ports/ids.ts";
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The UUID in a path, in lower case whatever its case was. Anything else becomes one that nothing has: it is answered
- * like any unknown id, after all the checks that come before.
+ * The UUID in a path, in lower case. Any other text becomes a UUID that nothing has, and is answered like any unknown
+ * id, after all the checks that come before.
  */
 export function uuidOf(text: string): string {
   const lower = text.toLowerCase();

@@ -11,8 +11,8 @@ export type HoldBody = (bytes: number, kept: number) => Promise<void>;
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/;
 
 /**
- * Reads the body of a request: a JSON object, for which `hold` holds memory before it is read. Rejects with a Refusal:
- * wrong-type by its headers, too-large by its length or its count, invalid by its content, and what `hold` throws.
+ * Reads the body of a request: a JSON object, for which `hold` holds memory before it is read. Rejects with a Refusal
+ * (wrong-type by its headers, too-large by its length or its count, invalid by its content), and with errors of `hold`.
  */
 export type ReadJsonObject = (context: Context, hold: HoldBody) => Promise<JsonObject>;
 
@@ -83,8 +83,8 @@ async function bytesOf(
 
 /**
  * The pieces of a body, each with all bytes that have come by then: a body may come byte by byte, and each piece that
- * is kept takes dozens. Where no header says how long the body is, memory for the longest is held once it proves to be
- * no small one.
+ * is kept takes dozens. If no header tells the length of the body, memory for the longest body is held once the body is
+ * not small.
  */
 async function* pieces(request: IncomingMessage, maxBytes: number, hold: HoldBody): AsyncGenerator<Buffer, void> {
   let size = 0;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { refuse } from "../../domain/refusal.ts";
 
-/** An object's own text, and what it says. */
+/** A JSON object: its text and its value. */
 export interface JsonObject {
   /** As received: encoding it as UTF-8 gives the received bytes. */
   readonly text: string;

@@ -11,7 +11,7 @@ export interface QueryReader<Parameters> {
   readonly schema: SchemaObject;
 }
 
-/** What a list was asked for. */
+/** A caller's request to a list. */
 export interface ListRequest<Filters> {
   readonly page: PageRequest;
   readonly filters: Filters;
@@ -40,8 +40,8 @@ export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<
 }
 
 /**
- * Reads query parameters as their schema names them. One that is repeated, empty, spelt in another case, or not what
- * the schema asks for gives a Refusal (invalid) that names it; others are ignored.
+ * Reads query parameters as their schema names them. One that is repeated, empty, spelt in another case, or not valid
+ * under the schema gives a Refusal (invalid) that names it; unknown ones are ignored.
  */
 export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Parameters> {
   const validate = validator<Parameters>(schema);
@@ -67,7 +67,7 @@ export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Param
   return Object.assign(read, { schema });
 }
 
-/** The number, or what is none as it is: the schema says what is wrong with it. */
+/** The number, or a text that is not a number as it is: the check against the schema then names the fault. */
 function integer(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }

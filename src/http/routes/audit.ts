@@ -3,7 +3,7 @@ import type { Services } from "../../application/services.ts";
 import { lists } from "../requests/list-queries.ts";
 import { signedInQuery, type Route } from "../route.ts";
 
-/** Who changed what of the caller's tenant. */
+/** The changes of the caller's tenant, with their authors. */
 export function auditRoutes({ queries }: Services): Route[] {
   return [
     signedInQuery("/api/v1/audit", lists.audit, async ({ caller, input: { page, filters } }) => {

@@ -38,7 +38,7 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
   ];
 }
 
-/** What the filters mean. Throws a Refusal (invalid). */
+/** The filter that the parameters describe. Throws a Refusal (invalid). */
 function filterOf({ Status: status, DestinationUrlId, From, To }: EventFilters) {
   return {
     status,

@@ -1,6 +1,6 @@
 import { open, type Answer, type Route } from "../route.ts";
 
-/** What operators and their tools ask about this process. */
+/** The state of this process, for operators and their tools. */
 export interface Health {
   /** Null when this process can do its work, else why not. */
   readonly ready: () => string | null;

@@ -4,7 +4,7 @@ export interface Timer {
   cancel(): void;
 }
 
-/** Time comes from here only, so that a simulation can own it. */
+/** The only source of time, so that a simulation can control it. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970; may jump. */
   now(): number;

@@ -1,7 +1,7 @@
 import { page, type Descriptions } from "../description.ts";
 import { auditFact } from "../examples.ts";
 
-/** Who changed what of the caller's tenant. */
+/** The changes of the caller's tenant, with their authors. */
 export const auditDescriptions: Descriptions = {
   "GET /api/v1/audit": {
     id: "listAudit",

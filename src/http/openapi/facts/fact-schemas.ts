@@ -31,7 +31,7 @@ function factSchema(type: FactType): SchemaObject {
   });
 }
 
-/** No type that has a schema: a union of all is always exactly one of them. */
+/** Excludes the types that have a schema, so that a fact matches exactly one member of a union. */
 function otherFact(): SchemaObject {
   return extension("OtherFact", "A fact of a type that this version of the description does not know.", {
     type: { type: "string", not: { enum: types }, description: "Any other type." },

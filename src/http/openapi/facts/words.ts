@@ -4,7 +4,7 @@ type Histories = typeof histories;
 /** A type of fact that a history shows. */
 export type FactType = { [Name in keyof Histories]: keyof Histories[Name] }[keyof Histories];
 
-/** What each type of fact says, for readers of the API. */
+/** The meaning of each type of fact, for readers of the API. */
 export const meanings: Readonly<Record<FactType, string>> = {
   TenantCreated: "The tenant was created.",
   TenantRenamed: "The tenant was renamed.",
@@ -64,7 +64,7 @@ export const meanings: Readonly<Record<FactType, string>> = {
   EventCancelled: "The event was cancelled.",
 };
 
-/** What fields of facts mean, by name. They stand in where the schema of a fact does not say it. */
+/** The meanings of fields of facts, by name, for fields that the schema of the fact does not describe. */
 export const fieldMeanings: Readonly<Record<string, string>> = {
   acceptedAt: "When the event was accepted.",
   answer: "The receiver's answer; null without one.",

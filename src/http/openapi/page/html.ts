@@ -3,15 +3,15 @@ export interface Markup {
   readonly markup: string;
 }
 
-/** What a template may contain: markup, text that is to be escaped, or a list of them. */
+/** A value in a template: markup, text that is to be escaped, or a list of them. */
 export type Part = Markup | string | number | readonly Part[];
 
-/** Markup from a template. Whatever is not markup itself is escaped. */
+/** Markup from a template. Values that are not markup are escaped. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { markup: String.raw({ raw: strings }, ...parts.map(render)) };
 }
 
-/** Paragraphs of the Markdown that our descriptions use: empty lines, and code in backticks. */
+/** Paragraphs of the descriptions' Markdown, which has empty lines and code in backticks only. */
 export function prose(text: string): Markup[] {
   return text.split("\n\n").map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 }

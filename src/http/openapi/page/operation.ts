@@ -4,7 +4,7 @@ import type { Schema } from "../schemas.ts";
 import { html, inline, prose, type Markup, type Part } from "./html.ts";
 import { row, schemaTable, typeOf } from "./schema-table.ts";
 
-/** A method, coloured by what it does. */
+/** A method, in a colour of its own. */
 export function badge(method: string): Markup {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
@@ -65,7 +65,7 @@ function answerRow(status: string, { description, content = {} }: Response): Mar
 `;
 }
 
-/** What an error may say. */
+/** Examples of an error's text. */
 function said(examples: NonNullable<MediaType["examples"]>): Markup {
   return html`<p class="said">${Object.values(examples).map(({ value }) => html`<code>${String(value)}</code> `)}</p>`;
 }
@@ -79,7 +79,7 @@ function examplesOf({ examples = {} }: MediaType): Markup[] {
   });
 }
 
-/** What a reference within the document leads to; anything else as it is. */
+/** The target of a reference within the document; anything else as it is. */
 function resolve(document: ApiDocument, value: object): unknown {
   if (!("$ref" in value)) return value;
   const path = String(value.$ref).split("/").slice(1);

@@ -1,7 +1,7 @@
 import type { Schema } from "../schemas.ts";
 import { html, inline, type Markup, type Part } from "./html.ts";
 
-/** What is shown beside a name: that it must be sent, or that an answer may lack it. */
+/** The note beside a name: that it must be sent, or that an answer may lack it. */
 const requirements = {
   required: html` <span class="required">required</span>`,
   "not always": html` <small>not always there</small>`,
@@ -18,7 +18,7 @@ export function schemaTable(schema: Schema, use: "sent" | "answered"): Markup {
 <tbody>${rows}</tbody></table></div>`;
 }
 
-/** Rows for parameters or fields: a name, whether it must be there, what it may be and what it means. */
+/** Rows for parameters or fields: name, requirement, type and meaning. */
 export function row(
   name: string,
   requirement: keyof typeof requirements,
@@ -39,7 +39,7 @@ function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string, us
   ]);
 }
 
-/** What values a schema takes: type and constraints, or a link to the schema that says so. */
+/** The values that a schema takes: type and constraints, or a link to the schema that describes them. */
 export function typeOf(schema: Schema): Part {
   const { $ref, type, enum: values, items, oneOf } = schema;
   if ($ref !== undefined) {
