@@ -7,7 +7,7 @@ const filesIn = (line: string) => [...line.matchAll(/`((?:test|docs)\/[^`]+)`/g)
 const source = (file: string) => readFileSync(new URL(file, root), "utf8");
 
 describe("SECURITY.md", () => {
-  it("names only tests and documents that there are", () => {
+  it("names only existing tests and documents", () => {
     const files = filesIn(text);
     expect(files.length).to.be.greaterThan(60);
     for (const file of files) expect(existsSync(new URL(file, root)), file).to.equal(true);
@@ -20,7 +20,7 @@ describe("SECURITY.md", () => {
     expect(without).to.deep.equal([]);
   });
 
-  it("lists S1 to S12, each with a test that goes by that name", () => {
+  it("lists S1 to S12, each with a test of that name", () => {
     for (let number = 1; number <= 12; number += 1) {
       const row = text.split("\n").find((line) => line.startsWith(`| S${number} |`)) ?? expect.fail(`no S${number}`);
       const title = new RegExp(`(?:describe|describeOnEngines|it)\\(["\`]S${number} `);

@@ -61,14 +61,14 @@ describe("a producer", () => {
     expect(body).to.equal('{"type":"order.paid"}');
   });
 
-  it("sends a text, and bytes, as they are: digits and spaces survive", async () => {
+  it("sends a text or bytes unchanged, with their digits and spaces", async () => {
     const exact = '{ "amount": 1.0, "n": 12345678901234567890 }';
     await producer().post(exact);
     await producer().post(new TextEncoder().encode(exact));
     expect(requests.map(({ body }) => body)).to.deep.equal([exact, exact]);
   });
 
-  it("makes a key of its own for each event, and keeps it in its retries", async () => {
+  it("generates an idempotency key for each event, and reuses it in retries", async () => {
     answers = [refuses(503), accepts, accepts];
     await producer().post({});
     await producer().post({});
@@ -81,7 +81,7 @@ describe("a producer", () => {
     ["429", refuses(429)], ["502", refuses(502)], ["503", refuses(503)], ["504", refuses(504)],
     ["a connection that breaks off", breaksOff],
   ] as const) {
-    it(`tries again after ${what}, after pauses that grow`, async () => {
+    it(`tries again after ${what}, at growing intervals`, async () => {
       answers = [answer, answer, answer];
       expect(await producer().post({}, { idempotencyKey: "order-1" })).to.deep.equal(accepted);
       expect(keysSent()).to.deep.equal(Array(4).fill("order-1"));
@@ -92,7 +92,7 @@ describe("a producer", () => {
 
   it("tries again where an attempt takes too long", async () => {
     answers = [neverAnswers];
-    // Those behind the first may take too long on a busy machine.
+    // Attempts after the first may take too long on a busy machine.
     expect(await producer({ timeout: 0.1, attempts: 100 }).post({})).to.deep.equal(accepted);
     expect(pauses).not.to.be.empty;
   });
@@ -103,7 +103,7 @@ describe("a producer", () => {
     expect(pauses).to.deep.equal([7_000, 0]);
   });
 
-  it("rejects at once with a TypeError what cannot be sent", async () => {
+  it("rejects at once, with a TypeError, if the event cannot be sent", async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["itself"] = cyclic;
     const failures = [
@@ -113,14 +113,14 @@ describe("a producer", () => {
     expect([requests, pauses]).to.deep.equal([[], []]);
   });
 
-  it("gives up where the relay asks for a pause over the longest", async () => {
+  it("gives up where the relay asks for a longer pause than the longest allowed", async () => {
     answers = [refuses(503, { "retry-after": "61" })];
     expect(await failureOf(producer().post({}))).to.be.instanceOf(RelayError)
       .with.nested.property("details.retryAfter", 61);
     expect(pauses).to.deep.equal([]);
   });
 
-  it("gives up after so many attempts, with the last one's error", async () => {
+  it("gives up after the set number of attempts, with the last one's error", async () => {
     answers = [refuses(503), breaksOff, refuses(503)];
     expect(await failureOf(producer({ attempts: 3 }).post({}))).to.include({ status: 503, code: "unavailable" });
     answers = [refuses(503), breaksOff];
@@ -129,14 +129,14 @@ describe("a producer", () => {
   });
 
   for (const status of [400, 401, 403, 404, 409, 413, 415, 422, 500]) {
-    it(`does not repeat what gets ${status}`, async () => {
+    it(`does not retry after ${status}`, async () => {
       answers = [refuses(status)];
       expect(await failureOf(producer().post({}))).to.be.instanceOf(RelayError).with.property("status", status);
       expect(requests).to.have.length(1);
     });
   }
 
-  it("ends by its signal: during an attempt, and during a pause, with the signal's reason", async () => {
+  it("is aborted by its signal during an attempt or a pause, with the signal's reason", async () => {
     const reason = new Error("no longer wanted");
     for (const answer of [neverAnswers, refuses(503, { "retry-after": "60" })]) {
       const stop = new AbortController();
@@ -152,7 +152,7 @@ describe("a producer", () => {
     expect(requests).to.have.length(2);
   });
 
-  it("does not take the end of its signal's time for an attempt that took too long", async () => {
+  it("does not retry when its signal times out", async () => {
     const reason = new DOMException("it is over", "TimeoutError");
     const stop = new AbortController();
     answers = [() => stop.abort(reason)];
@@ -160,7 +160,7 @@ describe("a producer", () => {
     expect(pauses).to.deep.equal([]);
   });
 
-  it("waits by the platform's timer unless told otherwise", async () => {
+  it("waits by the platform's timer by default", async () => {
     answers = [refuses(503, { "retry-after": "0" })];
     const patient = new Producer({ url, apiKey: "rk_key", tenantId: "a-tenant", ingestToken: "dst_token" });
     expect(await patient.post({})).to.deep.equal(accepted);

@@ -24,13 +24,13 @@ async function faultOf(verified: Promise<unknown>): Promise<string> {
 }
 
 describe("verifying a delivery", () => {
-  it("believes what the relay signed, and answers its id, its moment and its JSON", async () => {
+  it("accepts a delivery signed by the relay, and returns its id, its time and its JSON", async () => {
     expect(await verifyDelivery({ body, headers: headersBy() }, { secret, now })).to.deep.equal({
       id, signedAt: new Date(at), payload: { type: "order.paid", amount: 19.9, to: "Zoë" },
     });
   });
 
-  it("takes bytes as well as their text, and headers of any kind", async () => {
+  it("takes the body as bytes or text, and headers of any kind", async () => {
     const bytes = new Uint8Array(Buffer.from(body));
     for (const headers of [
       headersBy(), new Headers(headersBy()), { ...sign(signerOf(secret), id, at, bytes) },
@@ -42,26 +42,26 @@ describe("verifying a delivery", () => {
     }
   });
 
-  it("goes by the platform's clock unless told otherwise", async () => {
+  it("uses the platform's clock by default", async () => {
     expect((await verifyDelivery({ body, headers: headersBy(secret, Date.now()) }, { secret })).id).to.equal(id);
     expect(await faultOf(verifyDelivery({ body, headers: headersBy() }, { secret }))).to.equal("timestamp");
   });
 
   describe("while a secret is being replaced", () => {
-    it("believes a signature by any of the receiver's secrets", async () => {
+    it("accepts a signature by any of the receiver's secrets", async () => {
       for (const by of [secret, former]) {
         const verified = await verifyDelivery({ body, headers: headersBy(by) }, { secret: [secret, former], now });
         expect(verified.id).to.equal(id);
       }
     });
 
-    it("finds the right one among several signatures, other versions and other texts", async () => {
+    it("finds the valid signature among several, other versions and other texts", async () => {
       const listed = ["v1,AAAA", "v1a,AAAA", "v2,*", "", "v1,", signatureBy(former), signatureBy(secret)].join(" ");
       const headers = { ...headersBy(), "webhook-signature": listed };
       expect((await verifyDelivery({ body, headers }, { secret, now })).id).to.equal(id);
     });
 
-    it("no longer believes the former secret alone", async () => {
+    it("does not accept a signature by the former secret alone", async () => {
       const verified = verifyDelivery({ body, headers: headersBy(former) }, { secret, now });
       expect(await faultOf(verified)).to.equal("signature");
     });
@@ -93,7 +93,7 @@ describe("verifying a delivery", () => {
     }
   });
 
-  describe("refuses for its moment", () => {
+  describe("refuses for its time", () => {
     for (const [seconds, tolerance, fault] of [
       [299, undefined, null], [300, undefined, null], [301, undefined, "timestamp"], [-300, undefined, null],
       [-301, undefined, "timestamp"], [11, 10, "timestamp"], [10, 10, null], [-11, 10, "timestamp"],
@@ -107,7 +107,7 @@ describe("verifying a delivery", () => {
       });
     }
 
-    it("one that is not finite, whatever the tolerance", async () => {
+    it("one that is not finite, with any tolerance", async () => {
       const verified = verifyDelivery({ body, headers: headersBy() }, { secret, now: () => NaN });
       expect(await faultOf(verified)).to.equal("timestamp");
     });

@@ -11,7 +11,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("the roles of delivery", () => {
-  /** The names of those that run in one process at a time; that of its class for one that runs in each. */
+  /** The names of single roles; the class names of roles that every process runs. */
   const rolesOf = (shared: DeliveryParts["shared"], ...roles: readonly ProcessRole[]) => {
     const ids = { uuid: () => "one" };
     const parts = { shared, owner: "one", clock: new ManualClock(), logger: quiet, metrics: uncounted, ids };
@@ -20,7 +20,7 @@ describe("the roles of delivery", () => {
   };
   const allShared = { log: true, readModels: true, queue: true };
 
-  it("are a process's own where all share the queue", () => {
+  it("run apart where processes share the queue", () => {
     expect(rolesOf(allShared, ...processRoles)).to.deep.equal(["DeliveryWorker", "sweeper", "forwarder"]);
     expect(rolesOf(allShared, "delivery")).to.deep.equal(["DeliveryWorker"]);
     expect(rolesOf(allShared, "sweeper")).to.deep.equal(["sweeper"]);
@@ -28,13 +28,13 @@ describe("the roles of delivery", () => {
     expect(rolesOf(allShared, "api", "projector")).to.deep.equal([]);
   });
 
-  it("go together where the queue is the process's own: none would hear what another process queues", () => {
+  it("run together in one process where the queue is embedded: it reaches no other process", () => {
     const ownQueue = { ...allShared, queue: false };
     expect(rolesOf(ownQueue, ...processRoles)).to.deep.equal(["delivery"]);
     expect(rolesOf(ownQueue, "api")).to.deep.equal([]);
   });
 
-  it("end the worker's term without waiting for the forwarder's checkpoint", async () => {
+  it("end the worker's queue session without waiting for the forwarder's checkpoint", async () => {
     const stored = Promise.withResolvers<void>();
     const queue = new EmbeddedQueue();
     let session: QueueSession | undefined;

@@ -10,7 +10,7 @@ describe("the watch over the engines", () => {
   let clock: ManualClock;
   let anomalies: string[];
   let away: Set<string>;
-  /** For which an engine waits before it answers. */
+  /** Promises that engines wait for before they answer. */
   let answers: Map<string, Promise<void>>;
   let watch: EngineWatch;
   const engine = (name: string, more: Partial<WatchedEngine> = {}): WatchedEngine => ({
@@ -43,7 +43,7 @@ describe("the watch over the engines", () => {
   });
   afterEach(() => watch.stop());
 
-  it("tells who is away, counts it once each time, and sees it come back", async () => {
+  it("reports unavailable engines, counts each outage once, and sees them come back", async () => {
     await watch.start(needed("api"));
     expect(ready("api")).to.equal(null);
     for (const name of ["log", "MongoDB", "Kafka"]) away.add(name);
@@ -57,14 +57,14 @@ describe("the watch over the engines", () => {
     expect(ready("delivery")).to.equal(null);
   });
 
-  it("lets a projector work without the queue, which it has no use for", async () => {
+  it("lets a projector work without the queue, which it does not use", async () => {
     away.add("Kafka");
     await watch.start(needed("projector"));
     expect(ready("projector")).to.equal(null);
     expect(ready("sweeper")).to.equal("no answer from Kafka");
   });
 
-  it("tells of one engine while another does not answer", async () => {
+  it("reports one engine while another does not answer", async () => {
     await watch.start(needed("api"));
     const { promise, resolve: answer } = Promise.withResolvers<void>();
     answers.set("log", promise);
@@ -78,7 +78,7 @@ describe("the watch over the engines", () => {
     answer();
   });
 
-  it("waits at the start for a minute, for those that are needed", async () => {
+  it("waits for the needed engines at the start, for a minute", async () => {
     away.add("Kafka");
     await watch.start(needed("api"));
     await watch.stop();
@@ -92,7 +92,7 @@ describe("the watch over the engines", () => {
     await another.stop();
   });
 
-  it("does not wait for one that will not do, however often it is asked", async () => {
+  it("does not wait for an unfit engine", async () => {
     const unfit = engine("MongoDB", { isUnfit: (reason) => String(reason).includes("full") });
     const another = new EngineWatch([unfit], { clock, logger: quiet, metrics: { anomaly: () => undefined } });
     away.add("MongoDB");

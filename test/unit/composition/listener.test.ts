@@ -8,7 +8,7 @@ import { Listener } from "../../../src/composition/listener.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-/** Longer than a test may take: a close that waits for it is seen. */
+/** Longer than a test may take, so that a close that waits for it fails the test. */
 const patienceMs = 600_000;
 
 describe("a listener that closes", () => {
@@ -29,14 +29,14 @@ describe("a listener that closes", () => {
     return socket;
   }
 
-  it("ends a connection that nothing ever came by", async () => {
+  it("ends a connection that has brought nothing", async () => {
     const socket = await client();
     const ended = once(socket.resume(), "close");
     await listener.close(patienceMs);
     await ended;
   });
 
-  it("lets a request that has begun come to its end", async () => {
+  it("lets a request that has begun finish", async () => {
     const [begun, silent] = [await client(), await client()];
     begun.write("GET / HTTP/1.1\r\nHost: relay\r\n");
     const ended = once(silent.resume(), "close");

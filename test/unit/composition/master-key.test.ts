@@ -13,7 +13,7 @@ describe("the master key at a start", () => {
   beforeEach(() => { folder = temporaryFolder(); });
   afterEach(() => folder.remove());
 
-  /** Starts, and answers what was warned of. */
+  /** Starts, and returns the warnings. */
   const warnings = async (env: Readonly<Record<string, string>> = {}) => {
     const environment = { RELAY_DATA_DIR: folder.path, ...env };
     const config = readConfig(environment);
@@ -23,7 +23,7 @@ describe("the master key at a start", () => {
     return said;
   };
 
-  it("warns of a file that others may read, at every start, but not of one that is not looked at", async () => {
+  it("warns of a file that others may read, at every start that uses the file", async () => {
     const path = join(folder.path, "master.key");
     expect(await warnings()).to.have.length(1);
     expect(statSync(path).mode & 0o777).to.equal(0o600);

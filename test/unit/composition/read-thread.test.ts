@@ -43,12 +43,12 @@ describe("the thread of the read side", () => {
     folder.remove();
   });
 
-  it("tells of what it meets while it opens: read models that are damaged", () => {
+  it("reports damaged read models that it meets while it opens", () => {
     expect(damages).to.deep.equal(["the read models are damaged: they are built again"]);
     expect(anomalies).to.deep.equal(["projection"]);
   });
 
-  it("says why the log cannot be read, not only that it cannot", async () => {
+  it("reports the cause when the log cannot be read", async () => {
     const firstRows = 4 * 8_192;
     const file = openSync(logPath(folder.path), "r+");
     writeSync(file, Buffer.alloc(statSync(logPath(folder.path)).size - firstRows, 0xff), 0, undefined, firstRows);

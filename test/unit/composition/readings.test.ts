@@ -10,7 +10,7 @@ import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
 const shared = { engines: { watched: [], queueLag: null }, watch: { answers: () => true }, roles: [] };
 
 describe("readings for the metrics", () => {
-  it("count the keys that an old master key still wraps, down to none", async () => {
+  it("count the keys that old master keys still wrap, down to none", async () => {
     const engines = await inMemoryEngines();
     const { store: log, readModels, clock, masterKey } = engines;
     const api = await startApi(engines);
@@ -34,13 +34,13 @@ describe("readings for the metrics", () => {
     expect(await reading(sealing)).to.equal(3);
     await rotation.finish(() => false);
     expect(await reading(sealing)).to.equal(0);
-    // As many as there are tenants are under the newest: at every scrape they would be too many to look at.
+    // The newest master key wraps a key of every tenant: too many to count at every scrape.
     expect(counted).to.deep.equal(new Set(new AesSealing(masterKey).masterKeyIds));
     await api.close();
     await engines.close();
   });
 
-  it("count no open circuit of a destination that was switched off: no probe will ever close it", async () => {
+  it("do not count the open circuit of an inactive destination: no probe will ever close it", async () => {
     const engines = await inMemoryEngines();
     const { store: log, readModels, clock, masterKey } = engines;
     const api = await startApi(engines);

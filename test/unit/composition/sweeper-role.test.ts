@@ -12,11 +12,11 @@ import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
-/** A log that was never away. */
+/** A log that was never unavailable. */
 const reach = { reachableSince: -Infinity };
 
 describe("the role of the sweeper", () => {
-  it("gives up lost attempts while the queue is away and takes no wake-up", async () => {
+  it("gives up lost attempts while the queue is unavailable and takes no wake-up", async () => {
     const relay = await ManualRelay.open();
     const { owner, tenantId } = await createTenant(relay.api.url);
     const target = await openIngest(owner.client, tenantId);
@@ -47,7 +47,7 @@ describe("the role of the sweeper", () => {
     await relay.close();
   });
 
-  it("wakes for retries while its other looks fail, or do not end", async () => {
+  it("sends wake-ups for retries while its other queries fail, or do not end", async () => {
     const relay = await ManualRelay.open();
     const { owner, tenantId } = await createTenant(relay.api.url);
     const target = await openIngest(owner.client, tenantId);
@@ -81,7 +81,7 @@ describe("the role of the sweeper", () => {
     await relay.close();
   });
 
-  it("looks for deleted destinations when it starts and every minute, for any work every 3 s", async () => {
+  it("looks for deleted destinations at its start and every minute, and for any due work every 3 s", async () => {
     const clock = new ManualClock();
     let looks = { deleted: 0, any: 0 };
     const readModels = {

@@ -19,7 +19,7 @@ const weak = block("CERTIFICATE", [
   "7b5OO3DQFBg8gubZkYZzTPmloKcikiNbn2x+GVseIfM4NmibPO9JMPsx2TjOf2hGfOebpg50RZPutr91eE4=",
 ].join(""));
 
-describe("a file of certificates", () => {
+describe("a certificate file", () => {
   let folder: string;
   let file: string;
   before(() => {
@@ -51,7 +51,7 @@ describe("a file of certificates", () => {
     "joined to a broken one": [good.trimEnd() + block("CERTIFICATE", "AAAA"), "certificate 2 in"],
   };
   for (const [what, [content, says]] of Object.entries(broken)) {
-    it(`stops the start where it is or holds ${what}`, () => {
+    it(`stops the start where it holds or is ${what}`, () => {
       expect(() => read(content)).to.throw(/^RELAY_EXTRA_CA_FILE: must be a PEM file, but [^\n]+$/).with.property("message")
         .that.includes(says);
     });
@@ -73,7 +73,7 @@ describe("a file of certificates", () => {
     ]);
   });
 
-  it("is looked at for Kafka as well", () => {
+  it("is checked for Kafka as well", () => {
     writeFileSync(file, good + block("X509 CRL", "AAAA"));
     const env = {
       RELAY_QUEUE: "kafka", RELAY_KAFKA_BROKERS: "k:9092", RELAY_KAFKA_TLS: "true", RELAY_KAFKA_CA_FILE: file,

@@ -17,14 +17,14 @@ const scale: Environment = {
   RELAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
 };
 
-/** When every certificate of Node's is valid. */
+/** A time at which every certificate of Node's is valid. */
 const now = Date.parse("2026-01-01");
 
 function base64(bytes: number): string {
   return Buffer.alloc(bytes).toString("base64");
 }
 
-/** The message of the ConfigError that the environment earns. */
+/** The message of the ConfigError for the environment. */
 function complaint(env: Environment): string {
   try {
     readSecrets(env, readConfig(env));
@@ -63,7 +63,7 @@ describe("configuration", () => {
     expect(configWarnings({ PATH: "/bin" }, config, now)).to.deep.equal([]);
   });
 
-  it("has the shapes the domain and the ports ask for", () => {
+  it("has the types that the domain and the ports need", () => {
     const config: Config = readConfig({
       RELAY_LIMIT_LOGIN_FAILURES: "off", RELAY_RETRY_SCHEDULE: "250ms, 1d", RELAY_RETRY_JITTER: "0",
     });
@@ -73,11 +73,11 @@ describe("configuration", () => {
     expect(limit).to.equal(null);
   });
 
-  it("says where a relative data folder really is", () => {
+  it("resolves a relative data folder", () => {
     expect(readConfig({ RELAY_DATA_DIR: "some/../where" }).dataDir).to.equal(join(process.cwd(), "where"));
   });
 
-  it("takes each bound itself, and any kind of address to listen at", () => {
+  it("accepts values at each bound, and any kind of address to listen at", () => {
     for (const [variable, ...values] of [
       ["RELAY_PORT", "0", "65535"], ["RELAY_TRUSTED_PROXIES", "0", "100"], ["RELAY_MAX_BODY_BYTES", "1", "16777216"],
       ["RELAY_ACCESS_TOKEN_TTL", "1s", "30d"], ["RELAY_PASSWORD_COST", "4", "15"], ["RELAY_RETRY_JITTER", "0", "1"],
@@ -91,7 +91,7 @@ describe("configuration", () => {
     }
   });
 
-  it("reads the engines at scale, roles apart, and their secrets", () => {
+  it("reads the engines at scale, separate roles, and secrets", () => {
     const env = {
       ...scale, RELAY_ROLES: "api, sweeper", RELAY_KAFKA_TLS: "true", RELAY_KAFKA_SASL_MECHANISM: "scram-sha-512",
       RELAY_KAFKA_SASL_USERNAME: "relay", RELAY_KAFKA_SASL_PASSWORD: "pa,ss",
@@ -112,11 +112,11 @@ describe("configuration", () => {
     });
   });
 
-  it("asks for no password where Kafka asks for none", () => {
+  it("needs no password where Kafka needs none", () => {
     expect(readSecrets(scale, readConfig(scale)).kafkaPassword).to.equal(null);
   });
 
-  it("turns the guards of the cloud offering on", () => {
+  it("turns on the protections of the cloud offering", () => {
     const env = { RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "s3cret" };
     const config = readConfig(env);
     expect(config.turnstile?.verifyUrl).to.match(/^https:/);
@@ -157,7 +157,7 @@ describe("configuration", () => {
     ["RELAY_SHUTDOWN_TIMEOUT", "forever\nand a day"],
   ];
   for (const [variable, ...values] of bad) {
-    it(`turns bad values of ${variable} down by its name`, () => {
+    it(`refuses bad values of ${variable}, and names it`, () => {
       for (const value of values) expect(complaint({ [variable]: value })).to.match(new RegExp(`^${variable}: must`));
     });
   }
@@ -177,14 +177,14 @@ describe("configuration", () => {
     ],
   ];
   for (const [missing, env] of together) {
-    it(`asks for ${missing} where it is needed`, () => {
+    it(`requires ${missing} where it is needed`, () => {
       const message = complaint(env);
       expect(message).to.match(new RegExp(`^${missing}: must be set, since `));
       expect(complaint({ ...env, [missing]: " " })).to.equal(message.replace("must be set", "must not be empty"));
     });
   }
 
-  it("says of a variable that is empty what leaving it out comes to", () => {
+  it("refuses an empty variable, and says whether it has a default without it", () => {
     expect(complaint({ RELAY_PORT: "" })).to.equal("RELAY_PORT: must not be empty; leave it out to have the default");
     for (const variable of ["RELAY_MASTER_KEY", "RELAY_ALLOWED_NETWORKS", "RELAY_EXTRA_CA_FILE"]) {
       expect(complaint({ [variable]: "" })).to.equal(`${variable}: must not be empty; leave it out instead`);
@@ -203,13 +203,13 @@ describe("configuration", () => {
     ["RELAY_KAFKA_RETENTION", "59s"],
   ];
   for (const [variable, value] of badAtScale) {
-    it(`turns ${variable}=${value} down without showing a secret`, () => {
+    it(`refuses ${variable}=${value} without showing a secret`, () => {
       const message = complaint({ ...scale, [variable]: value });
       expect(message).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
     });
   }
 
-  it("turns bad values of settings down that nothing uses", () => {
+  it("refuses bad values of unused settings, too", () => {
     for (const [variable, value] of badAtScale) {
       const message = complaint({ [variable]: value });
       expect(message, value).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
@@ -223,7 +223,7 @@ describe("configuration", () => {
     expect(complaint({ ...scale, RELAY_KAFKA_CA_FILE: "/nowhere/ca.pem" })).to.match(/^RELAY_KAFKA_CA_FILE: must/);
   });
 
-  it("refuses roles apart as long as any engine is embedded", () => {
+  it("refuses separate roles while any engine is embedded", () => {
     for (const name of ["RELAY_EVENT_STORE", "RELAY_QUEUE", "RELAY_READ_MODELS"]) {
       const message = complaint({ ...scale, RELAY_ROLES: "delivery", [name]: "embedded" });
       expect(message).to.include(`RELAY_ROLES: must be all, since ${name} is embedded`);
@@ -260,13 +260,13 @@ describe("configuration", () => {
     expect(warnings.join()).to.not.include("hidden");
   });
 
-  it("quotes the beginning of a value that is long", () => {
+  it("quotes only the beginning of a long value", () => {
     for (const [length, shown] of [[60, "x".repeat(60)], [61, `${"x".repeat(60)}…`]] as const) {
       expect(complaint({ RELAY_LOG_LEVEL: "x".repeat(length) })).to.match(new RegExp(`not "${shown}"$`));
     }
   });
 
-  it("says that all roles stand alone", () => {
+  it("refuses the role all in a list of roles", () => {
     expect(complaint({ RELAY_ROLES: "all,api" })).to.equal(
       "RELAY_ROLES: must be all alone, or a list of roles without it");
     expect(complaint({ RELAY_ROLES: "everything" })).to.include("must be one of all, api");
@@ -289,7 +289,7 @@ describe("configuration", () => {
     }
   });
 
-  it("warns of networks that may have been meant as one address", () => {
+  it("warns of networks that may be meant as one address", () => {
     const networks = [
       "10.0.0.5/8", "10.0.0.0/8", "10.0.0.5/32", "0.0.0.0/0", "128.0.0.0/1", "192.168.1.128/24", "fd00::1/8",
       "fd00::/8", "::1/128", "::/0", "2001:db8::ff/120", "2001:db8::/120", "64:ff9b::10.0.0.0/104",

@@ -11,18 +11,18 @@ const rows = readFileSync(new URL("../../../docs/configuration.md", import.meta.
   .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()));
 
 describe("docs/configuration.md", () => {
-  it("has one row for each variable, and no other", () => {
+  it("has one row for each variable, and no other rows", () => {
     expect(rows.map(([name]) => name).sort()).to.deep.equal(variables.map((name) => `\`${name}\``).sort());
   });
 
-  it("says a meaning for each, in four columns", () => {
+  it("gives each variable a meaning, in four columns", () => {
     for (const row of rows) {
       expect(row, row[0]).to.have.length(4);
       expect(row.slice(1, 3), row[0]).to.not.include("");
     }
   });
 
-  it("shows the defaults that are in force", () => {
+  it("shows the actual defaults", () => {
     const shown: Record<string, string> = {};
     for (const [name = "", standIn = ""] of rows) {
       if (standIn.startsWith("`")) shown[name.slice(1, -1)] = standIn.slice(1, -1);
@@ -32,7 +32,7 @@ describe("docs/configuration.md", () => {
     expect(readConfig({ ...shown, ...cloud })).to.deep.equal(readConfig(cloud));
   });
 
-  it("covers exactly what is read from the environment", () => {
+  it("covers exactly the variables read from the environment", () => {
     const read = new Set<PropertyKey>();
     const full: Environment = {
       RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: "esdb://a",

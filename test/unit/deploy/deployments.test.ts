@@ -62,7 +62,7 @@ const { version, dependencies } = JSON.parse(text("package.json")) as {
 };
 const image = `webhook-relay:${version}`;
 
-/** The configuration an environment gives; fails where it is wrong, or where part of it has no effect. */
+/** The configuration of an environment; fails where a setting is wrong or has no effect. */
 function accepted(environment: Environment) {
   const config = readConfig(environment);
   readSecrets(environment, config);
@@ -70,7 +70,7 @@ function accepted(environment: Environment) {
   return config;
 }
 
-/** The environment that the image has of itself, built without arguments. */
+/** The environment of the image, built without arguments. */
 function imageEnvironment(): Environment {
   const lines = text("Dockerfile");
   const args = [...lines.matchAll(/^ARG (\w+)=(\S+)$/gm)];
@@ -79,7 +79,7 @@ function imageEnvironment(): Environment {
   return Object.fromEntries(given.map(([, name = "", value = ""]) => [name, standIns.get(value) ?? value]));
 }
 
-describe("what deploys the relay", () => {
+describe("the relay is deployed", () => {
   const compose = (file: string) => (parse(text(file)) as Compose).services;
   const settingsOf = ({ environment = {} }: Compose["services"][string]): Environment =>
     Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
@@ -96,7 +96,7 @@ describe("what deploys the relay", () => {
     });
   }
 
-  it("as docker compose: the relay on every real engine, each waited for until it is healthy", () => {
+  it("as docker compose: the relay on every real engine, started once each is healthy", () => {
     const { relay, ...engines } = compose("docker-compose.yml");
     expect(Object.keys(engines).sort()).to.deep.equal(["eventstoredb", "kafka", "mongodb"]);
     for (const [name, { healthcheck }] of Object.entries(engines)) {
@@ -118,7 +118,7 @@ describe("what deploys the relay", () => {
     expect(relay?.volumes).to.include(`data:${dataDir}`);
   });
 
-  it("as an image: its environment is understood, it runs as nobody special and says how it is", () => {
+  it("as an image: with a valid environment, as an ordinary user, with a health check", () => {
     const lines = text("Dockerfile");
     expect(accepted(imageEnvironment())).to.include({ host: "0.0.0.0", revision: "unknown" });
     const images = [...lines.matchAll(/^FROM (\S+)/gm)].map(([, named]) => named);
@@ -130,7 +130,7 @@ describe("what deploys the relay", () => {
     }
   });
 
-  it("as an image: its packages come from the lock alone, without the folders of the other workspaces", () => {
+  it("as an image: with the packages of the lock file, without the folders of the other workspaces", () => {
     const [install = expect.fail("no npm ci")] = /npm ci( --[a-z=-]+)+/.exec(text("Dockerfile")) ?? [];
     const folder = mkdtempSync(join(tmpdir(), "relay-image-"));
     try {
@@ -141,7 +141,7 @@ describe("what deploys the relay", () => {
     }
   });
 
-  it("with the same flags, whoever starts it: npm, make, the image, the benchmarks", () => {
+  it("with the same flags by npm, make, the image and the benchmarks", () => {
     const flags = ["--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning",
       "--max-semi-space-size=16"];
     const starts = {
@@ -163,7 +163,7 @@ describe("what deploys the relay", () => {
     const common = apart.find(({ kind }) => kind === "ConfigMap")?.data ?? {};
     const secret = { ...read("secret.example.yaml")[0]?.stringData, RELAY_MASTER_KEY: masterKey };
 
-    it("run every role, at least twice, and let one pod of each be disrupted at a time", () => {
+    it("that run every role at least twice, and let one pod of each be disrupted at a time", () => {
       const roles = deployments.map((deployment) => environmentOf(deployment)["RELAY_ROLES"]);
       expect(roles.toSorted()).to.deep.equal(processRoles.toSorted());
       const budgets = apart.filter(({ kind }) => kind === "PodDisruptionBudget");
@@ -171,14 +171,14 @@ describe("what deploys the relay", () => {
         expect(spec?.replicas, metadata.name).to.be.at.least(2);
         const budget = budgets.find(({ metadata: { name } }) => name === metadata.name);
         expect(budget?.spec).to.deep.equal({ minAvailable: 1, selector: spec?.selector });
-        // Upgrades take the objects of one role by this label.
+        // Upgrades select the objects of one role by this label.
         const labels = spec?.template?.metadata.labels;
         expect([metadata.labels, budget?.metadata.labels]).to.deep.equal([labels, labels]);
       }
       expect(budgets).to.have.length(deployments.length);
     });
 
-    it("run the embedded default once, its data folder and what it writes besides on volumes", () => {
+    it("that run the embedded default once, with its data folder and temporary files on volumes", () => {
       const spec = embedded.spec?.template?.spec;
       expect(embedded.spec?.replicas).to.equal(1);
       const mounts = new Map(spec?.containers[0]?.volumeMounts.map(({ name, mountPath }) => [mountPath, name]));
@@ -188,7 +188,7 @@ describe("what deploys the relay", () => {
       expect(spec?.volumes?.map(({ name }) => name)).to.include(mounts.get("/tmp"));
     });
 
-    it("name the image with its version everywhere", () => {
+    it("that name the image with its version everywhere", () => {
       for (const file of readdirSync(new URL("deploy/kubernetes", root))) {
         for (const [named] of text(`deploy/kubernetes/${file}`).matchAll(/\bwebhook-relay:[\w.]+/g)) {
           expect(named, file).to.equal(image);
@@ -196,7 +196,7 @@ describe("what deploys the relay", () => {
       }
     });
 
-    it("are covered by the network policy, both ways", () => {
+    it("that the network policy covers, both ways", () => {
       const [policy] = read("network-policy.yaml");
       expect(policy?.spec?.policyTypes).to.deep.equal(["Ingress", "Egress"]);
       for (const { spec } of [...deployments, embedded]) {
@@ -206,7 +206,7 @@ describe("what deploys the relay", () => {
 
     for (const workload of [...deployments, embedded]) {
       const { kind, metadata: { name } } = workload;
-      it(`configure ${kind} ${name} so that it starts, confined, probed and given time to drain`, () => {
+      it(`that configure ${kind} ${name} to start confined, with probes and time to drain`, () => {
         const shared = workload === embedded ? imageEnvironment() : { ...common, ...secret };
         const { shutdownTimeoutMs } = accepted({ ...shared, ...environmentOf(workload) });
         const spec = workload.spec?.template?.spec;
@@ -223,7 +223,7 @@ describe("what deploys the relay", () => {
       });
     }
 
-    it("take no settings from what Kubernetes says of a Service that is called relay", () => {
+    it("that take no settings from Kubernetes' variables for a Service called relay", () => {
       const links = { RELAY_PORT: "tcp://10.0.0.1:80", RELAY_SERVICE_HOST: "10.0.0.1" };
       expect(() => readConfig(links)).to.throw("RELAY_PORT");
       for (const { spec, metadata } of [...deployments, embedded]) {
@@ -231,7 +231,7 @@ describe("what deploys the relay", () => {
       }
     });
 
-    /** Values from secrets are stood in for. */
+    /** The environment of a workload, with a stand-in for values from secrets. */
     function environmentOf({ spec }: Manifest): Environment {
       const [container] = spec?.template?.spec.containers ?? [];
       return Object.fromEntries((container?.env ?? []).map(({ name, value = masterKey }) => [name, value]));

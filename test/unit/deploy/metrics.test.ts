@@ -20,7 +20,7 @@ interface Alerts {
   readonly groups: readonly { readonly rules: readonly Rule[] }[];
 }
 
-/** Every metric with its labels; a histogram goes by the name without an ending. */
+/** Every metric with its labels; a histogram is listed by its name without a suffix. */
 async function registered(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const metrics = new PrometheusMetrics({ version: "1.2.3", revision: "abc" }, new ManualClock());
   const each = () => ({ some: 1 });
@@ -49,13 +49,13 @@ function firstCells(section: string): readonly string[] {
   return rows.map((row) => row.split("|")[1]?.trim() ?? "");
 }
 
-/** What stands in these cells as code. */
+/** The code spans in these cells. */
 function codeIn(cells: readonly string[]): readonly string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
 }
 
 describe("the documentation of metrics and alerts", () => {
-  it("has every metric with its labels, every reason and every kind of trouble, and no other", async () => {
+  it("has every metric with its labels, every reason and every kind of anomaly, and no other", async () => {
     const own = [...await registered()].filter(([name]) => name.startsWith("relay_"));
     const names = own.map(([name, labels]) => (labels.size > 0 ? `${name}{${[...labels].join()}}` : name));
     const documented = codeIn(firstCells("Metrics"));
@@ -65,19 +65,19 @@ describe("the documentation of metrics and alerts", () => {
   const { groups } = parse(read("deploy/prometheus/alerts.yaml")) as Alerts;
   const rules = groups.flatMap((group) => group.rules);
 
-  it("has every alert that is deployed with its severity, and no other", () => {
+  it("has every deployed alert with its severity, and no other", () => {
     const deployed = rules.map(({ alert, labels }) => `\`${alert}\`${labels ? ` (${labels["severity"]})` : ""}`);
     expect(firstCells("Alerts")).to.deep.equal(deployed);
   });
 
-  it("notices a role that no process has, and so none reports: delivery is single only beside all others", () => {
+  it("has an alert for each single role that no process reports, except delivery", () => {
     const { expr = "" } = rules.find(({ alert }) => alert === "RelayRoleNotActive") ?? {};
     const noticed = [...expr.matchAll(/absent\(relay_role_active\{role="(\w+)"\}\)/g)].map(([, role]) => role);
     expect([...noticed, "delivery"]).to.have.members(singleRoles);
   });
 
   for (const { alert, expr } of rules) {
-    it(`deploys ${alert} on metrics and labels that there are`, async () => {
+    it(`deploys ${alert} on existing metrics and labels`, async () => {
       const metrics = await registered();
       const used = [...expr.matchAll(/\b((?:relay|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)];
       expect(used).to.not.deep.equal([]);

@@ -11,7 +11,7 @@ function proseOf(path: string): string {
     code.replaceAll(/[[\]()]/g, ""));
 }
 
-/** The anchors that a reader of Markdown makes of its headings. */
+/** The anchors that Markdown viewers make of its headings. */
 function anchorsOf(path: string): readonly string[] {
   const headings = proseOf(path).matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = ""]) =>

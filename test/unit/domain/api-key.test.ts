@@ -20,7 +20,7 @@ const issued = (expiresAt: string | null): ApiKeyEvent => ({ type: "ApiKeyIssued
 const revoked: ApiKeyEvent = { type: "ApiKeyRevoked", data: { ...ids, keyHash: "h", at } };
 
 describe("API key", () => {
-  it("is issued once, with an end in the future or none", () => {
+  it("is issued once, with no end or one in the future", () => {
     given([])
       .when({ type: "IssueApiKey", key: key(null), at })
       .gives(issued(null));
@@ -46,7 +46,7 @@ describe("API key", () => {
     given([]).when({ type: "RevokeApiKey", at }).refused("not-found", "API key");
   });
 
-  it("opens the door until its end, or until it is revoked", () => {
+  it("is usable until its end, or until it is revoked", () => {
     const usable = (facts: readonly ApiKeyEvent[], now: string) => isUsable(folded(apiKey, facts), now);
     expect(usable([], at)).to.equal(false);
     expect(usable([issued(null)], after)).to.equal(true);

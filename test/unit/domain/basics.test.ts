@@ -19,7 +19,7 @@ describe("roles", () => {
     }
   });
 
-  it("stand in the order Owner, Admin, Developer, Viewer", () => {
+  it("rank in the order Owner, Admin, Developer, Viewer", () => {
     const downwards = ["Owner", "Admin", "Developer", "Viewer"] as const;
     for (const [rank, role] of downwards.entries()) {
       for (const [other, least] of downwards.entries()) expect(atLeast(role, least)).to.equal(rank <= other);
@@ -28,7 +28,7 @@ describe("roles", () => {
 });
 
 describe("stream names", () => {
-  it("tell the category and the subject, also of ids with dashes", () => {
+  it("give the category and the subject, also with dashes in ids", () => {
     const id = "0193a1b2-c3d4-7000-8000-000000000001";
     for (const kind of [
       "tenant",
@@ -94,7 +94,7 @@ describe("passwords", () => {
     );
   });
 
-  it("hold nothing that bcrypt would not tell apart", () => {
+  it("contain no characters that bcrypt cannot tell apart", () => {
     expect(passwordProblem("password\0password")).to.include("NUL");
     expect(passwordProblem("password\ud800")).to.include("Unicode");
   });

@@ -16,7 +16,7 @@ const maxTrys = 3;
 const timerMs = 10_000;
 const leaseMs = 4000;
 
-/** One step of some worker: events are named by a digit. */
+/** One step of a worker; events are named by a digit. */
 interface Step {
   readonly afterMs: number;
   readonly do:
@@ -40,7 +40,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 80 },
 );
 
-/** The circuit breaker as decisions.md tells it, with the probe's lease timed by a clock that never errs. */
+/** The circuit breaker as specified in decisions.md, with the probe's lease timed by an exact clock. */
 interface Model {
   position: CircuitPosition;
   failures: number;
@@ -50,7 +50,7 @@ interface Model {
   pausedUntil: number;
 }
 
-/** What a receiver asks for by 429, ms. */
+/** The pause that a receiver asks for with 429, ms. */
 const pauseMs = 1_500;
 
 /** Whether the step changes anything. Changes the model accordingly. */
@@ -137,7 +137,7 @@ function command({ do: action, event: eventId }: Step, model: Model, now: number
 }
 
 describe("circuit, against a model", () => {
-  it("moves only as specified, with one probe at most, whatever the order of commands", () => {
+  it("moves only as specified, with one probe at most, for commands in any order", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(steps, (rows) => {

@@ -80,7 +80,7 @@ describe("circuit", () => {
       given([]).when(end).changesNothing();
     });
 
-    it("says nothing of a circuit that is not closed", () => {
+    it("does not change a circuit that is not closed", () => {
       given([opened]).when(end).changesNothing();
       given([opened, openClaimed]).when(end).changesNothing();
       given([opened, half]).when(end).changesNothing();
@@ -90,12 +90,12 @@ describe("circuit", () => {
   describe("an outcome that comes late, after its attempt was given up", () => {
     const late = (ok: boolean, eventId: string) => ({ ...record(ok, eventId, 5), late: true }) as CircuitCommand;
 
-    it("counts if it is a failure, since giving the attempt up did not count", () => {
+    it("counts if it is a failure, since the lost attempt was not counted", () => {
       given([fact("CircuitCounted", { failures: 1 }, 0)]).when(late(false, e2))
         .gives(fact("CircuitCounted", { failures: 2 }, 5, e2));
     });
 
-    it("ends the count when it is a success and the circuit is closed", () => {
+    it("ends the count if it is a success and the circuit is closed", () => {
       given([counted]).when(late(true, e1)).gives(fact("CircuitCounted", { failures: 0 }, 5, e1));
     });
 
@@ -106,14 +106,14 @@ describe("circuit", () => {
   });
 
   describe("an attempt that failed by the relay's own fault, or was answered 429", () => {
-    it("is neither counted, nor ends a count", () => {
+    it("is not counted, and does not end a count", () => {
       given([]).when(uncounted(e1, 2, null)).changesNothing();
       given([counted]).when(uncounted(e1, 2, null)).changesNothing();
       given([counted]).when(uncounted(e1, 2, 3))
         .gives(fact("CircuitCounted", { failures: 2, pausedUntil: t(3) }, 2, e1));
     });
 
-    it("gives the probe back, so that another may go, and neither closes the circuit nor suspends it again", () => {
+    it("releases the probe, so that another may start, and neither closes the circuit nor opens it again", () => {
       for (const past of [openClaimed, halfClaimed]) {
         const state = folded(circuit, [past]);
         const released = { ...state, probe: null, lastProbe: e1 };
@@ -127,7 +127,7 @@ describe("circuit", () => {
       }
     });
 
-    it("records its receiver's pause in every position of the circuit, and the longest pause holds", () => {
+    it("records the receiver's pause in every position of the circuit; the longest pause applies", () => {
       for (const past of [fact("CircuitClosed", {}, 1), opened, half, halfClaimed]) {
         const paused = decide(folded(circuit, [past]), uncounted(e2, 311, 320));
         expect(paused.map(({ data }) => data)).to.deep.equal(
@@ -144,7 +144,7 @@ describe("circuit", () => {
   describe("a pause", () => {
     const paused = fact("CircuitCounted", { failures: 1, pausedUntil: t(10) }, 1, e1);
 
-    it("stands in later facts until it is over", () => {
+    it("is repeated in later facts until it is over", () => {
       given([paused]).when(record(false, e2, 9)).gives(
         fact("CircuitCounted", { failures: 2, pausedUntil: t(10) }, 9, e2));
       given([paused]).when(record(false, e2, 10)).gives(fact("CircuitCounted", { failures: 2 }, 10, e2));
@@ -176,7 +176,7 @@ describe("circuit", () => {
   });
 
   describe("closed", () => {
-    it("counts failures in a row, of whatever event", () => {
+    it("counts failures in a row, of any event", () => {
       given([])
         .when(record(false, e1, 1))
         .gives(fact("CircuitCounted", { failures: 1 }, 1, e1));
@@ -185,7 +185,7 @@ describe("circuit", () => {
         .gives(counted);
     });
 
-    it("forgets them at any success, and writes nothing of success upon success", () => {
+    it("resets the count at any success, and writes no fact for further successes", () => {
       given([counted])
         .when(record(true, e2, 2))
         .gives(fact("CircuitCounted", { failures: 0 }, 2, e2));
@@ -215,7 +215,7 @@ describe("circuit", () => {
         .givesTypes("CircuitOpened");
     });
 
-    it("has no probe and no half", () => {
+    it("takes no probe and does not become half-open", () => {
       for (const past of [[], [counted]]) {
         given(past)
           .when(claim(e1, 1, probe(e1, 1)))
@@ -225,7 +225,7 @@ describe("circuit", () => {
       }
     });
 
-    it("starts counting anew when a person sets the destination active", () => {
+    it("resets the count when a person sets the destination active", () => {
       given([counted]).when(close(2)).gives(closed(2));
       given([]).when(close(2)).changesNothing();
     });
@@ -241,7 +241,7 @@ describe("circuit", () => {
       }
     });
 
-    it("lets no probe go before the timer ended, whatever is said of leases", () => {
+    it("lets no probe start before the timer ended, with or without a lost lease", () => {
       for (const lost of [probe(e1, 1), null]) {
         given([opened])
           .when(claim(e1, 301.999, lost))
@@ -250,30 +250,30 @@ describe("circuit", () => {
       }
     });
 
-    it("lets one probe go once it ended", () => {
+    it("lets one probe start once the timer ended", () => {
       given([opened]).when(claim(e1, 302)).gives(openClaimed);
       given([openClaimed]).when(claim(e2, 303)).changesNothing();
       given([openClaimed]).when(claim(e1, 303)).changesNothing();
       given([openClaimed]).when(halfOpen(303)).changesNothing();
     });
 
-    it("becomes half-open once it ended with nothing held", () => {
+    it("becomes half-open once the timer ended with nothing held", () => {
       given([opened]).when(halfOpen(302)).gives(half);
     });
 
-    it("closes when a person sets the destination active, before its time and under a probe too", () => {
+    it("closes when a person sets the destination active, before the timer ended and during a probe too", () => {
       given([opened]).when(close(3)).gives(closed(3));
       given([openClaimed]).when(close(303)).gives(closed(303));
     });
   });
 
   describe("half-open", () => {
-    it("lets the next event go as the probe, alone", () => {
+    it("takes the next event as the only probe", () => {
       given([half]).when(claim(e1, 310)).gives(halfClaimed);
       given([halfClaimed]).when(claim(e2, 311)).changesNothing();
     });
 
-    it("is not moved by attempts that were under way since before", () => {
+    it("is not changed by attempts that began earlier", () => {
       for (const past of [[half], [halfClaimed]]) {
         for (const ok of [true, false])
           given(past)
@@ -282,7 +282,7 @@ describe("circuit", () => {
       }
     });
 
-    it("is half-open already", () => {
+    it("does not become half-open again", () => {
       given([half]).when(halfOpen(310)).changesNothing();
       given([halfClaimed]).when(halfOpen(400, halfClaimed.data.probe)).changesNothing();
     });
@@ -309,7 +309,7 @@ describe("circuit", () => {
           .gives(fact("CircuitOpened", { position: "Open", failures: 4, openUntil: t(620), lastProbe: e1 }, 320, e1));
       });
 
-      it(`gives ${where} circuit back when there was nothing to try`, () => {
+      it(`is released in ${where} circuit when there was nothing to try`, () => {
         const state = folded(circuit, [past]);
         given([past])
           .when(release(past.data.probe, 320))
@@ -322,7 +322,7 @@ describe("circuit", () => {
           .changesNothing();
       });
 
-      it(`is replaced in ${where} circuit once its lease is over, and then counts no more`, () => {
+      it(`is replaced in ${where} circuit once its lease is over, and its outcome then no longer counts`, () => {
         const spec = given([past]).when(claim(e2, 400, past.data.probe));
         spec.givesTypes("CircuitProbeClaimed");
         expect(spec.state()).to.deep.include({ probe: probe(e2, 400), lastProbe: e1 });
@@ -335,20 +335,20 @@ describe("circuit", () => {
         given(replaced).when(release(past.data.probe, 401)).changesNothing();
       });
 
-      it(`stands in ${where} circuit though an earlier one with the same event is given back`, () => {
+      it(`stays in ${where} circuit when an earlier one with the same event is released`, () => {
         const state = folded(circuit, [past]);
         const replaced = decide(state, claim(e1, 400, past.data.probe));
         given(replaced).when(release(past.data.probe, 401)).changesNothing();
       });
 
-      it(`stands in ${where} circuit where it has replaced the one that is seen lost`, () => {
+      it(`stays in ${where} circuit when the one that it replaced is seen as lost`, () => {
         const replaced = [past, ...decide(folded(circuit, [past]), claim(e2, 400, past.data.probe))];
         given(replaced).when(claim(e1, 401, past.data.probe)).changesNothing();
         given(replaced).when(halfOpen(401, past.data.probe)).changesNothing();
       });
     }
 
-    it("that was lost with nothing held makes the circuit half-open", () => {
+    it("makes the circuit half-open if it was lost with nothing held", () => {
       given([openClaimed])
         .when(halfOpen(400, openClaimed.data.probe))
         .gives(fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3, lastProbe: e1 }, 400));

@@ -44,7 +44,7 @@ describe("destination", () => {
     });
   });
 
-  it("has each setting changed by a fact of its own", () => {
+  it("changes each setting by a fact of its own", () => {
     const changes: readonly (readonly [object, DestinationEvent, object])[] = [
       [
         { url: "https://b.example/" },
@@ -85,12 +85,12 @@ describe("destination", () => {
     given([registered]).when(change({})).changesNothing();
   });
 
-  it("takes credentials anew, since sealed ones cannot be compared", () => {
+  it("always replaces credentials, since sealed ones cannot be compared", () => {
     const past: DestinationEvent[] = [registered, { type: "DestinationAuthConfigured", data: { ...ids, auth } }];
     given(past).when(change({ auth })).givesTypes("DestinationAuthConfigured");
   });
 
-  it("has its ingest token regenerated, and names the one that is over", () => {
+  it("regenerates its ingest token, and names the previous one", () => {
     const spec = given([registered]).when({ type: "RegenerateIngestToken", ingestTokenHash: "t2", at: later });
     spec.gives({ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash: "t2", previousTokenHash: "t1" } });
     expect(spec.state()).to.include({ ingestTokenHash: "t2", updatedAt: later });

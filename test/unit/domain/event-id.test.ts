@@ -8,9 +8,9 @@ describe("ids of events", () => {
   const latest = Date.parse("9999-12-31T23:59:59.999Z");
   const moment = fc.integer({ min: 0, max: latest });
 
-  it("have the order of acceptance, then of their keys", () => {
+  it("sort by the time of acceptance, then by their keys", () => {
     fc.assert(
-      // Two moments by chance are never the same.
+      // Two random times are hardly ever equal.
       fc.property(moment, fc.option(moment), fc.uuid(), fc.uuid(), (a, another, one, other) => {
         const b = another ?? a;
         const [first, second] = [eventIdOf(a, keyOfEvent(one)), eventIdOf(b, keyOfEvent(other))];
@@ -23,7 +23,7 @@ describe("ids of events", () => {
     );
   });
 
-  it("lie between the bounds of their millisecond, and of no other", () => {
+  it("lie between the bounds of their own millisecond only", () => {
     const near = fc.integer({ min: -2, max: 2 });
     fc.assert(
       fc.property(fc.integer({ min: 2, max: latest - 2 }), near, fc.uuid(), (ms, by, key) => {
@@ -39,7 +39,7 @@ describe("ids of events", () => {
     }
   });
 
-  it("have bounds at any time there is", () => {
+  it("have bounds at any time", () => {
     const id = eventIdOf(0, keyOfEvent("00000000-0000-4000-8000-000000000000"));
     for (const before of [Date.parse("0001-01-01T00:00:00.000Z"), -1]) {
       expect(leastEventId(before) <= id).to.equal(true);

@@ -67,13 +67,13 @@ describe("invite", () => {
     given([]).when(accept(at)).refused("not-found", "invite");
   });
 
-  it("is accepted again where the first to do so was lost, within its time only", () => {
+  it("is accepted again if the first acceptance was abandoned, until it expires", () => {
     given([created, accepted]).when(accept(at, true)).gives(accepted);
     given([created, accepted]).when(accept(expiresAt, true)).refused("rejected", "expired");
     given([created, revoked]).when(accept(at, true)).refused("not-found", "invite");
   });
 
-  it("remembers what it is for", () => {
+  it("keeps its data once it was accepted", () => {
     expect(folded(invite, [created, accepted])).to.deep.equal({
       id: ids.inviteId,
       tenantId: ids.tenantId,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { clientNetwork, dotted, mappedIpv4, wordsOf } from "../../../src/domain/ipv6.ts";
 
 describe("IPv6 addresses", () => {
-  it("have the same words in every spelling", () => {
+  it("have the same eight words in every spelling", () => {
     const words = [0x2001, 0xdb8, 0, 0, 0, 0xff, 0xa0b, 0xc0d];
     for (const spelling of [
       "2001:db8::ff:a0b:c0d", "2001:0DB8:0:0:0:00ff:0a0b:0c0d", "2001:db8::ff:10.11.12.13", "2001:db8:0:0::ff:a0b:c0d",

@@ -21,7 +21,7 @@ const purgeId = "0193a1b2-c3d4-7000-8000-00000000000c";
 const [early, at, late] = ["2026-01-15T09:29:59.999Z", "2026-01-15T09:30:00.000Z", "2026-01-15T09:30:00.001Z"];
 const all: PurgeFilter = { before: null, status: null, destinationId: null };
 
-describe("what a purge means", () => {
+describe("an event that a purge selects", () => {
   const event = (status: EventStatus) => ({ status, acceptedAt: at, destinationId });
 
   it("is finished: Succeeded, CriticalFailure or Cancelled", () => {
@@ -29,25 +29,25 @@ describe("what a purge means", () => {
     for (const status of eventStatuses) expect(isMeant(all, event(status)), status).to.equal(isFinished(status));
   });
 
-  it("is of the status asked for", () => {
+  it("is of the given status", () => {
     for (const status of finishedStatuses) {
       const meant = eventStatuses.filter((one) => isMeant({ ...all, status }, event(one)));
       expect(meant).to.deep.equal([status]);
     }
   });
 
-  it("is of the destination asked for", () => {
+  it("is of the given destination", () => {
     expect(isMeant({ ...all, destinationId }, event("Succeeded"))).to.equal(true);
     expect(isMeant({ ...all, destinationId: otherDestination }, event("Succeeded"))).to.equal(false);
   });
 
-  it("was accepted before the time asked for, not at it", () => {
+  it("was accepted before the given time, not at it", () => {
     const meant = [early, at, late].filter((before) => isMeant({ ...all, before }, event("Succeeded")));
     expect(meant).to.deep.equal([late]);
   });
 });
 
-describe("what a purge took", () => {
+describe("an event that a purge took", () => {
   const accepted = (n: number): Placed => ({
     type: "EventAccepted",
     data: {
@@ -84,7 +84,7 @@ describe("what a purge took", () => {
     position: position(n),
   });
 
-  it("had finished by then", () => {
+  it("had finished before the purge", () => {
     expect(isPurged([purge(9)], [accepted(1), cancelled(2)])).to.equal(true);
     expect(isPurged([purge(9)], [accepted(1)])).to.equal(false);
     expect(isPurged([purge(2)], [accepted(1), cancelled(3)])).to.equal(false);
@@ -92,36 +92,36 @@ describe("what a purge took", () => {
     expect(isPurged([purge(9)], [])).to.equal(false);
   });
 
-  it("had finished by when it was counted, not later", () => {
+  it("had finished by the purge's count, not later", () => {
     expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(2)])).to.equal(true);
     expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(3)])).to.equal(false);
     expect(isPurged([purge(9, {}, 2), purge(10, {}, 9)], [accepted(1), cancelled(3)])).to.equal(true);
   });
 
-  it("is nothing that was replayed, or that a late outcome settled, since it was counted", () => {
+  it("was neither replayed nor settled by a late outcome after the count", () => {
     expect(isPurged([purge(9, {}, 2)], [accepted(1), exhausted(2), replayed(3)])).to.equal(false);
     expect(isPurged([purge(9, {}, 2)], [accepted(1), exhausted(2), replayed(3), cancelled(4)])).to.equal(false);
     expect(isPurged([purge(9, {}, 2)], [accepted(1), exhausted(2), lateSuccess(3)])).to.equal(false);
   });
 
-  it("is taken also where an outcome came late that moved nothing", () => {
+  it("may have a late outcome that changed nothing", () => {
     const { data, position: place, type } = lateSuccess(3);
     const unmoved = { type, data: { ...data, from: "Cancelled", to: "Cancelled" }, position: place } as Placed;
     expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(2), unmoved])).to.equal(true);
   });
 
-  it("stays taken, whatever comes after", () => {
+  it("stays taken after any later facts", () => {
     expect(isPurged([purge(3)], [accepted(1), exhausted(2), replayed(4)])).to.equal(true);
     const facts = [accepted(1), exhausted(2), cancelled(4)];
     expect(isPurged([purge(3, { status: "CriticalFailure" })], facts)).to.equal(true);
     expect(isPurged([purge(3, { status: "Cancelled" })], facts)).to.equal(false);
   });
 
-  it("is judged as it stood then, not as it stood before", () => {
+  it("is judged by its status at the purge, not by an earlier one", () => {
     expect(isPurged([purge(9)], [accepted(1), exhausted(2), replayed(3)])).to.equal(false);
   });
 
-  it("is nothing that begins after the purge", () => {
+  it("was not accepted after the purge", () => {
     expect(isPurged([purge(5)], [accepted(6), cancelled(7)])).to.equal(false);
     expect(isPurged([purge(5), purge(8)], [accepted(6), cancelled(7)])).to.equal(true);
   });
@@ -173,7 +173,7 @@ describe("an API key's last use", () => {
   const used = (usedAt: string): ApiKeyEvent => ({ type: "ApiKeyUsed", data: { ...ids, usedAt, at } });
   const revoked: ApiKeyEvent = { type: "ApiKeyRevoked", data: { ...ids, keyHash: "h", at } };
 
-  it("is written down when it is news, and the key is in use", () => {
+  it("is recorded when it is later than the one before, and the key is in use", () => {
     const record = (usedAt: string) => ({ type: "RecordUse", usedAt, at }) as const;
     given([issued]).when(record(early)).gives(used(early));
     given([issued, used(early)]).when(record(at)).gives(used(at));

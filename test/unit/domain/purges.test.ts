@@ -35,7 +35,7 @@ describe("purges of a tenant", () => {
     given([]).when(complete(first)).changesNothing();
   });
 
-  it("are carried on by every fact, each with its place in the log", () => {
+  it("are listed in every fact while under way, each with its place in the log", () => {
     given([purged(first)]).when(order(second)).gives(purged(second, under(first, "1")));
     const both = purged(second, under(first, "1"));
     given([both]).when(complete(first)).gives(completed(first, under(second, "2")));
@@ -44,7 +44,7 @@ describe("purges of a tenant", () => {
     expect(given([both]).when(complete(second)).state()).to.deep.equal(expected);
   });
 
-  it("of older programs took what had finished by their own place in the log", () => {
+  it("of older programs took the events finished before their own place in the log", () => {
     const older = { type: "EventsPurged", data: { ...purged(first).data, upTo: null } } as PurgesEvent;
     given([older]).when(order(second)).gives(purged(second, under(first, "1", "1")));
   });
@@ -63,7 +63,7 @@ const step = fc.oneof(
 );
 
 describe("purges of a tenant, against a model", () => {
-  it("are those ordered and not completed, by the newest fact alone", () => {
+  it("are those ordered and not completed, as listed in the newest fact", () => {
     const decider = {
       initial: () => noPurges,
       evolve: (_forgotten: Purges, event: PurgesEvent) => evolve(undefined, event),

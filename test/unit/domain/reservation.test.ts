@@ -21,20 +21,20 @@ const after = (facts: readonly ReservationEvent[]) =>
 const asked = (facts: readonly ReservationEvent[], ms: number) => availability(after(facts), timestamp(startMs + ms));
 
 describe("reservation", () => {
-  it("leaves a name free that nobody took, or that was released", () => {
+  it("leaves a name free that was never taken, or was released", () => {
     expect(asked([], 0)).to.equal("free");
     expect(asked([fact("NameReserved", 0), fact("NameReleased", 1)], 2)).to.equal("free");
     expect(after([fact("NameReserved", 0), fact("NameReleased", 1)])?.holder).to.equal(null);
   });
 
-  it("holds a name for its holder, beyond doubt for 30 s", () => {
+  it("keeps a name for its holder, and becomes doubtful after 30 s", () => {
     expect(after([fact("NameReserved", 0)])).to.deep.equal({ holder, since: timestamp(startMs) });
     expect(asked([fact("NameReserved", 0)], 0)).to.equal("held");
     expect(asked([fact("NameReserved", 0)], 30_000)).to.equal("held");
     expect(asked([fact("NameReserved", 0)], 30_001)).to.equal("doubtful");
   });
 
-  it("counts from the newest reservation, and not by a clock that was set back", () => {
+  it("becomes doubtful by the age of the newest reservation, and not by a clock that was set back", () => {
     const again = [fact("NameReserved", 0), fact("NameReleased", 10_000), fact("NameReserved", 40_000)];
     expect(asked(again, 41_000)).to.equal("held");
     expect(asked(again, -3_600_000)).to.equal("held");
@@ -42,7 +42,7 @@ describe("reservation", () => {
 });
 
 describe("comparable names", () => {
-  it("does not tell addresses apart by case or by how an accent is written", () => {
+  it("are equal for addresses that differ in case or in the encoding of accents", () => {
     const one = comparableEmail("José.ÖZ@Example.COM");
     for (const same of ["josé.öz@example.com", "JOSE\u0301.o\u0308z@example.com"])
       expect(comparableEmail(same)).to.equal(one);
@@ -51,31 +51,31 @@ describe("comparable names", () => {
     }
   });
 
-  it("does not change from release to release: the log has its hashes", () => {
+  it("do not change from release to release: the log holds their hashes", () => {
     expect(comparableEmail("Ann.Weiß@Example.COM")).to.equal("ann.weiss@example.com");
     expect(comparableName(" Kılıç GmbH")).to.equal("kılıç gmbh");
   });
 
-  it("takes no time over a text that is too long for an address", () => {
+  it("are computed in little time for a text that is too long for an address", () => {
     const accents = "\u0301".repeat(60_000) + "\u0323".repeat(60_000);
     const before = process.cpuUsage();
     expect(comparableEmail(`a${accents}@example.com`)).to.not.equal(comparableEmail("a@example.com"));
     expect(process.cpuUsage(before).user).to.be.below(500_000);
   });
 
-  it("does not tell tenants apart by blanks around the name either", () => {
+  it("are equal for tenants' names that differ in blanks around them", () => {
     expect(comparableName("  Acme\u00a0GmbH\n")).to.equal(comparableName("ACME\u00a0gmbh"));
     expect(comparableName("Acme GmbH")).to.not.equal(comparableName("AcmeGmbH"));
   });
 
-  it("does not tell letters apart that have one upper case", () => {
+  it("are equal for letters with the same upper case", () => {
     for (const [one, same] of [
       ["ΣΊΣΥΦΟΣ2", "Σίσυφοσ2"], ["Maſs", "MASS"], ["\u00b5-Labs", "\u039c-LABS"], ["Straße", "STRASSE"],
     ] as const) expect(comparableName(one)).to.equal(comparableName(same));
     expect(comparableName("Kılıç")).to.not.equal(comparableName("Kiliç"));
   });
 
-  it("has one form: comparing the comparable changes nothing, however it was composed", () => {
+  it("are the same for every composition of a text, and stay the same when compared again", () => {
     const letters = fc.string({
       unit: fc.constantFrom("a", "A", "ß", "ẞ", "ǰ", "J\u030c", "é", "E\u0301", "İ", "ı", "ſ", "ς", "Σ", "K", " "),
     });
@@ -90,7 +90,7 @@ describe("comparable names", () => {
       }),
     );
     expect(comparableName("J\u030c")).to.equal(comparableName("ǰ"));
-    // Its iota is a letter of its own in upper case: a mark behind it would go there.
+    // In upper case its iota is a separate letter, and a mark behind it would move there.
     expect(comparableName("α\u0345\u0313")).to.equal(comparableName("ᾀ"));
   });
 });

@@ -16,7 +16,7 @@ const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(none, ...v
 const token = fc.constantFrom("t1", "t2", "t3");
 
 describe("destination, against a model", () => {
-  it("changes only what differs, and nothing once it is deleted", () => {
+  it("changes only by different settings, and not at all once it is deleted", () => {
     const auth = { type: "BearerToken", credentials: "sealed" } as const;
     const step = fc.oneof(
       {
@@ -103,7 +103,7 @@ describe("destination, against a model", () => {
 });
 
 describe("sender, against a model", () => {
-  it("changes only what differs, and nothing once it is deleted", () => {
+  it("changes only by different settings, and not at all once it is deleted", () => {
     const mapping = (expression: string) => ({ language: "jmespath", expression }) as const;
     const step = fc.oneof(
       { weight: 2, arbitrary: fc.record({ type: fc.constant("create" as const), token }) },
@@ -242,7 +242,7 @@ describe("API key, against a model", () => {
 });
 
 describe("invite, against a model", () => {
-  it("lets one in, in time, while it stands", () => {
+  it("is accepted by one user, in time, while it is pending", () => {
     const role = fc.constantFrom(...roles);
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ type: fc.constant("create" as const), by: role, role }) },
@@ -308,7 +308,7 @@ describe("invite, against a model", () => {
 });
 
 describe("reservation, against a model", () => {
-  it("is one holder's until it is given back, and doubtful only when it is old", () => {
+  it("belongs to one holder until it is released, and becomes doubtful only by age", () => {
     type Try = { readonly type: "reserve" | "release"; readonly tenantId: string; readonly patient: boolean };
     const step: fc.Arbitrary<Try> = fc.record({
       type: fc.constantFrom("reserve" as const, "reserve" as const, "release" as const),

@@ -13,19 +13,19 @@ const wait = (policy: RetryPolicy, count: number, random: number, retryAfterMs: 
   millis(nextAttemptAt(policy, count, now, random, retryAfterMs)) - millis(now);
 
 describe("retry policy", () => {
-  it("waits as the schedule says, the last wait over and over", () => {
+  it("follows the schedule, and repeats its last wait", () => {
     for (const [index, planned] of standard.scheduleMs.entries())
       expect(wait(standard, index + 1, 0)).to.equal(planned);
     for (const count of [10, 11, 1000]) expect(wait(standard, count, 0)).to.equal(dayMs);
   });
 
-  it("adds the share of the jitter that chance says", () => {
+  it("adds a random share of the jitter", () => {
     expect(wait(standard, 1, 0.5)).to.equal(5250);
     expect(wait({ ...standard, jitter: 0 }, 1, 0.999)).to.equal(5000);
     expect(wait({ scheduleMs: [1000], jitter: 1 }, 1, 0.25)).to.equal(1250);
   });
 
-  it("is never earlier than the schedule, and never later than the jitter's share of it", () => {
+  it("is never earlier than the schedule, and never later than the schedule and the jitter", () => {
     const policy = fc.record({
       scheduleMs: fc.array(fc.integer({ min: 1, max: 365 * dayMs }), { minLength: 1, maxLength: 12 }),
       jitter: fc.oneof(fc.constant(0.1), fc.double({ min: 0, max: 1, noNaN: true })),

@@ -31,7 +31,7 @@ describe("sender", () => {
     expect(folded(sender, [created])).to.deep.equal(expected);
   });
 
-  it("has each setting changed by a fact of its own", () => {
+  it("changes each setting by a fact of its own", () => {
     const changes: readonly (readonly [object, SenderEvent, object])[] = [
       [{ name: "Till" }, { type: "SenderRenamed", data: { ...ids, name: "Till" } }, { name: "Till" }],
       [
@@ -59,7 +59,7 @@ describe("sender", () => {
     expect(spec.state()).to.include({ mapping: null, active: true });
   });
 
-  it("takes another expression for another mapping", () => {
+  it("changes its mapping where the expression differs", () => {
     const other = { ...mapping, expression: "{id: order}" };
     const fact: SenderEvent = { type: "SenderMappingChanged", data: { ...ids, mapping: other } };
     given([created, mapped]).when(change({ mapping: other })).gives(fact);
@@ -72,7 +72,7 @@ describe("sender", () => {
     given([created, mapped]).when(change({})).changesNothing();
   });
 
-  it("has its ingest token regenerated, and names the one that is over", () => {
+  it("regenerates its ingest token, and names the previous one", () => {
     const spec = given([created]).when({ type: "RegenerateIngestToken", ingestTokenHash: "t2", at: later });
     const data = { ...ids, ingestTokenHash: "t2", previousTokenHash: "t1" };
     spec.gives({ type: "SenderIngestTokenRegenerated", data });

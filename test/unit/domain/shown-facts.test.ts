@@ -20,11 +20,11 @@ const types = Object.entries(catalogue.versions).map(([type, version]) => ({
 }));
 
 const sealed = "^[\\w.-]+$";
-/** What purges repeat of one another, and by what they go on. */
+/** Fields for the purges' own use: other purges under way, and the place up to which a purge counted. */
 const ownUse = ["earlier", "left", "upTo"];
-/** A name that tells secrets apart and opens nothing, and the producer's own word for its request. */
+/** Fields with a secret's name but without a secret: fingerprints, and the producer's idempotency key. */
 const harmless = ["secretFingerprint", "webhookSecretFingerprint", "idempotencyKey"];
-/** By its name or by what its schema says of it, whichever is the more careful. */
+/** Whether the field's name or its schema suggests a secret. */
 const isSecret = (name: string, { description = "", pattern }: Schema) =>
   !harmless.includes(name) &&
   (/hash|secret|password|token|credential|email|reservation|key$/i.test(name) || pattern === sealed ||
@@ -39,8 +39,8 @@ const planted = (data: Data, { properties = {} }: Schema): Data =>
     return [name, isObject ? planted(value as Data, schema) : value];
   }));
 
-describe("facts as histories show them", () => {
-  it("have nothing of any secret of any fact of the domain", () => {
+describe("facts shown in histories", () => {
+  it("contain no secret of any fact of the domain", () => {
     let secrets = 0;
     for (const { type, schema, examples } of types) {
       for (const { data } of examples) {
@@ -52,7 +52,7 @@ describe("facts as histories show them", () => {
     expect(secrets).to.be.greaterThan(30);
   });
 
-  it("have all else of the facts of a history, and of authentication the kind", () => {
+  it("contain all other fields of the facts, and the type of authentication", () => {
     const told = new Set(Object.values(histories).flatMap((history) => Object.keys(history)));
     for (const { type, schema, examples } of types.filter((one) => told.has(one.type))) {
       for (const { data } of examples) {
@@ -66,7 +66,7 @@ describe("facts as histories show them", () => {
     }
   });
 
-  it("are of one history each, but for those that are of none and have nothing shown", () => {
+  it("belong to one history each, except those that belong to none and show nothing", () => {
     const told = Object.values(histories).flatMap((history) => Object.keys(history));
     const untold = types.filter(({ type }) => !told.includes(type));
     expect(untold.map(({ type }) => type)).to.deep.equal([

@@ -13,11 +13,11 @@ interface User {
   role: Role;
   status: "Active" | "Inactive";
   email: string;
-  /** How often its sessions were ended. */
+  /** How often the user's sessions were ended. */
   ended: number;
 }
 
-/** Who belongs to a tenant, as a person would keep it on a card. */
+/** The users of a tenant, in the simplest form. */
 interface Model {
   is: "none" | "there";
   readonly users: Map<string, User>;
@@ -29,7 +29,7 @@ const role = fc.constantFrom(...roles);
 const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
 const mostly = <Value>(value: Value, others: fc.Arbitrary<Value>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, { weight: 2, arbitrary: others });
-/** `role` is what the caller's token says: it may be older than what the tenant knows. */
+/** `role` is the role in the caller's token. The tenant's own entry may be newer. */
 const by = mostly({ userId: "ann", role: "Owner" } as const, fc.record({ userId: name, role }));
 const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant("create tenant" as const), owner: mostly("ann", name) }) },
@@ -160,7 +160,7 @@ function command(one: Step, at: string): TenantCommand {
 }
 
 describe("tenant and its users, against a model", () => {
-  it("keeps to the roles, keeps an active Owner, and ends sessions that must end", () => {
+  it("obeys the roles, keeps an active Owner, and ends sessions when it must", () => {
     const outcomes = met({
       decider: { initial: (): TenantState => undefined, evolve, decide },
       step,

@@ -16,7 +16,7 @@ const refusal = (state: TenantState, command: TenantCommand) => {
   }
 };
 
-describe("a tenant in the hands of an operator", () => {
+describe("a tenant under an operator's commands", () => {
   let tenant: TenantState;
   beforeEach(() => {
     tenant = apply(undefined, {
@@ -33,13 +33,13 @@ describe("a tenant in the hands of an operator", () => {
     });
   });
 
-  it("is none any more once it was erased, and can be erased once", () => {
+  it("no longer exists once it was erased, and can be erased once", () => {
     const erased = apply(tenant, { type: "EraseTenant", at });
     expect(erased).to.equal(undefined);
     expect(refusal(erased, { type: "EraseTenant", at })).to.equal("not-found");
   });
 
-  it("gives an Owner another password, which ends its sessions; nobody else", () => {
+  it("resets an Owner's password, which ends the Owner's sessions, and no other user's", () => {
     const command = { type: "ResetOwnerPassword", passwordHash: "new", at } as const;
     const changed = apply(tenant, { ...command, userId: "owner" })?.users.get("owner");
     expect(changed).to.include({ passwordHash: "new", sessionVersion: 1 });
@@ -47,7 +47,7 @@ describe("a tenant in the hands of an operator", () => {
     expect(refusal(tenant, { ...command, userId: "nobody" })).to.equal("not-found");
   });
 
-  it("takes a re-wrapped data key only for the one it has", () => {
+  it("accepts a re-wrapped data key only in place of its current one", () => {
     const rewrapped = apply(tenant, { type: "RewrapDataKey", from: "wrapped", dataKey: "again", at });
     expect(rewrapped).to.include({ dataKey: "again", updatedAt: tenant?.updatedAt });
     expect(decide(rewrapped, { type: "RewrapDataKey", from: "wrapped", dataKey: "late", at })).to.deep.equal([]);

@@ -29,7 +29,7 @@ const created: TenantEvent[] = [
 ];
 const idOf = (role: Role) => (role === "Owner" ? ownerId : `0193a1b2-c3d4-7000-8000-00000000001${roles.indexOf(role)}`);
 const as = (role: Role): ActingUser => ({ userId: idOf(role), role });
-/** Somebody of each role. */
+/** A tenant with a user of each role. */
 const staffed: TenantEvent[] = [
   ...created,
   ...roles.filter((role) => role !== "Owner").map((role): TenantEvent => ({
@@ -44,7 +44,7 @@ const change = (by: Role, what: object): TenantCommand => ({
 });
 
 describe("tenant", () => {
-  it("is not changed by what older programs wrote into its stream about purges", () => {
+  it("is not changed by facts about purges that older programs wrote into its stream", () => {
     const purgeId = "0193a1b2-c3d4-7000-8000-00000000000c";
     const completed = { type: "PurgeCompleted", data: { purgeId, tenantId, left: [], at: later } };
     expect(folded(tenant, [...created, completed as unknown as TenantEvent])).to.deep.equal(folded(tenant, created));
@@ -77,7 +77,7 @@ describe("tenant", () => {
     });
   });
 
-  it("cannot be changed before it is there", () => {
+  it("cannot be changed before it is created", () => {
     const commands: TenantCommand[] = [
       change("Owner", { maxTrys: 1 }),
       { type: "RegenerateWebhookSecret", by: as("Owner"), webhookSecret: "s1.b", webhookSecretFingerprint: "f-b", at },
@@ -88,7 +88,7 @@ describe("tenant", () => {
     for (const command of commands) given([]).when(command).refused("not-found", "tenant");
   });
 
-  it("is renamed, and given another delivery policy, together or apart", () => {
+  it("changes its name and its delivery policy, together or separately", () => {
     const name = { text: "Acme AG", hash: "h-ag" };
     const renamed: TenantEvent = {
       type: "TenantRenamed",
@@ -132,7 +132,7 @@ describe("tenant", () => {
     }
   });
 
-  it("is changed by nobody who is not any more what the token says", () => {
+  it("cannot be changed by a user who is deleted, inactive or of another role than in the token", () => {
     const admin = { tenantId, userId: idOf("Admin") };
     const policy = change("Admin", { maxTrys: 3 });
     const endings: TenantEvent[] = [
@@ -155,7 +155,7 @@ describe("tenant", () => {
     expect(folded(tenant, [...created, regenerated])).to.include({ ...fresh, updatedAt: later });
   });
 
-  it("loses a name, or an email, whose reservation was taken from it as stale", () => {
+  it("refuses a name or an email whose reservation it lost as stale", () => {
     const refused: TenantEvent = { type: "ReservationRefused", data: { reservation: "tenantName-x@0", at: later } };
     const past = [...created, refused];
     const name = { text: "X", hash: "x" };

@@ -42,7 +42,7 @@ const status = (userId: string, from: UserStatus, to: UserStatus, role: Role): T
 });
 
 const founder = id("f");
-/** Two people of every role, an Owner to spare among them. */
+/** Two users of every role. With the founder there are three Owners. */
 const one: Readonly<Record<Role, string>> = { Viewer: id("a1"), Developer: id("b1"), Admin: id("c1"), Owner: id("d1") };
 const other: Readonly<Record<Role, string>> = {
   Viewer: id("a2"),
@@ -67,7 +67,7 @@ const changed = (caller: Role, userId: string, change: Change): TenantCommand =>
   at: later,
 });
 
-/** Specifies a command for every pair of caller and target: those listed may, all others are forbidden. */
+/** Specifies a command for every pair of caller and target: allowed for the listed pairs, forbidden for others. */
 function only(
   allowed: Readonly<Record<Role, readonly Role[]>>,
   command: (caller: Role, target: Role) => TenantCommand,
@@ -86,7 +86,7 @@ const belowOwner = ["Viewer", "Developer", "Admin"] as const;
 
 describe("users", () => {
   describe("creating", () => {
-    it("gives no role above the caller's own, and a Viewer creates no one", () => {
+    it("gives no role above the caller's own, and is forbidden to Viewers", () => {
       only({ Viewer: [], Developer: ["Viewer", "Developer"], Admin: belowOwner, Owner: all }, (caller, role) => ({
         type: "CreateUser",
         by: by(caller),
@@ -120,7 +120,7 @@ describe("users", () => {
 
     for (const role of roles) {
       it(`is for Admin and Owner, and only an Owner makes Owners: role ${role}`, () => {
-        // An Owner who stays one is no promotion.
+        // An Owner who stays Owner is not promoted.
         const admin = role === "Owner" ? [] : belowOwner;
         only({ ...asAdmin, Admin: admin }, (caller, target) => changed(caller, other[target], { role }));
       });
@@ -138,7 +138,7 @@ describe("users", () => {
         .refused("forbidden", "Owner");
     });
 
-    it("needs someone to change", () => {
+    it("needs an existing user", () => {
       given(everyone)
         .when(changed("Viewer", id("99"), {}))
         .refused("not-found", "user");
@@ -146,7 +146,7 @@ describe("users", () => {
   });
 
   describe("changing oneself", () => {
-    it("is everyone's right for email and password", () => {
+    it("is allowed to everyone for email and password", () => {
       for (const role of roles) {
         given(everyone)
           .when(changed(role, one[role], { email, passwordHash: "p-new" }))
@@ -160,7 +160,7 @@ describe("users", () => {
       }
     });
 
-    it("does not reach to a higher role, nor below Admin to any other role or status", () => {
+    it("is not allowed for a higher role, nor below Admin for any other role or status", () => {
       for (const role of ["Viewer", "Developer"] as const) {
         for (const to of roles.filter((each) => each !== role)) {
           given(everyone)
@@ -194,14 +194,14 @@ describe("users", () => {
       .changesNothing();
   });
 
-  it("keep a change of an address' spelling, though it is the same address", () => {
+  it("record a change of an email's spelling, even if the address is the same", () => {
     const respelled = { email: { sealed: "s1.other-spelling", hash: `h-${other.Viewer}` } };
     given(everyone)
       .when(changed("Owner", other.Viewer, respelled))
       .givesTypes("UserEmailChanged");
   });
 
-  it("tell with every change of role or status what was left, for whoever counts", () => {
+  it("record the former role or status in every change, so that projections can count", () => {
     given(everyone)
       .when(changed("Owner", other.Viewer, { role: "Admin", status: "Inactive" }))
       .gives(
@@ -213,7 +213,7 @@ describe("users", () => {
       );
   });
 
-  it("lose their sessions with password, role and status, and keep them with the email", () => {
+  it("lose their sessions when password, role or status changes, not when the email does", () => {
     const version = (change: Change) =>
       given(everyone)
         .when(changed("Owner", other.Viewer, change))
@@ -272,17 +272,17 @@ describe("users", () => {
       { type: "DeleteUser", by: self, userId: founder, at: later },
     ];
 
-    it("stays", () => {
+    it("cannot be demoted, deactivated or deleted", () => {
       for (const attempt of attempts) given(alone).when(attempt).refused("rejected", "last active Owner");
     });
 
-    it("stays, though there is another Owner who is not active", () => {
+    it("cannot be demoted, deactivated or deleted while the other Owners are inactive", () => {
       const past = [...alone, joined(one.Owner, "Owner"), status(one.Owner, "Active", "Inactive", "Owner")];
       for (const attempt of attempts) given(past).when(attempt).refused("rejected", "last active Owner");
       given(past).when({ type: "DeleteUser", by: self, userId: one.Owner, at: later }).givesTypes("UserDeleted");
     });
 
-    it("may go once there is another", () => {
+    it("may be changed or deleted once there is another", () => {
       const past = [...alone, joined(one.Owner, "Owner")];
       for (const attempt of attempts) expect(decide(folded(tenant, past), attempt)).to.not.be.empty;
     });
@@ -302,7 +302,7 @@ describe("users", () => {
         .givesTypes("UserEmailChanged", "UserPasswordChanged");
     });
 
-    it("is no excuse: whoever may not touch an Owner is forbidden first", () => {
+    it("is checked only after the caller's role: an Admin is forbidden first", () => {
       given(alone)
         .when({ type: "DeleteUser", by: by("Admin"), userId: founder, at: later })
         .refused("forbidden", "Owner");

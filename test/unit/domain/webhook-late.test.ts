@@ -27,7 +27,7 @@ describe("webhook event whose worker was lost", () => {
       .changesNothing();
   });
 
-  it("may turn out to have succeeded: that stands, wherever the event has come to", () => {
+  it("becomes Succeeded by a late success, in any status but Cancelled", () => {
     const places: readonly (readonly [string, readonly WebhookEvent[], EventStatus])[] = [
       ["waiting", lost, "WaitingRetry"],
       ["under way again", lived(start(0), fail(1, 20, unknown), start(26)), "Processing"],
@@ -60,7 +60,7 @@ describe("webhook event whose worker was lost", () => {
     }
   });
 
-  it("may turn out to have failed: that is recorded, and changes neither the status nor the count", () => {
+  it("records a late failure, which changes neither the status nor the count", () => {
     const again = lived(start(0), fail(1, 20, unknown), start(26));
     const spec = given(again).when(fail(1, 27, { answer: answer(410) }));
     const late = {
@@ -80,7 +80,7 @@ describe("webhook event whose worker was lost", () => {
     });
   });
 
-  it("cannot bring back what was cancelled, though its success is recorded", () => {
+  it("stays Cancelled after a late success, which is recorded", () => {
     const facts = lived(start(0), fail(1, 20, { ...unknown, destinationDeleted: true }));
     const spec = given(facts).when(succeed(1, 21));
     spec.gives({
@@ -90,7 +90,7 @@ describe("webhook event whose worker was lost", () => {
     expect(spec.state()).to.include({ status: "Cancelled", deliveredAt: null });
   });
 
-  it("leaves the attempt that came after it to end by itself once a late success stands", () => {
+  it("records the outcome of a later attempt after a late success, and stays Succeeded", () => {
     const overtaken = lived(start(0), fail(1, 20, unknown), start(26), succeed(1, 27));
     const failed = given(overtaken).when(fail(2, 28));
     const late = { ...moved("Succeeded", "Succeeded", 28), attempt: 2, ...failure, retryCount: 1 };

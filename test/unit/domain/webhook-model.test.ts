@@ -12,7 +12,7 @@ const maxTrys = 4;
 const waitMs = 5000;
 const ids = { eventId: "e", tenantId: "t", destinationId: "d" };
 
-/** What a step does, and how much time goes by before it. `attempt` counts back from the newest. */
+/** A step, and the time that passes before it. `back` counts attempts back from the newest. */
 type Step = { readonly afterMs: number } & (
   | { readonly do: "start" | "replay" | "cancel" | "delete" }
   | { readonly do: "succeed"; readonly back: number }
@@ -25,7 +25,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc
     .tuple(
       fc.constantFrom(60_000, waitMs, waitMs - 1, 1, 0),
-      // Weighted so that histories live long: late outcomes and replays are what is hard to get right.
+      // Weighted so that histories are long: late outcomes and replays are the difficult cases.
       fc.oneof(
         { weight: 20, arbitrary: fc.record({ do: fc.constant("start" as const) }) },
         { weight: 2, arbitrary: fc.record({ do: fc.constant("succeed" as const), back }) },
@@ -41,14 +41,14 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-/** The specification's tables, written down once more: an event as a person would follow it with a pencil. */
+/** An event by the specification's tables, written down a second time in the simplest form. */
 interface Model {
   status: EventStatus;
   due: number;
-  /** What is known of each attempt, the first one first. */
+  /** The state of each attempt, the first one first. */
   attempts: ("under way" | "lost" | "over")[];
   failures: number;
-  /** Whether the newest of these was a lost worker's. */
+  /** Whether the newest failure was a lost worker's. */
   wasLost: boolean;
   deleted: boolean;
 }
@@ -185,7 +185,7 @@ const specified = new Set([
   "CriticalFailure>Succeeded",
 ]);
 
-/** The rarest of histories: given up as lost and perhaps replayed, the first attempt turns out to have succeeded. */
+/** The rarest history: an attempt was given up as lost, perhaps the event replayed, and the attempt had succeeded. */
 function lateSuccess(...between: readonly "replay"[]): readonly Step[] {
   const failing = Array.from({ length: maxTrys }, (): readonly Step[] => [
     { afterMs: 60_000, do: "start" },
@@ -196,7 +196,7 @@ function lateSuccess(...between: readonly "replay"[]): readonly Step[] {
 }
 
 describe("webhook event, against a model", () => {
-  it("moves only as specified, whatever the order of commands", () => {
+  it("moves only as specified, for commands in any order", () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(steps, (rows) => {

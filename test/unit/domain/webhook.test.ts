@@ -28,7 +28,7 @@ describe("webhook event", () => {
     });
   });
 
-  it("must be there for anything else", () => {
+  it("must exist for any other command", () => {
     for (const command of [
       start(0),
       succeed(1, 1),
@@ -40,13 +40,13 @@ describe("webhook event", () => {
     }
   });
 
-  it("has histories that end in each status at rest", () => {
+  it("has histories that end in each status except Failed", () => {
     for (const [status, facts] of Object.entries(histories)) expect(stateOf(facts).status).to.equal(status);
     expect(Object.keys(histories).concat("Failed").sort()).to.deep.equal(eventStatuses.toSorted());
   });
 
   describe("an attempt's start", () => {
-    it("claims the next number, and the lease", () => {
+    it("claims the next attempt number, and a lease", () => {
       const spec = given([accepted]).when(start(0));
       spec.gives({
         type: "DeliveryAttemptStarted",
@@ -61,13 +61,13 @@ describe("webhook event", () => {
         });
     });
 
-    it("starts at once while Pending, also by a clock that was set back", () => {
+    it("is possible at once while Pending, also by a clock that was set back", () => {
       given([accepted])
         .when({ type: "StartAttempt", with: claim(0), at: timestamp(Date.parse(t(0)) - 3_600_000) })
         .givesTypes("DeliveryAttemptStarted");
     });
 
-    it("waits for its time, to the millisecond", () => {
+    it("waits for the planned time, to the millisecond", () => {
       const due = stateOf(waitingRetry).nextAttemptAt ?? "";
       const early = timestamp(Date.parse(due) - 1);
       given(waitingRetry)
@@ -78,7 +78,7 @@ describe("webhook event", () => {
         .givesTypes("DeliveryAttemptStarted");
     });
 
-    it("does nothing where the event does not wait", () => {
+    it("changes nothing where the event is not waiting", () => {
       for (const status of ["Processing", "Succeeded", "CriticalFailure", "Cancelled"] as const) {
         given(histories[status]).when(start(1000)).changesNothing();
       }
@@ -111,7 +111,7 @@ describe("webhook event", () => {
   });
 
   describe("a failure", () => {
-    it("plans the retry in the same append, and says so in both facts", () => {
+    it("schedules the retry in the same append", () => {
       const spec = given(processing).when(fail(1, 1, { random: 0.5 }));
       spec.gives(
         {
@@ -133,7 +133,7 @@ describe("webhook event", () => {
       });
     });
 
-    it("heeds the receiver's Retry-After", () => {
+    it("obeys the receiver's Retry-After", () => {
       expect(
         given(processing)
           .when(fail(1, 1, { retryAfterMs: 60_000 }))
@@ -141,7 +141,7 @@ describe("webhook event", () => {
       ).to.include({ nextAttemptAt: t(61) });
     });
 
-    it("plans by the same rule whatever the reason, but makes the event due at once after the relay's own", () => {
+    it("schedules by the same rule for every reason, but at once after the relay's own failure", () => {
       for (const reason of failureReasons) {
         const spec = given(processing).when(fail(1, 1, { reason, answer: null }));
         spec.givesTypes("DeliveryFailed", "RetryScheduled");
@@ -150,13 +150,13 @@ describe("webhook event", () => {
       }
     });
 
-    it("of the relay's own follows the schedule if the one before was the relay's own, too", () => {
+    it("of the relay's own follows the schedule if the failure before was the relay's own, too", () => {
       const own = [unknown, { reason: "not sent", answer: null }] as const;
       for (const [first, second] of [own, [own[1], own[0]]]) {
         const again = lived(start(0), fail(1, 1, first), start(1));
         const spec = given(again).when(fail(2, 2, second));
         expect(spec.state()).to.include({ retryCount: 2, nextAttemptAt: t(2 + 300) });
-        // Nothing else may stand between.
+        // Only directly in a row: with another failure between them, it is due at once.
         const between = [...again, ...decide(stateOf(again), fail(2, 2))];
         const later = [...between, ...decide(stateOf(between), start(400))];
         const third = fail(3, 401, { ...second, policy: { ...policy, maxTrys: 9 } });
@@ -173,7 +173,7 @@ describe("webhook event", () => {
       expect(given(again).when(fail(2, 4, unknown)).state()).to.include({ nextAttemptAt: t(4) });
     });
 
-    it("is the last one when it makes the count reach maxTrys", () => {
+    it("is the last one when the count reaches maxTrys", () => {
       const third = lived(start(0), fail(1, 1), start(6), fail(2, 7), start(400));
       const spec = given(third).when(fail(3, 401));
       spec.gives(
@@ -199,7 +199,7 @@ describe("webhook event", () => {
         .givesTypes("DeliveryFailed", "DeliveryExhausted");
     });
 
-    it("is the last one at once when the receiver says 410", () => {
+    it("is the last one at once when the receiver answers 410", () => {
       const gone = { ...moved("Failed", "CriticalFailure", 1), retryCount: 1, reason: "gone" as const };
       given(processing)
         .when(fail(1, 1, { error: "HTTP 410", answer: answer(410) }))
@@ -241,7 +241,7 @@ describe("webhook event", () => {
   });
 
   describe("a replay", () => {
-    it("starts the count anew, never the attempts' numbers", () => {
+    it("resets the count, not the attempts' numbers", () => {
       const spec = given(exhausted).when({ type: "Replay", at: t(500) });
       spec.gives({
         type: "EventReplayed",
@@ -254,7 +254,7 @@ describe("webhook event", () => {
       given(replayed).when(succeed(3, 501)).changesNothing();
     });
 
-    it("is for CriticalFailure only", () => {
+    it("is possible in CriticalFailure only", () => {
       for (const status of ["Pending", "Processing", "Succeeded", "WaitingRetry", "Cancelled"] as const) {
         given(histories[status])
           .when({ type: "Replay", at: t(500) })
@@ -262,7 +262,7 @@ describe("webhook event", () => {
       }
     });
 
-    it("is for fewer than 1,000 attempts only, so that an event's stream has a bound", () => {
+    it("is refused after 1,000 attempts, so that an event's stream is bounded", () => {
       const givenUpAfter = (attempt: number) => {
         const data = { ...moved("WaitingRetry", "Processing", 6), attempt, ...claim(6) };
         const facts: WebhookEvent[] = [...waitingRetry, { type: "DeliveryAttemptStarted", data }];
@@ -275,7 +275,7 @@ describe("webhook event", () => {
   });
 
   describe("a cancellation", () => {
-    it("takes an event that waits out for good", () => {
+    it("ends a waiting event for good", () => {
       for (const status of ["Pending", "WaitingRetry"] as const) {
         for (const reason of ["requested", "destination deleted"] as const) {
           const spec = given(histories[status]).when(cancel(reason, 2));
@@ -285,7 +285,7 @@ describe("webhook event", () => {
       }
     });
 
-    it("is refused to a person elsewhere, and passes over what is not waiting when the destination goes", () => {
+    it("of an event that is not waiting is refused on request, and skipped when the destination is deleted", () => {
       for (const status of ["Processing", "Succeeded", "CriticalFailure", "Cancelled"] as const) {
         given(histories[status]).when(cancel("requested", 2)).refused("invalid", status);
         given(histories[status]).when(cancel("destination deleted", 2)).changesNothing();

@@ -6,7 +6,7 @@ import { lists } from "../../../src/http/requests/list-queries.ts";
 import { apiDocument } from "../../support/document.ts";
 
 const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");
-/** Rows of the tables, by their first cell. */
+/** The rows of the tables, by their first cell. */
 const rows = new Map(
   text.split("\n").filter((line) => line.startsWith("|")).map((line) => {
     const [first = "", ...rest] = line.split("|").slice(1, -1).map((cell) => cell.trim());
@@ -17,7 +17,7 @@ const propertyOf = ({ schema }: { readonly schema: object }, name: string): Sche
   (schema as Schema).properties?.[name] ?? expect.fail(`no ${name}`);
 
 describe("docs/api.md", () => {
-  it("shows what each list can be sorted by, and how it is", () => {
+  it("shows the sort fields of each list, and the default order", () => {
     for (const [name, list] of Object.entries({ ...lists, "api-keys": lists.apiKeys })) {
       if (name === "apiKeys") continue;
       const { enum: fields = [], default: first } = propertyOf(list, "CpOrd");
@@ -27,7 +27,7 @@ describe("docs/api.md", () => {
     }
   });
 
-  it("shows the limits that are in force", () => {
+  it("shows the actual limits", () => {
     const limited = {
       maxTrys: bodies.updateTenant, circuitBreakerTimer: bodies.createTenant, serverRateLimit: bodies.createDestination,
       retentionDays: bodies.updateTenant, Qt: lists.events, Pg: lists.users,
@@ -43,7 +43,7 @@ describe("docs/api.md", () => {
     }
   });
 
-  it("speaks of paths that there are", () => {
+  it("names existing paths only", () => {
     const known = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
     const spoken = [...text.matchAll(/`((?:GET|POST|PATCH|DELETE) [^`]+)`/g)].map(([, operation = ""]) => operation);

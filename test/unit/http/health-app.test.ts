@@ -43,7 +43,7 @@ describe("a process without the API", () => {
     expect(await ask("/api/v1/events")).to.deep.equal([404, "this process serves no API"]);
   });
 
-  it("answers a probe that fails as the API would", async () => {
+  it("answers a probe that fails in the same way as the API", async () => {
     ready = () => "the log is away";
     expect(await ask("/readyz")).to.deep.equal([503, "the log is away"]);
     ready = () => { throw new ReadModelsUnavailable("no answer"); };

@@ -7,7 +7,7 @@ import { createHttpServer } from "../../../src/http/server.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { WrittenRequests } from "../../support/written-requests.ts";
 
-/** Node's own, which every byte starts again, is as long. */
+/** Node's own limit is as long, but every byte restarts it. */
 const idleMs = 66_000;
 
 describe("a connection to Node's HTTP server that is idle after an answer", () => {
@@ -38,7 +38,7 @@ describe("a connection to Node's HTTP server that is idle after an answer", () =
 
   const trickles = [["empty lines", "\r\n"], ["lone line feeds", "\n"], ["a head bit by bit", "G"]] as const;
   for (const [what, piece] of trickles) {
-    it(`is ended in time though it brings ${what}`, async () => {
+    it(`is ended in time even if it brings ${what}`, async () => {
       const connection = await opened();
       connection.socket.write(asked("/"));
       await connection.answers(1);
@@ -52,7 +52,7 @@ describe("a connection to Node's HTTP server that is idle after an answer", () =
     });
   }
 
-  it("has its whole time again after the next answer", async () => {
+  it("has the full time again after the next answer", async () => {
     const connection = await opened();
     for (const count of [1, 2, 3]) {
       connection.socket.write(asked("/"));

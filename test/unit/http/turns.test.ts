@@ -10,9 +10,9 @@ import { WrittenRequests } from "../../support/written-requests.ts";
 
 const pieceBytes = 65_536;
 
-describe("requests that one connection sends without waiting for answers", () => {
+describe("pipelined requests on one connection", () => {
   let requests: WrittenRequests;
-  /** What has begun, by path. */
+  /** The requests that have begun, by path. */
   let begun: Map<string, { readonly request: IncomingMessage; readonly response: ServerResponse }>;
 
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe("requests that one connection sends without waiting for answers", () =>
 
   const opened = async () => {
     const connection = await requests.opened();
-    /** Resolves to all that came, once that is at its end. */
+    /** Resolves to everything received, once its end contains `wanted`. */
     const received = (wanted: string) => connection.until((text) => text.slice(-1_000).includes(wanted));
     return { ...connection, received };
   };
@@ -46,8 +46,8 @@ describe("requests that one connection sends without waiting for answers", () =>
   const told = (received: string) =>
     [...received.matchAll(/HTTP\/1\.1 (\d+)|answer to (\/[a-z]+)/g)].map(([, status, path]) => path ?? Number(status));
 
-  describe("have their turns", () => {
-    it("one after the other, each begun when the answer before it is finished", async () => {
+  describe("are served", () => {
+    it("one after the other, each begun when the previous answer is finished", async () => {
       const { socket, received } = await opened();
       socket.write(get("/a") + post("/b", "{}") + get("/c"));
       for (const [at, path] of ["/a", "/b", "/c"].entries()) {
@@ -59,7 +59,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(told(await received("answer to /c"))).to.deep.equal([200, "/a", 200, "/b", 200, "/c"]);
     });
 
-    it("only once the client has taken the answer before", async () => {
+    it("only once the client has taken the previous answer", async () => {
       const { socket, accepted } = await opened();
       socket.pause();
       socket.write(get("/large") + get("/next"));
@@ -72,7 +72,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(response.writableFinished).to.equal(true);
     });
 
-    it("and no more are read while one waits, even as the client takes the answer before", async () => {
+    it("and no more are read while one waits, even while the client takes the previous answer", async () => {
       const { socket, accepted, received } = await opened();
       socket.write(get("/streamed") + get("/next"));
       const { response } = await whenBegun("/streamed");
@@ -90,7 +90,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       await whenBegun("/more");
     });
 
-    it("and no more are read until the last that waits begins", async () => {
+    it("and no more are read until the last waiting one begins", async () => {
       const { socket, accepted, received } = await opened();
       const requests = Array.from({ length: 300 }, (_, n) => get(`/${n}`, `X-Filling: ${"a".repeat(2_000)}`));
       socket.write(requests.join(""));
@@ -102,7 +102,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       await received("answer to /299");
     });
 
-    it("but none where the connection closes meanwhile", async () => {
+    it("but not after the connection has closed", async () => {
       const { socket, accepted } = await opened();
       socket.write(get("/a") + get("/b"));
       const { response } = await whenBegun("/a");
@@ -114,7 +114,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(paths()).to.deep.equal(["/a"]);
     });
 
-    it("but none where an answer is the connection's last", async () => {
+    it("but not after the connection's last answer", async () => {
       const { socket, accepted, ended } = await opened();
       socket.write(get("/a", "Connection: close") + get("/b"));
       await whenBegun("/a");
@@ -123,7 +123,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect([accepted.errored, ...paths()]).to.deep.equal([null, "/a"]);
     });
 
-    it("and the body of one that waits is left where it is until then", async () => {
+    it("and the body of a waiting one is not read until it begins", async () => {
       const { socket, accepted, received } = await opened();
       const body = "b".repeat(5_000_000);
       socket.write(get("/a") + post("/b", body));
@@ -139,7 +139,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       await received("answer to /b");
     });
 
-    it("and so does one that expects something first", async () => {
+    it("in order also with an Expect header", async () => {
       const { socket, received } = await opened();
       const expecting = once(requests.server, "checkExpectation") as Promise<[IncomingMessage, ServerResponse]>;
       socket.write(get("/a") + post("/b", "", "Expect: wonders") + post("/c", "", "Expect: 100-continue"));
@@ -153,7 +153,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(told(await received("answer to /c"))).to.deep.equal([200, "/a", 417, 100, 200, "/c"]);
     });
 
-    it("and that keeps nothing on the connection", async () => {
+    it("and leave no listeners on the connection", async () => {
       const { socket, accepted, received } = await opened();
       const listeners = () => accepted.eventNames().map((name) => [name, accepted.listenerCount(name)]);
       const round = async (path: string) => {
@@ -171,7 +171,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(listeners()).to.deep.equal(before);
     });
 
-    it("or lose the connection, where too many wait", async () => {
+    it("unless too many wait: then the connection is closed", async () => {
       const { socket, accepted } = await opened();
       const closed = new Promise((resolve) => accepted.once("close", resolve));
       socket.write(get("/a") + get("/b").repeat(257));
@@ -179,7 +179,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(paths()).to.deep.equal(["/a"]);
     });
 
-    it("until the server closes: the next is told so, the others never begin", async () => {
+    it("until the server closes: the next one is answered with Connection: close, the others never begin", async () => {
       const { socket, ended } = await opened();
       socket.write(get("/a") + get("/b") + get("/c"));
       await whenBegun("/a");
@@ -196,7 +196,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       await closed;
     });
 
-    it("also where the client has ended its half meanwhile, and the connection ends with the last", async () => {
+    it("also after the client has ended its half, and the connection ends with the last answer", async () => {
       const { socket, ended } = await opened();
       socket.end(get("/a") + get("/b"));
       for (const path of ["/a", "/b"]) {
@@ -208,8 +208,8 @@ describe("requests that one connection sends without waiting for answers", () =>
     });
   });
 
-  describe("followed by what cannot be read", () => {
-    it("are answered, then that is told 400 and the connection ends", async () => {
+  describe("followed by a request that cannot be parsed", () => {
+    it("are answered, then that request gets 400 and the connection ends", async () => {
       const { socket, ended } = await opened();
       socket.write(`${get("/a")}${post("/b", "{}")}  `);
       for (const path of ["/a", "/b"]) {
@@ -219,7 +219,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(told(await ended())).to.deep.equal([200, "/a", 200, "/b", 400]);
     });
 
-    it("and were answered before are told 400, too", async () => {
+    it("and answered before it are followed by 400, too", async () => {
       const { socket, received, ended } = await opened();
       socket.write(get("/a"));
       await whenBegun("/a");
@@ -229,7 +229,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(told(await ended())).to.deep.equal([200, "/a", 400]);
     });
 
-    it("are answered whole where an answer has begun", async () => {
+    it("are answered completely where an answer has begun", async () => {
       const { socket, ended } = await opened();
       socket.write(get("/a"));
       const { response } = await whenBegun("/a");
@@ -241,7 +241,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(received).to.match(/answer \r\n5\r\nto \/a\r\n0\r\n\r\nHTTP\/1\.1 400 /);
     });
 
-    it("are answered, then what came too slowly is told 408, and is not served if it comes after all", async () => {
+    it("are answered, then a request that came too slowly gets 408, and is not served later", async () => {
       await requests.toImpatient({ headers: 100 });
       const { socket, ended } = await opened();
       socket.write(get("/a") + get("/late").slice(0, -2));
@@ -256,7 +256,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(paths()).to.deep.equal(["/a"]);
     });
 
-    it("are answered, then that is told once, however often more of it comes", async () => {
+    it("are answered, then that request gets one answer, even if more of it comes", async () => {
       const { socket, ended } = await opened();
       socket.write(get("/a"));
       const { response } = await whenBegun("/a");
@@ -271,7 +271,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(told(await ended())).to.deep.equal([200, "/a", 400]);
     });
 
-    it("are answered, then a waiting request with a body that cannot be read, in its place", async () => {
+    it("are answered in order, with 400 for a waiting request whose body cannot be parsed", async () => {
       const { socket, ended } = await opened();
       socket.write(`${get("/a")}${get("/b")}${get("/broken").slice(0, -2)}Transfer-Encoding: chunked\r\n\r\nno length`);
       for (const path of ["/a", "/b"]) {
@@ -282,7 +282,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(paths()).to.deep.equal(["/a", "/b"]);
     });
 
-    it("are waited for no longer than their client takes what is there", async () => {
+    it("are dropped if their client does not take the answers in time", async () => {
       await requests.toImpatient({ answer: 100 });
       const { socket, accepted } = await opened();
       socket.pause();
@@ -294,10 +294,10 @@ describe("requests that one connection sends without waiting for answers", () =>
     });
   });
 
-  describe("of which one itself cannot be read to its end", () => {
+  describe("of which one has a body that cannot be parsed", () => {
     const chunked = get("/broken").replace("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n");
 
-    it("are told so in its place, where it has no answer yet", async () => {
+    it("get 400 in its place, where it has no answer yet", async () => {
       const { socket, ended } = await opened();
       socket.write(`${chunked}1\r\na\r\n`);
       await whenBegun("/broken");

@@ -9,7 +9,7 @@ import { plantedBugs } from "../../simulation/planted-bugs.ts";
 const root = join(import.meta.dirname, "..", "..", "..");
 
 describe("planted bugs", () => {
-  it("are many, each with a name of its own", () => {
+  it("are many, each with a unique name", () => {
     expect(bugs).to.have.length.of.at.least(16);
     for (const all of [bugs, plantedBugs]) {
       expect(new Set(all.map(({ name }) => name))).to.have.property("size", all.length);
@@ -17,7 +17,7 @@ describe("planted bugs", () => {
   });
 
   for (const { name, changes, tests } of bugs) {
-    it(`still apply to the source, and their tests are there: ${name}`, () => {
+    it(`still apply to the source, and their tests exist: ${name}`, () => {
       expect(obstacleTo(changes)).to.equal(null);
       for (const test of tests) expect(existsSync(join(root, test)), test).to.equal(true);
     });

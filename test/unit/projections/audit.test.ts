@@ -7,7 +7,7 @@ import { metadata, recorded } from "../../support/recorded.ts";
 
 const [tenantId, userId, destinationId] = [idOf("tenant", 0), idOf("user", 0), idOf("destination", 0)];
 const { at } = metadata;
-/** When the log says that it was, which is what histories show. */
+/** The time recorded in the log, which histories show. */
 const time = "2026-01-15T09:30:00.001Z";
 const url = "https://receiver.example/hook";
 const data = { destinationId, tenantId, url, at };
@@ -18,7 +18,7 @@ const by = (actor: Actor) =>
   }) ?? expect.fail();
 
 describe("the audit", () => {
-  it("has a fact as its history shows it, what it is about and who did it, and counts it", () => {
+  it("holds a fact as histories show it, with its subject and its actor, and counts it", () => {
     const actor: Actor = { type: "user", id: userId, role: "Owner" };
     const [put, add] = by(actor);
     expect(put).to.deep.include({ op: "put", collection: "audit", key: "0000000000000007", fresh: true });
@@ -29,24 +29,24 @@ describe("the audit", () => {
     expect(add).to.deep.equal({ op: "add", scope: `audit/${tenantId}`, bucket: 0, by: 1 });
   });
 
-  it("has what the operator and people without an account did, and nothing that the service did by itself", () => {
+  it("holds facts caused by the operator and by people without an account, and none by the service itself", () => {
     for (const actor of [{ type: "anonymous" }, { type: "service", part: "operator" }] as const) {
       expect(by(actor)[0]).to.deep.nested.include({ "document.actor": actor, "document.actorId": null });
     }
     for (const part of ["retention", "purger", "key-rotation"]) expect(by({ type: "service", part })).to.deep.equal([]);
   });
 
-  it("can be asked for every type of fact that it can have", () => {
+  it("can be filtered by every type of fact that it can hold", () => {
     expect(Object.keys(auditProjection.on)).to.have.members(listAudit.properties.Type.enum);
   });
 
-  it("takes an actor's id only of users, though metadata is open", () => {
+  it("records the actor's id only for users, though metadata is open", () => {
     for (const actor of [{ type: "anonymous", id: 7 }, { type: "service", part: "operator", id: {} }]) {
       expect(by(actor as unknown as Actor)[0]).to.have.nested.property("document.actorId", null);
     }
   });
 
-  it("narrows a list by what is given, and by nothing else", () => {
+  it("filters a list only by the given fields", () => {
     expect(auditSelected({ tenantId, type: undefined })).to.deep.equal({ collection: "audit", where: { tenantId } });
     expect(auditSelected({ tenantId, type: "UserCreated", actorId: userId, to: at })).to.deep.equal({
       collection: "audit", where: { tenantId, type: "UserCreated", actorId: userId }, range: { field: "time", to: at },

@@ -47,7 +47,7 @@ async function projected(history: History): Promise<InMemoryReadModels> {
   return models;
 }
 
-/** The places of the fact that accepted each event, and of the one that finished it last. */
+/** For each event, the positions of the fact that accepted it, and of the fact that finished it last. */
 function placesOf({ told }: History): Readonly<Record<"beginnings" | "endings", ReadonlyMap<string, string>>> {
   const beginnings = new Map<string, string>();
   const endings = new Map<string, string>();
@@ -59,9 +59,9 @@ function placesOf({ told }: History): Readonly<Record<"beginnings" | "endings", 
   return { beginnings, endings };
 }
 
-/** The facts that the audit lists where somebody asked for them, by the categories of their streams. */
+/** The categories of the streams whose facts the audit lists if they have an actor. */
 const audited = ["tenant", "purges", "apiKey", "invite", "destination", "sender"];
-/** Those that it does not, whoever is named. */
+/** The facts of these streams that the audit never lists. */
 const bookkeeping = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
 
 type Named = "tenantId" | "userId" | "purgeId" | "at";
@@ -80,7 +80,7 @@ function auditOf({ told }: History): Document[] {
   });
 }
 
-/** The documents that the folded states call for. */
+/** The documents expected from the folded states. */
 function expected(history: History): Record<string, Document[]> {
   const tenants = [...history.tenants.values()];
   const destinations = [...history.destinations.values()].filter(({ deleted }) => !deleted);
@@ -156,10 +156,10 @@ async function all(models: ReadModels, collection: string, key: string): Promise
 }
 
 describe("read models of random histories", () => {
-  // To look for a shorter history takes minutes, and none has fewer than a hundred steps: the seed says as much.
+  // Shrinking takes minutes, and leaves at least a hundred steps: the seed is as useful.
   const runs = { numRuns: sized(60, 3_000), endOnFailure: true };
 
-  it("hold what the streams fold to", async () => {
+  it("hold the folded states of the streams", async () => {
     await fc.assert(
       fc.asyncProperty(histories(250), async (history) => {
         const models = await projected(history);
@@ -172,7 +172,7 @@ describe("read models of random histories", () => {
     );
   });
 
-  it("have each retry and each attempt under way in the due index, no other, and count what waits", async () => {
+  it("have exactly the retries and the attempts under way in the due index, and count waiting events", async () => {
     await fc.assert(
       fc.asyncProperty(histories(250), async (history) => {
         const models = await projected(history);
@@ -190,7 +190,7 @@ describe("read models of random histories", () => {
     );
   });
 
-  it("tell what waits for each destination, deleted ones too, and since when", async () => {
+  it("give the number and age of waiting events for each destination, deleted ones too", async () => {
     await fc.assert(
       fc.asyncProperty(histories(250), async (history) => {
         const found = await backlogByDestination(await projected(history));
@@ -218,7 +218,7 @@ describe("read models of random histories", () => {
     );
   });
 
-  it("total without a look at the documents what a look at each comes to", async () => {
+  it("give the same totals from counters as from the documents", async () => {
     const moment = fc.nat(400_000_000).map((ms) => new Date(1_700_000_000_000 + ms).toISOString());
     const around = fc
       .nat(5_000)
@@ -301,7 +301,7 @@ describe("read models of random histories", () => {
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-    /** Every row of every table, in an order of its own. */
+    /** All rows of all tables, sorted. */
     function contents(file: string): Record<string, string[]> {
       const database = new DatabaseSync(file, { readOnly: true });
       const tables = collections.map(({ name }) => [name, `SELECT * FROM "c_${name}"`] as const);
@@ -318,7 +318,7 @@ describe("read models of random histories", () => {
       return Object.fromEntries(read) as Record<string, string[]>;
     }
 
-    it("are the same to the byte, projected one by one, in batches, or built again", async () => {
+    it("are identical when projected one by one, in batches, or rebuilt", async () => {
       const [oneByOne, batched] = ["one-by-one.db", "batched.db"].map((name) => join(folder, name)) as [string, string];
       const one = new SqliteReadModels(oneByOne, new SystemClock());
       const many = new SqliteReadModels(batched, new SystemClock());

@@ -23,7 +23,7 @@ const [tenantId, userId, destinationId, keyId, eventId] = [1, 2, 3, 4, 5].map(uu
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 15, 9, 30 + minutes)).toISOString();
 const hash = (digit: string) => digit.repeat(64);
 
-/** What facts lead to: `given(facts).then(collection, key)` is the document. */
+/** The read models after facts: `given(facts).then(collection, key)` is the document. */
 const given = (...facts: DomainEvent[]) => ({
   then: async (collection: string, key: string) => (await projected(facts)).get(collection, key),
   counted: async (scope: string) => (await projected(facts)).sum(scope),
@@ -180,7 +180,7 @@ describe("projections", () => {
     }
   });
 
-  it("keep no payload, no credentials and no key", async () => {
+  it("contain no payload, no credentials and no key", async () => {
     const auth = { type: "BasicAuth", credentials: "v1.sealed-credentials" } as const;
     const configured: DestinationEvent = {
       type: "DestinationAuthConfigured",
@@ -197,7 +197,7 @@ describe("projections", () => {
   });
 
   describe("users", () => {
-    it("lose their address when the person's key is gone", async () => {
+    it("have no email once the person's key is gone", async () => {
       const forgotten = { ...userCreated, data: { ...userCreated.data, email: null } };
       expect(project(recorded(forgotten, 1))[0]).to.have.nested.property("document.email", null);
     });
@@ -209,7 +209,7 @@ describe("projections", () => {
     };
     const ids = { destinationId, tenantId, at: at(5) };
 
-    it("are Suspended from the opening of their circuit until that is half-open or closed, and say so", async () => {
+    it("are Suspended from the opening of their circuit until it is half-open or closed", async () => {
       const suspended = { status: "Suspended", suspendedUntil: at(9) };
       const active = { status: "Active", suspendedUntil: null };
       const probe = { position: "Open", openUntil: at(9), probe: { eventId, leaseUntil: at(8) } } as const;
@@ -221,7 +221,7 @@ describe("projections", () => {
       }
     });
 
-    it("are Inactive when a person says so, whatever the circuit", async () => {
+    it("are Inactive when a person deactivates them, in any position of the circuit", async () => {
       const [off, on] = ["DestinationDeactivated", "DestinationActivated"].map((type) => ({ type, data: ids }));
       const inactive = { status: "Inactive", suspendedUntil: null };
       expect(await availabilityAfter(off!, opened)).to.deep.equal(inactive);
@@ -229,15 +229,15 @@ describe("projections", () => {
       expect((await availabilityAfter(opened, off!, on!)).status).to.equal("Suspended");
     });
 
-    it("vanish with their token and their circuit when deleted, and do not come back with a late circuit", async () => {
+    it("are removed with their token and circuit when deleted, also before a late fact of the circuit", async () => {
       const models = await projected([registered, opened, deleted, circuit("CircuitClosed", {})]);
       expect(models.contents().documents).to.deep.include({ destinations: {}, tokenHashes: {} });
       expect(await models.sum(`destinations/${tenantId}`)).to.equal(0);
     });
   });
 
-  describe("directory", () => {
-    it("knows a token until the next one is made", async () => {
+  describe("credential lookup", () => {
+    it("knows a token until it is regenerated", async () => {
       const regenerated: DestinationEvent = {
         type: "IngestTokenRegenerated",
         data: { destinationId, tenantId, ingestTokenHash: hash("e"), previousTokenHash: hash("c"), at: at(5) },
@@ -262,7 +262,7 @@ describe("projections", () => {
   });
 
   describe("API keys", () => {
-    it("were last used by the latest event accepted", async () => {
+    it("were last used by the latest accepted event", async () => {
       expect(await given(keyIssued).then("apiKeys", keyId)).to.include({ lastUsedAt: null, createdAt: at(0) });
       expect(await given(keyIssued, accepted).then("apiKeys", keyId)).to.include({ lastUsedAt: at(1) });
     });
@@ -287,7 +287,7 @@ describe("projections", () => {
       });
     });
 
-    it("keep their planned moment while an attempt is under way, and have none when it is over", async () => {
+    it("keep their planned time while an attempt is under way, and have none after it", async () => {
       expect(await event(started(1, 2))).to.include({ status: "Processing", nextAttemptAt: at(1) });
       expect(await event(started(1, 2), succeeded(1, 3))).to.include({
         status: "Succeeded",
@@ -315,7 +315,7 @@ describe("projections", () => {
       });
     });
 
-    it("let a late success stand, and a late outcome that moves nothing move nothing", async () => {
+    it("change to Succeeded by a late success, and not at all by a late outcome without effect", async () => {
       const lost = [started(1, 2), failed(1, 3, 1), retry(3, 1)];
       expect(await event(...lost, succeeded(1, 4, "WaitingRetry"))).to.include({
         status: "Succeeded",
@@ -332,7 +332,7 @@ describe("projections", () => {
       });
     });
 
-    it("are counted in the status they are in, by tenant, by destination, and all together", async () => {
+    it("are counted by their current status, for the tenant and the destination", async () => {
       const facts = [accepted, started(1, 2), failed(1, 3, 1), retry(3, 1), succeeded(1, 4, "WaitingRetry")];
       const counted = (scope: string) => given(...facts).counted(`events/${tenantId}/${scope}`);
       for (const level of ["", "/hour", "/all"]) {
@@ -357,7 +357,7 @@ describe("projections", () => {
       };
     };
 
-    it("leaves an event that is Pending to the events, and counts it", async () => {
+    it("does not hold Pending events, which the events have, but counts them", async () => {
       const { documents, counters } = (await projected([accepted])).contents();
       expect(documents["waiting"]).to.deep.equal({});
       expect(documents["events"]?.[eventId]).to.include({ status: "Pending", destinationUrlId: destinationId });
@@ -380,7 +380,7 @@ describe("projections", () => {
       expect((await due(started(1, 2), failed(1, 3, 1))).leases).to.deep.equal([]);
     });
 
-    it("holds what waits for a retry, until its attempt starts", async () => {
+    it("holds a retry until its attempt starts", async () => {
       const tried = [started(1, 2), failed(1, 3, 1)];
       const waits = [...tried, retry(3, 1)];
       expect((await due(...waits)).waiting).to.deep.equal({ eventId, destinationId, dueAt: at(8) });
@@ -389,7 +389,7 @@ describe("projections", () => {
       expect((await due(...tried, exhausted, replayed)).waiting).to.equal(null);
     });
 
-    it("lets an event go that was cancelled or succeeded late", async () => {
+    it("drops an event that was cancelled or succeeded late", async () => {
       const waits = [started(1, 2), failed(1, 3, 1), retry(3, 1)];
       expect((await due(cancelled("Pending"))).waiting).to.equal(null);
       expect((await due(...waits, cancelled("WaitingRetry"))).waiting).to.equal(null);
@@ -402,7 +402,7 @@ describe("projections", () => {
       expect((await due(...two, failed(2, 10, 1, "Succeeded", "Succeeded"))).leases).to.deep.equal([]);
     });
 
-    it("holds when somebody must look after a circuit that is not closed", async () => {
+    it("holds the time at which a circuit that is not closed needs attention", async () => {
       const wakeAt = async (...facts: CircuitEvent[]) =>
         (await (await projected([registered, ...facts])).get("destinations", destinationId))?.["wakeAt"];
       const open = { position: "Open", openUntil: at(9) } as const;
@@ -425,7 +425,7 @@ describe("projections", () => {
   });
 
   describe("retention", () => {
-    it("holds who does not keep events for ever, for as long as that is so", async () => {
+    it("holds tenants while they have a retention period", async () => {
       const type = "TenantRetentionChanged";
       const changed = (retentionDays: number | null) => ({ type, data: { tenantId, retentionDays, at: at(1) } });
       const held = async (...facts: DomainEvent[]) => (await projected(facts)).get("retention", tenantId);

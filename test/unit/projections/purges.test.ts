@@ -24,22 +24,22 @@ const finished = (n: number): EventDocument => ({
 });
 const taken = (purge: PurgeDocument) => [5, 6, 7, 8, 10].filter((n) => isTaken(purge, finished(n)));
 
-describe("purges, as documents", () => {
-  it("take what had finished by the place up to which they counted", () => {
+describe("documents of purges", () => {
+  it("take events that had finished by the position up to which they counted", () => {
     expect(purged(position(6))).to.include({ position: position(9), upTo: position(6) });
     expect(taken(purged(position(6)))).to.deep.equal([5, 6]);
   });
 
-  it("of older programs take what had finished by their own place", () => {
+  it("of older programs take events that had finished by their own position", () => {
     expect(purged(null)).to.include({ position: position(9), upTo: position(9) });
     expect(taken(purged(null))).to.deep.equal([5, 6, 7, 8]);
   });
 
-  it("take nothing of another tenant", () => {
+  it("take no events of another tenant", () => {
     expect(isTaken(purged(position(6)), { ...finished(5), tenantId: idOf("tenant", 1) })).to.equal(false);
   });
 
-  it("take nothing that is at work again", () => {
+  it("take no events that are under way again", () => {
     expect(isTaken(purged(position(6)), { ...finished(5), status: "Pending" })).to.equal(false);
   });
 });

@@ -17,7 +17,7 @@ interface Stored {
   readonly metadata: object;
 }
 
-/** What the projections make of a stored fact that somebody caused. */
+/** The changes that the projections make of a stored fact with an actor. */
 function changesOf({ type, data, metadata: { ...stored } }: Stored) {
   const decoded = codec.decode({
     type, data: JSON.stringify(data), metadata: JSON.stringify({ ...stored, actor: metadata.actor }),
@@ -30,7 +30,7 @@ describe("every version of a fact that was ever stored", () => {
   const listed = new Set<string>();
 
   for (const name of readdirSync(folder)) {
-    it(`leads to what read models can hold: ${name}`, () => {
+    it(`gives documents that fit the read models: ${name}`, () => {
       for (const stored of JSON.parse(readFileSync(new URL(name, folder), "utf8")) as Stored[]) {
         const changes = changesOf(stored);
         operationsOf(definitions, fold([{ changes }]));
@@ -44,7 +44,7 @@ describe("every version of a fact that was ever stored", () => {
     });
   }
 
-  it("and the audit lists all types that it knows", () => {
+  it("is listed in the audit if the audit knows its type", () => {
     expect([...listed]).to.have.members(Object.keys(auditProjection.on));
   });
 });

@@ -49,7 +49,7 @@ async function totalOf(models: InMemoryReadModels, { sums, counts }: TotalPlan):
 }
 
 describe("totals of events", () => {
-  /** Moments within three hours, many of them at the very edge of a minute or an hour. */
+  /** Times within three hours, many of them at the edge of a minute or an hour. */
   const moment = fc
     .oneof(
       fc.nat(3 * hourMs),
@@ -68,7 +68,7 @@ describe("totals of events", () => {
     { requiredKeys: ["tenantId"] },
   );
 
-  it("are what counting each comes to, whatever the filter", async () => {
+  it("equal the count of single events, with any filter", async () => {
     const times = fc.array(moment, { minLength: 20, maxLength: 80 });
     await fc.assert(
       fc.asyncProperty(times, fc.array(filter, { minLength: 10, maxLength: 20 }), async (accepted, filters) => {
@@ -81,7 +81,7 @@ describe("totals of events", () => {
     );
   });
 
-  it("count one by one in less than two minutes at most, less than one at either end", () => {
+  it("count single events only in less than two minutes, less than one at either end", () => {
     fc.assert(
       fc.property(filter, (asked) => {
         const lengths = planTotal(asked as EventFilter).counts.map(
@@ -94,7 +94,7 @@ describe("totals of events", () => {
     );
   });
 
-  it("need one counter where there is no time to look at, and the seven of a destination", () => {
+  it("need one counter without a time filter, and seven for a destination", () => {
     expect(planTotal({ tenantId })).to.deep.equal({ sums: [{ scope: `events/${tenantId}/*/*/all` }], counts: [] });
     expect(planTotal({ tenantId, status: "Failed" }).sums).to.have.length(1);
     expect(planTotal({ tenantId, destinationUrlId: idOf("destination", 0) }).sums).to.have.length(7);

@@ -52,7 +52,7 @@ const circuit = { ...closedCircuit, lastProbe: "optional string" } as const;
 const event = { eventId: s, tenantId: s, destinationId: s } as const;
 const moved = { ...event, acceptedAt: s, from: s, to: s, at: s } as const;
 
-/** Every field of every fact: the compiler holds it against the domain, the tests against the schemas. */
+/** All fields of all facts: the compiler compares them with the domain, the tests compare them with the schemas. */
 const kinds: Kinds = {
   ApiKeyIssued: { keyId: s, tenantId: s, name: s, keyHash: s, prefix: s, last4: s, expiresAt: "string?", at: s },
   ApiKeyRevoked: { keyId: s, tenantId: s, keyHash: s, at: s },
@@ -144,18 +144,18 @@ const kinds: Kinds = {
 
 const folder = new URL("../../../schemas/events/", import.meta.url);
 const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), "utf8"));
-/** `<type>.v<version>` of every schema file there is, old versions included. */
+/** `<type>.v<version>` of every schema file, old versions included. */
 const stored = readdirSync(folder).filter((file) => /\.v\d+\.json$/.test(file)).map((file) => file.slice(0, -5));
 const codec = new JsonEventCodec();
 const decode = ({ type, data, metadata }: Example) =>
   codec.decode({ type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) });
 const encode = ({ type, data, metadata }: Example) => codec.encode({ type, data }, metadata);
 
-/** A value that no field of the JSON type takes. */
+/** A value that no field of the JSON type accepts. */
 const wrong = ({ type }: Schema): unknown => ([type].flat().includes("object") ? "an object" : { not: "this" });
 
 describe("event schemas", () => {
-  it("are there for every fact the domain's sources declare, and no other", () => {
+  it("exist for every fact that the domain's sources declare, and for no other", () => {
     const domain = new URL("../../../src/domain/", import.meta.url);
     const sources = globSync("**/*.ts", { cwd: domain }).map((file) => readFileSync(new URL(file, domain), "utf8"));
     const facts = sources.flatMap((text) => [...text.matchAll(/(?:DomainEvent|Fact)<\s*"(\w+)"/g)]);
@@ -164,7 +164,7 @@ describe("event schemas", () => {
     expect(Object.keys(catalogue.versions).sort()).to.deep.equal(declared.sort());
   });
 
-  it("are there for every version up to the current one, each with an example", () => {
+  it("exist for every version up to the current one, each with an example", () => {
     const wanted = Object.entries(catalogue.versions)
       .flatMap(([type, version]) => Array.from({ length: version }, (_, before) => `${type}.v${before + 1}`));
     expect(stored.sort()).to.deep.equal(wanted.sort());
@@ -192,7 +192,7 @@ describe("event schemas", () => {
         strict(schema);
       });
 
-      it("has examples that are read", () => {
+      it("has examples that can be decoded", () => {
         expect(examples).to.not.be.empty;
         for (const example of examples) {
           expect(example).to.include({ type }).and.nested.property("metadata.schemaVersion", Number(version));
@@ -202,7 +202,7 @@ describe("event schemas", () => {
 
       if (Number(version) !== catalogue.versions[type as AnyEvent["type"]]) return;
 
-      it("has the fields of the domain's type, in the same kinds", () => {
+      it("has the fields of the domain's type, with the same JSON types", () => {
         const ofSchema = Object.fromEntries(fields.map(([field, { type: types }]) => {
           const [first = "", nullable] = [types ?? []].flat();
           const kind = first.replace("integer", "number") + (nullable ? "?" : "");
@@ -218,14 +218,14 @@ describe("event schemas", () => {
         }
       });
 
-      it("gives back what was written", () => {
+      it("decodes encoded facts unchanged", () => {
         for (const example of examples) {
           const decoded = codec.decode(encode(example)) as { event: DomainEvent };
           expect(decoded.event).to.deep.equal({ type, data: example.data });
         }
       });
 
-      it("refuses every field that is missing, of another type or too many", () => {
+      it("refuses missing fields, fields of another type and additional fields", () => {
         for (const example of examples) {
           const { data } = example;
           for (const [field, of] of fields) {
@@ -243,7 +243,7 @@ describe("event schemas", () => {
         }
       });
 
-      it("is read without a field that a later release added", () => {
+      it("is decoded without a field that a later release added", () => {
         for (const example of examples) {
           const added = { ...example, data: { ...example.data, extra: { deep: 1 } } };
           expect(decode(added)).to.deep.equal(decode(example));
@@ -252,7 +252,7 @@ describe("event schemas", () => {
     });
   }
 
-  it("brought up to date, have a lost attempt take no time that anybody saw, and leave the others as they were", () => {
+  it("upgrade a lost attempt to an unknown duration, and leave other attempts as they were", () => {
     const examples = read("examples/DeliveryFailed.v1.json") as readonly Example[];
     for (const example of examples) {
       const { data } = example;
@@ -263,7 +263,7 @@ describe("event schemas", () => {
     expect(examples.map(({ data }) => data["reason"])).to.include("outcome unknown").and.include("timeout");
   });
 
-  it("brought up to date, have events accepted under no revision of a sender that is known", () => {
+  it("upgrade accepted events to an unknown revision of the sender", () => {
     const examples = read("examples/EventAccepted.v1.json") as readonly Example[];
     for (const example of examples) {
       const data = { ...example.data, senderRevision: null };
@@ -272,7 +272,7 @@ describe("event schemas", () => {
     expect(examples.map(({ data }) => typeof data["senderId"])).to.include("string");
   });
 
-  it("brought up to date, have circuits' facts come of no event that is known", () => {
+  it("upgrade circuits' facts to an unknown event", () => {
     const types = Object.entries(catalogue.versions).map(([type]) => type).filter((type) => type.startsWith("Circuit"));
     expect(types).to.have.length(6);
     for (const type of types) {
@@ -283,7 +283,7 @@ describe("event schemas", () => {
     }
   });
 
-  it("brought up to date, have purges take what had finished by their own places in the log", () => {
+  it("upgrade purges to take the events finished before their own positions in the log", () => {
     for (const [name, field] of [["EventsPurged", "earlier"], ["PurgeCompleted", "left"]] as const) {
       const [first] = read(`examples/${name}.v1.json`) as readonly [Example];
       const own = name === "EventsPurged" ? { upTo: null } : {};
@@ -297,7 +297,7 @@ describe("event schemas", () => {
     }
   });
 
-  it("know the domain's words", () => {
+  it("list the domain's values in their enums", () => {
     const words = (name: AnyEvent["type"], field: string) =>
       (read(`${name}.v${catalogue.versions[name]}.json`) as Schema).properties?.[field];
     expect(words("UserCreated", "role")?.enum).to.deep.equal(roles);
@@ -308,7 +308,7 @@ describe("event schemas", () => {
     expect(words("DestinationAuthConfigured", "auth")?.properties?.type?.enum).to.deep.equal(authTypes);
   });
 
-  it("let no email and no secret stand in clear", () => {
+  it("refuse an email or a secret in plain text", () => {
     const clear: Partial<Record<AnyEvent["type"], Record<string, unknown>>> = {
       UserCreated: { email: "ada@example.com" },
       UserEmailChanged: { email: "ada@example.com" },

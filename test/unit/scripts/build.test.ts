@@ -27,7 +27,7 @@ describe("the build", () => {
 
   afterEach(() => rmSync(project, { recursive: true, force: true }));
 
-  it("runs as the source does: modules, threads, JSON", () => {
+  it("runs like the source: modules, threads, JSON", () => {
     source("src/thread.ts", [
       'import { parentPort } from "node:worker_threads";',
       'parentPort?.postMessage("thread" as string);',
@@ -49,7 +49,7 @@ describe("the build", () => {
     expect(execFileSync(process.execPath, [built("src/main.js")], { encoding: "utf8" })).to.equal("2 thread a fact\n");
   });
 
-  it("keeps the lines and columns of the source in stack traces", () => {
+  it("keeps the source's lines and columns in stack traces", () => {
     const text = [
       'import type { Nothing } from "./nothing.ts";',
       "interface Bag {\n  readonly given: Nothing;\n}",

@@ -6,7 +6,7 @@ import { expect } from "chai";
 
 const root = join(import.meta.dirname, "../../..");
 
-/** A schema as it is in its file. */
+/** A schema with the text of its file. */
 interface Schema {
   description?: string;
   $comment?: string;
@@ -32,7 +32,7 @@ describe("the check of schemas against those of the last release", () => {
   };
   const add = (name: string) => writeFileSync(path(name), JSON.stringify({ type: "object" }));
   const changelog = (text: string) => writeFileSync(join(project, "CHANGELOG.md"), text);
-  /** The lines that it prints. It ends with code 1 exactly if there are some. */
+  /** The lines that the check prints. It ends with code 1 exactly if there are any. */
   const faults = () => {
     const script = join(root, "scripts/check-schemas.ts");
     const flags = ["--disable-warning=ExperimentalWarning"];
@@ -45,7 +45,7 @@ describe("the check of schemas against those of the last release", () => {
 
   beforeEach(() => {
     project = mkdtempSync(join(tmpdir(), "relay-schemas-"));
-    // An older release, of which no schema is left, says nothing any more.
+    // An older release without any schema left in the folder does not count.
     mkdirSync(join(project, "test/releases/0.9.0"), { recursive: true });
     writeFileSync(join(project, "test/releases/0.9.0/schemas.json"), '{ "Former.v1": {} }');
     mkdirSync(join(project, "test/releases/0.10.0"));
@@ -133,13 +133,13 @@ describe("the check of schemas against those of the last release", () => {
     });
   }
 
-  it("refuses a version that is gone", () => {
+  it("refuses a missing version", () => {
     rmSync(path("EventsPurged.v1"));
     const fault = "schemas/events/EventsPurged.v1.json: was released with 0.10.0 and is gone: put it back, unchanged";
     expect(faults()).to.deep.equal([fault]);
   });
 
-  it("accepts fields that may be missing, at any depth, and other words", () => {
+  it("accepts new optional fields at any depth, and other descriptions", () => {
     const tag = { type: ["string", "null"], description: "A tag." } as unknown as Schema;
     change("EventAccepted.v2", (schema) => {
       schema.description = "Other words.";
@@ -156,7 +156,7 @@ describe("the check of schemas against those of the last release", () => {
     expect(faults()).to.deep.equal([]);
   });
 
-  it("wants new types and versions in the newest section of the changelog", () => {
+  it("requires new types and versions in the newest section of the changelog", () => {
     const heading = "### Not readable by 0.10.0";
     const fault = (name: string) =>
       `CHANGELOG.md: \`${name}\` is unknown to 0.10.0: name it under "${heading}" in the newest section`;

@@ -42,7 +42,7 @@ describe("the lint", () => {
   let cache: string;
 
   before(() => {
-    // Within the project, so that its packages are found.
+    // Inside the project, so that its packages are found.
     mkdirSync(join(project, "build"), { recursive: true });
     folder = mkdtempSync(join(project, "build/lint-"));
     mkdirSync(join(folder, "src"));
@@ -102,7 +102,7 @@ describe("the lint", () => {
     });
   }
 
-  it("finds the change of an inferred type, and a module that is gone", () => {
+  it("finds the change of an inferred type, and a missing module", () => {
     write("src/other.ts", 'export const other = () => "1";\n');
     expect(lint().output).to.include("src/reader.ts").and.include("TS2362");
     rmSync(join(folder, "src/other.ts"));

@@ -12,7 +12,7 @@ describe("the first-start master key", () => {
   beforeEach(() => { folder = mkdtempSync(join(tmpdir(), "relay-key-")); });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("is made once, for its owner only, and found again", () => {
+  it("is made once, readable by its owner only, and read again later", () => {
     const dataDir = join(folder, "data", "deep");
     const made = loadOrCreateMasterKey(dataDir);
     expect(made).to.include({ created: true, path: join(dataDir, "master.key") });
@@ -28,7 +28,7 @@ describe("the first-start master key", () => {
     expect(keys[0]).to.not.deep.equal(keys[1]);
   });
 
-  it("is one, however many start at once", async () => {
+  it("is the same for several threads that start at once", async () => {
     const code = `import(process.argv[2]).then(({ loadOrCreateMasterKey }) => {
       const { parentPort, workerData } = require("node:worker_threads");
       const { gate, count, folder } = workerData;
@@ -50,7 +50,7 @@ describe("the first-start master key", () => {
   });
 
   for (const [what, content] of [["cut off", "QUJD"], ["empty", ""], ["not base64", "!".repeat(44)]] as const) {
-    it(`is refused and left alone when it is ${what}`, () => {
+    it(`is refused and left as it is when it is ${what}`, () => {
       const path = join(folder, "master.key");
       writeFileSync(path, content);
       expect(() => loadOrCreateMasterKey(folder)).to.throw(path);

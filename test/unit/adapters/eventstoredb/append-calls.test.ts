@@ -13,12 +13,12 @@ import { failureOf, until } from "../../../contract/event-store/harness.ts";
 import { collectGarbage } from "../../../support/heap.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-describe("appends while EventStoreDB is away", () => {
+describe("appends while EventStoreDB is unavailable", () => {
   let clock: ManualClock;
   let tries: number;
   let renewed: number;
   let calls: AppendCalls;
-  /** The call over which appends go; there is none while it is null. */
+  /** The call that carries appends; null while there is none. */
   let call: EventEmitter | null;
   beforeEach(() => {
     clock = new ManualClock();
@@ -38,7 +38,7 @@ describe("appends while EventStoreDB is away", () => {
     calls = new AppendCalls(connection, clock, defaultTuning, () => undefined);
   });
 
-  /** A call that takes what is sent, by its correlation ids. */
+  /** A call that records the correlation ids of the requests sent over it. */
   function taking(sent: string[]): EventEmitter {
     const write = (request: streams.BatchAppendReq) => sent.push(request.getCorrelationId()!.getString()) > 0;
     return Object.assign(new EventEmitter(), { write, cancel: () => undefined });
@@ -59,7 +59,7 @@ describe("appends while EventStoreDB is away", () => {
     await turn();
   };
 
-  it("try for a call at growing intervals, however many they are", async () => {
+  it("open a call at growing intervals, however many appends wait", async () => {
     const appending: Promise<unknown>[] = [];
     for (let ms = 0; ms < 10_000; ms += 10) {
       appending.push(failureOf(calls.send(`append ${ms}`, new streams.BatchAppendReq(), 1_000)));
@@ -72,7 +72,7 @@ describe("appends while EventStoreDB is away", () => {
     for (const failure of await Promise.all(appending)) expect(failure).to.be.instanceOf(LogUnavailable);
   });
 
-  it("are not told of troubles that were over before", async () => {
+  it("do not fail with an error that is over", async () => {
     const early = send("early", 1_000);
     const late = failureOf(send("late", 1_000));
     await turn();
@@ -86,7 +86,7 @@ describe("appends while EventStoreDB is away", () => {
     calls.close();
   });
 
-  it("are sent again where the server does not know what became of them, or ends the call", async () => {
+  it("are sent again where the server does not know their outcome, or ends the call", async () => {
     const sent: string[] = [];
     call = taking(sent);
     const appending = send("a", 10_000);
@@ -104,7 +104,7 @@ describe("appends while EventStoreDB is away", () => {
     calls.close();
   });
 
-  it("are sent again, less and less often, to a server that is not ready: they may have happened before", async () => {
+  it("are sent again, at growing intervals, to a server that is not ready: it may have written them", async () => {
     const sent: string[] = [];
     call = taking(sent);
     const appending = send("a", 10_000);
@@ -113,7 +113,7 @@ describe("appends while EventStoreDB is away", () => {
     const { firstPauseMs } = defaultTuning;
     for (const pauseMs of [firstPauseMs, 2 * firstPauseMs, 4 * firstPauseMs]) {
       const times = sent.length;
-      // How it tells that it starts, that it is too busy, and that it knows of no leader.
+      // The server's answer while it starts, is too busy, or knows no leader.
       for (const id of ["a", "b"]) call.emit("data", errorTo(id, "google.protobuf.Empty"));
       await pass(pauseMs - 1);
       expect(sent).to.have.length(times);
@@ -126,7 +126,7 @@ describe("appends while EventStoreDB is away", () => {
     calls.close();
   });
 
-  it("are settled by an error that no repetition would change", async () => {
+  it("are settled by an error that would come again", async () => {
     call = taking([]);
     const names = ["WrongExpectedVersion", "StreamDeleted", "MaximumAppendSizeExceeded", "BadRequest", "AccessDenied"];
     const settled = names.map((name) => send(name, 1_000));
@@ -136,7 +136,7 @@ describe("appends while EventStoreDB is away", () => {
     calls.close();
   });
 
-  it("stay with a call over which others are answered, for as long as that is so", async () => {
+  it("stay with a call for as long as other appends are answered over it", async () => {
     const sent: string[] = [];
     call = taking(sent);
     const unanswered = failureOf(send("a", 60_000));
@@ -153,12 +153,12 @@ describe("appends while EventStoreDB is away", () => {
     await unanswered;
   });
 
-  it("are let go of once they are given up", async () => {
+  it("are released from memory once they have timed out", async () => {
     const kept: WeakRef<object>[] = [];
     const sent = Array.from({ length: 10 }, (_, at) => {
       const request = new streams.BatchAppendReq();
       kept.push(new WeakRef(request));
-      // An error holds, with its stack, what was at work when it was made.
+      // The error is dropped: its stack may keep the request in memory.
       return failureOf(calls.send(`append ${at}`, request, 1_000)).then(() => undefined);
     });
     const waiting = failureOf(calls.send("another", new streams.BatchAppendReq(), 5_000));

@@ -13,7 +13,7 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 const { behindMs, stallMs } = defaultTuning;
 const at = (commit: number) => positionOf({ commit: String(commit), prepare: String(commit) });
 
-describe("a subscription to which nothing comes of what the log holds", () => {
+describe("a subscription that receives no entries though the log has some", () => {
   const missing = { position: at(9) } as StoredRecord;
   let clock: ManualClock;
   let call: EventEmitter;
@@ -37,7 +37,7 @@ describe("a subscription to which nothing comes of what the log holds", () => {
   });
   afterEach(() => feed.close());
 
-  it("is given up when it stalled for the whole time, whatever signs of life there were", async () => {
+  it("fails once it has stalled for the whole time, also with checkpoints meanwhile", async () => {
     const failure = failureOf(feed.next());
     const startedAt = clock.monotonic();
     const pass = async (ms: number) => {
@@ -65,7 +65,7 @@ describe("a subscription to which nothing comes of what the log holds", () => {
     expect(String(await failure)).to.contain("ended the subscription");
   });
 
-  it("is closed without a wait for anything", async () => {
+  it("closes without waiting for an answer", async () => {
     const next = feed.next();
     await turn();
     feed.close();

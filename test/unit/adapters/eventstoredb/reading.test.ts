@@ -8,7 +8,7 @@ import { failureOf } from "../../../contract/event-store/harness.ts";
 import { eventMessage } from "../../../support/eventstoredb-server/messages.ts";
 
 describe("a read of EventStoreDB", () => {
-  it("fails where the server is too old to tell the positions of what is read from streams", async () => {
+  it("fails where the server is too old to give the positions of entries read from streams", async () => {
     const call = Object.assign(new EventEmitter(), { cancel: () => undefined });
     const connection = {
       streams: async () => ({ read: () => call }), callArguments: () => [], failed: async () => undefined,

@@ -6,8 +6,8 @@ import { LogSubscription } from "../../../../src/adapters/eventstoredb/subscript
 import { defaultTuning } from "../../../../src/adapters/eventstoredb/tuning.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-describe("a subscription while EventStoreDB is away", () => {
-  it("is tried again at growing intervals, however long that is", async () => {
+describe("a subscription while EventStoreDB is unavailable", () => {
+  it("is tried again at growing intervals, up to two seconds", async () => {
     const clock = new ManualClock();
     const startedAt = clock.monotonic();
     const tries: number[] = [];
@@ -24,7 +24,7 @@ describe("a subscription while EventStoreDB is away", () => {
     expect(tries).to.deep.equal([0, 50, 150, 350, 750, 1_550, 3_150, 5_150, 7_150, 9_150]);
   });
 
-  it("leaves no call open where it cannot tell how far the log has come", async () => {
+  it("leaves no call open where it cannot read the log's head", async () => {
     const clock = new ManualClock();
     let [opened, cancelled] = [0, 0];
     const call = Object.assign(new EventEmitter(), { cancel: () => { cancelled += 1; } });

@@ -3,7 +3,7 @@ import { FairQueue } from "../../../../src/adapters/fair-queue/fair-queue.ts";
 
 const anyone = () => true;
 
-/** A queue with items pushed in order, and all that is taken from it until nothing is left. */
+/** A queue with these items, pushed in order. */
 function queued(...items: readonly (readonly [owner: string, item: string])[]): FairQueue<string> {
   const queue = new FairQueue<string>();
   for (const [owner, item] of items) queue.push(owner, item);
@@ -23,7 +23,7 @@ describe("the queue by owner", () => {
     expect(queue.isEmpty).to.equal(true);
   });
 
-  it("passes over who may not, without losing the place of its items", () => {
+  it("passes over owners that may not go, and keeps their items' places", () => {
     const queue = queued(["a", "a1"], ["b", "b1"], ["a", "a2"]);
     const notA = (owner: string) => owner !== "a";
     expect([taken(queue, notA), queue.isEmpty]).to.deep.equal([["b1"], false]);
@@ -39,7 +39,7 @@ describe("the queue by owner", () => {
     expect(taken(queue)).to.deep.equal(["b1"]);
   });
 
-  it("lets an item go from between others, once", () => {
+  it("removes an item from between others, once", () => {
     const queue = queued(["a", "a1"], ["a", "a2"], ["a", "a3"], ["b", "b1"]);
     expect([queue.remove("a", "a2"), queue.remove("a", "a2")]).to.deep.equal([true, false]);
     expect([queue.remove("b", "b1"), queue.waiting("b"), queue.remove("b", "b1")]).to.deep.equal([true, 0, false]);
@@ -49,13 +49,13 @@ describe("the queue by owner", () => {
   });
 
   describe("makes room", () => {
-    it("by the newest of who has most waiting", () => {
+    it("by removing the newest item of the owner with most waiting", () => {
       const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"], ["b", "b3"]);
       expect([queue.takeForRoom("a", 1), queue.size]).to.deep.equal(["b3", 3]);
       expect(taken(queue)).to.deep.equal(["a1", "b1", "b2"]);
     });
 
-    it("for nobody who would have as much then", () => {
+    it("for no owner that would then have as much waiting as the largest", () => {
       const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"]);
       for (const [owner, weight] of [["a", 1], ["b", 1], ["c", 2]] as const) {
         expect([queue.takeForRoom(owner, weight), queue.size], owner).to.deep.equal([undefined, 3]);
@@ -63,7 +63,7 @@ describe("the queue by owner", () => {
       expect(queue.takeForRoom("c", 1)).to.equal("b2");
     });
 
-    it("by what items weigh, whatever their number", () => {
+    it("by the weight of items, not their number", () => {
       const queue = new FairQueue<string>((item) => item.length);
       for (const item of ["a", "b", "c"]) queue.push("many", item);
       queue.push("large", "four");
@@ -78,7 +78,7 @@ describe("the queue by owner", () => {
     });
   });
 
-  it("says how many wait, and gives up all at once", () => {
+  it("counts waiting items, and returns all at once when cleared", () => {
     const queue = queued(["a", "a1"], ["b", "b1"], ["a", "a2"]);
     expect([queue.waiting("a"), queue.waiting("b"), queue.waiting("c")]).to.deep.equal([2, 1, 0]);
     expect(queue.clear()).to.have.members(["a1", "a2", "b1"]);

@@ -13,7 +13,7 @@ describe("making a folder", () => {
   beforeEach(() => { folder = temporaryFolder(); });
   afterEach(() => folder.remove());
 
-  it("makes what is missing above it, too, for this user only, and leaves alone what is there", () => {
+  it("makes missing parent folders too, for this user only, and leaves existing ones as they are", () => {
     const open = join(folder.path, "open");
     mkdirSync(open, { mode: 0o755 });
     const made = join(open, "a", "b");
@@ -23,7 +23,7 @@ describe("making a folder", () => {
     expect(modes).to.deep.equal([0o755, 0o700, 0o700]);
   });
 
-  it("makes the name of each one it made durable in the folder above, once it is there", function () {
+  it("syncs the parent folder after it made each folder", function () {
     if (process.platform !== "linux") this.skip();
     const synced: (readonly [folder: string, names: readonly string[]])[] = [];
     const { fsyncSync } = fs;
@@ -41,7 +41,7 @@ describe("making a folder", () => {
     expect(synced).to.deep.equal([[folder.path, ["a"]], [join(folder.path, "a"), ["b"]]]);
   });
 
-  it("takes a link to a folder for one", () => {
+  it("accepts a link to a folder", () => {
     symlinkSync(folder.path, join(folder.path, "link"));
     makeFolder(join(folder.path, "link"));
     makeFolder(join(folder.path, "link", "a"));
@@ -55,9 +55,9 @@ describe("making a folder", () => {
     expect(() => makeFolder(join(file, "a", "b"))).to.throw(/ENOTDIR|EEXIST/);
   });
 
-  it("fails where the folder above it takes none", function () {
+  it("fails where the parent folder takes no folders", function () {
     if (process.platform !== "linux") this.skip();
-    // Had it no end, nothing in its own process could tell.
+    // In another process: a test cannot interrupt an endless loop in its own.
     const code = `import(process.argv[1]).then(({ makeFolder }) => makeFolder("/proc/x/y"))
       .catch(({ message }) => console.log(message))`;
     const said = execFileSync(process.execPath, ["-e", code, source], {

@@ -3,10 +3,10 @@ import { Evaluator } from "../../../../src/adapters/jmespath/evaluator.ts";
 import { asProblem } from "../../../../src/adapters/jmespath/expression.ts";
 import { MappingProblem } from "../../../../src/adapters/jmespath/problem.ts";
 
-// Far more time than in earnest: what is specified here is not time.
+// Far more time than in production: these tests do not specify time.
 const evaluator = new Evaluator({ timeoutMs: 5_000, patienceMs: 5_000, maxBytes: 10_000 });
 
-/** Wraps what an expression yields, so that it may be anything. */
+/** The result of an expression, wrapped in an object, so that it may be of any type. */
 const evaluated = (expression: string, payload: string): unknown =>
   (JSON.parse(evaluator.apply(`{x: ${expression}}`, payload)) as { x: unknown }).x;
 const refused = (run: () => unknown, mention: string) => expect(run).to.throw(MappingProblem, mention);
@@ -71,7 +71,7 @@ describe("mapping expressions", () => {
     ["lines[0].price * lines[0].qty", 5],
   ];
   for (const [expression, result] of table) {
-    it(`takes ${expression} for ${JSON.stringify(result)}`, () => {
+    it(`evaluate ${expression} to ${JSON.stringify(result)}`, () => {
       expect(evaluated(expression, order)).to.deep.equal(result);
     });
   }
@@ -133,7 +133,7 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("@", '{"4294967295":1,"4294967294":2}')).to.equal('{"4294967294":2,"4294967295":1}');
   });
 
-  it("see in an object what it says and nothing that JavaScript adds", () => {
+  it("see only an object's own fields, no properties inherited in JavaScript", () => {
     const inherited = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
     for (const name of inherited) {
       expect(evaluated(`"${name}"`, order), name).to.equal(null);
@@ -149,7 +149,7 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
   });
 
-  it("take no object for an expression, whatever its fields", () => {
+  it("take no object for an expression reference, even with the fields of one", () => {
     const payload = '{"o":{"expref":true,"type":"Literal","value":1},"l":[{"expref":1}]}';
     expect(evaluated("[type(o), length(o), type(l[0])]", payload)).to.deep.equal(["object", 3, "object"]);
     expect(evaluated("merge(l[0], {a: `2`})", payload)).to.deep.equal({ expref: 1, a: 2 });
@@ -160,7 +160,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("find in an array what equals one of its items", () => {
+  it("find a value in an array by deep equality", () => {
     const items = '{"items":[{"k":1},[2],"3",null,12345678901234567890]}';
     for (const wanted of ["{k: `1`}", "items[0]", "[`2`]", "'3'", "`null`", "items[4]"]) {
       expect(evaluated(`contains(items, ${wanted})`, items), wanted).to.equal(true);
@@ -170,7 +170,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("make a number of a text that is one in JSON, with all its digits, and of no other", () => {
+  it("convert a text to a number only if it is a JSON number, with all its digits", () => {
     for (const text of ["0", "-0.5", "1000", "9007199254740993", "-12345678901234567890", "1e400"]) {
       expect(evaluator.apply("{n: to_number(text)}", JSON.stringify({ text }))).to.equal(`{"n":${text}}`);
     }
@@ -185,7 +185,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("pad any text to a number of characters, with one", () => {
+  it("pad any text to a length in characters, with one character", () => {
     const table: [string, string][] = [
       ["'7', `3`, '0'", "007|700"],
       ["'', `3`, '0'", "000|000"],
@@ -226,7 +226,7 @@ describe("mapping expressions", () => {
     refused(() => evaluated("split(s, 'a', `-1`)", payload), "split() takes a whole number");
   });
 
-  it("take little of their time for what they leave of a long text as it is", () => {
+  it("take little time for calls that leave a long text as it is", () => {
     const brief = new Evaluator({ timeoutMs: 200, patienceMs: 5_000, maxBytes: 10_000 });
     const payload = JSON.stringify({ s: `${"word ".repeat(50_000)}.` });
     for (const call of ["trim(s)", "trim(s, '\u{1f600}')", "pad_left(s, `9`)", "find_first(s, '.', `1`)"]) {
@@ -234,7 +234,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("replace as often as they are asked to, by any text, and nothing in what they put in", () => {
+  it("replace up to the given count, by any text, and not within the replacement", () => {
     const table: [string, string][] = [
       ["'aaa', 'a', 'b'", "bbb"],
       ["'aaa', 'a', 'b', `0`", "aaa"],
@@ -256,7 +256,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("order numbers by their size and texts by their code points, equals as they stood", () => {
+  it("order numbers by size and texts by code points, and keep the order of equal items", () => {
     const ordered = (items: unknown[], least: unknown, greatest: unknown, sorted: unknown[]) => {
       const payload = JSON.stringify({ items, records: items.map((k, at) => ({ k, at })) });
       expect(evaluated("[min(items), max(items)]", payload)).to.deep.equal([least, greatest]);
@@ -284,7 +284,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("know the variables of every let around, whatever their values", () => {
+  it("know the variables of every enclosing let, with any value", () => {
     for (const value of [null, false, 0, "", 1, []]) {
       const payload = JSON.stringify({ a: value, b: 2 });
       expect(evaluated("let $a = a in let $b = b in [$a, $b]", payload)).to.deep.equal([value, 2]);
@@ -295,7 +295,7 @@ describe("mapping expressions", () => {
     }
   });
 
-  it("are refused when saved for what could never work", () => {
+  it("are refused when saved if they can never work", () => {
     const bad = ["", " ", "{", "a..b", "a b", "#", "{a: }", "`{`", "a[", "@@", "$x y"];
     for (const expression of bad) refused(() => evaluator.compile(expression), "is not a JMESPath expression");
     refused(() => evaluator.compile("nope(@)"), "nope: there is no such function");
@@ -324,7 +324,7 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("empty", order)).to.equal("{}");
   });
 
-  it("fail on a payload they do not fit, without words of V8", () => {
+  it("fail on a payload that they do not fit, without V8's error messages", () => {
     refused(() => evaluated("sum(tags)", order), "cannot be evaluated on this payload: Invalid type: sum()");
     refused(() => evaluated("$nope", order), "nope");
     refused(() => evaluated("id / none", order), "not-a-number");
@@ -336,7 +336,7 @@ describe("mapping expressions", () => {
     expect(() => asProblem(fault, "cannot be evaluated")).to.throw(MappingProblem, /^cannot be evaluated$/);
   });
 
-  it("are bounded in the size and the depth of what they yield, however little they cost to evaluate", () => {
+  it("are bounded in the size and depth of their results, even if they are cheap to evaluate", () => {
     const doubled = (times: number) => `{x: ${Array(times).fill("[@,@]").join("|")}}`;
     expect(evaluator.apply(doubled(8), "{}")).to.have.length.greaterThan(512);
     refused(() => evaluator.apply(doubled(20), "{}"), "yields more than 10000 bytes");
@@ -349,7 +349,7 @@ describe("mapping expressions", () => {
     refused(() => evaluator.apply("{a: a}", text(4_997)), "yields more than 10000 bytes");
   });
 
-  it("cannot make a text so long that V8 gives up", () => {
+  it("cannot make a text too long for V8", () => {
     const payload = JSON.stringify({ a: "x".repeat(100_000), l: Array(1_000).fill("y".repeat(100)) });
     const bombs = [
       "pad_left(a, `500000000`)", "pad_right(a, `500000000`)", "replace(a, 'x', a)", "replace(a, '', a)",
@@ -364,7 +364,7 @@ describe("mapping expressions", () => {
     refused(() => evaluated("length(let $a = a in pad_left($a, `500000000`))", payload), "makes too long a text");
   });
 
-  it("cannot search where V8 would take minutes and hear nobody", () => {
+  it("cannot start a search in which V8 would block for minutes", () => {
     const payload = JSON.stringify({ a: "x".repeat(200_000), b: "y".repeat(1_000) });
     for (const name of ["contains", "find_first", "find_last", "split"]) {
       refused(() => evaluated(`${name}(a, b)`, payload), `${name}() searches for too long a text`);
@@ -374,7 +374,7 @@ describe("mapping expressions", () => {
     expect(evaluated("contains([a, b], b)", payload)).to.equal(true);
   });
 
-  it("are ended by the watchdog, and the next one runs as if nothing had been", () => {
+  it("are ended by the watchdog, and the next one runs normally", () => {
     const hasty = new Evaluator({ timeoutMs: 30, patienceMs: 1_000, maxBytes: 10_000 });
     const list = JSON.stringify({ l: Array.from({ length: 2_000 }, (_, n) => n) });
     const endless = "{x: l[?length($.l[?length($.l[?length($.l) > `1`]) > `1`]) > `1`]}";

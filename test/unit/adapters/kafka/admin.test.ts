@@ -7,9 +7,9 @@ import { failureOf } from "../../../contract/event-store/harness.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
 
-describe("questions to the brokers", () => {
+describe("requests to the brokers", () => {
   let clock: ManualClock;
-  /** Each connection that was begun: `made` ends the making. */
+  /** All connections begun: `made` settles when the connection is made or fails. */
   let lines: { made: PromiseWithResolvers<void>; isCut: boolean }[];
   let admin: KafkaAdmin;
   beforeEach(() => {
@@ -25,7 +25,7 @@ describe("questions to the brokers", () => {
 
   const ping = () => admin.ask("ping", 1_000, async () => "pong");
 
-  it("that would not wait for a connection leave it to the next", async () => {
+  it("that time out before the connection is made leave it to the next request", async () => {
     const hasty = failureOf(ping());
     clock.advance(1_000);
     expect(await hasty).to.be.instanceOf(QueueUnavailable);
@@ -34,7 +34,7 @@ describe("questions to the brokers", () => {
     expect(lines.map(({ isCut }) => isCut)).to.deep.equal([false]);
   });
 
-  it("go over another connection where one could not be made, or one gave no answer", async () => {
+  it("use another connection after one could not be made, or gave no answer", async () => {
     const first = failureOf(ping());
     lines[0]!.made.reject(new Error("refused"));
     await first;
@@ -50,7 +50,7 @@ describe("questions to the brokers", () => {
   });
 });
 
-describe("a topic that is there already", () => {
+describe("an existing topic", () => {
   const settings = { partitions: 4, replication: null, retentionMs: 1_000 };
   const told = async (describeConfigs: Admin["describeConfigs"]) => {
     const found: object[] = [];
@@ -69,12 +69,12 @@ describe("a topic that is there already", () => {
     return { resources: [{ configEntries }] } as unknown as Awaited<ReturnType<Admin["describeConfigs"]>>;
   };
 
-  it("is used as it is, and told of where it is not as configured", async () => {
+  it("is used as it is, with a warning where its settings differ from the configuration", async () => {
     expect(await told(having("1000"))).to.deep.equal([]);
     expect(await told(having("9"))).to.deep.equal([{ topic: "relay.work", found: { "retention.ms": "9" } }]);
   });
 
-  it("is used where its settings may not be seen", async () => {
+  it("is used where its settings may not be read", async () => {
     expect(await told(() => Promise.reject(new Error("not authorized")))).to.deep.equal([]);
   });
 });

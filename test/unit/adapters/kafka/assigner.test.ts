@@ -15,7 +15,7 @@ const claimsOf = (shares: Map<string, readonly number[]>): Claim[] =>
   [...shares].map(([memberId, had]) => ({ memberId, had }));
 
 describe("sharing partitions out", () => {
-  it("gives each partition to one member, in shares that differ by one at most, whatever members claim", () => {
+  it("gives each partition to one member, in shares that differ by one at most, for any claims", () => {
     fc.assert(fc.property(partitions, claims, (all, members) => {
       const shares = shareOut(all, members);
       expect([...shares.keys()].sort()).to.deep.equal(members.map(({ memberId }) => memberId).sort());
@@ -32,7 +32,7 @@ describe("sharing partitions out", () => {
     }));
   });
 
-  it("moves nothing while the members stay, and no more than the newcomer's share when one comes", () => {
+  it("moves nothing while the members stay, and only the newcomer's share when one joins", () => {
     fc.assert(fc.property(partitions, claims, (all, members) => {
       const before = shareOut(all, members);
       expect(moved(before, shareOut(all, claimsOf(before)))).to.equal(0);
@@ -41,7 +41,7 @@ describe("sharing partitions out", () => {
     }));
   });
 
-  it("moves no more than the share of the one who leaves", () => {
+  it("moves only the share of a member that leaves", () => {
     fc.assert(fc.property(partitions, claims, (all, members) => {
       const before = shareOut(all, members);
       const [leaver, ...rest] = claimsOf(before);

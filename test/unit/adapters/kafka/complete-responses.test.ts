@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { tellingOfWholeAnswers } from "../../../../src/adapters/kafka/complete-responses.ts";
 import { chanceFrom } from "../../../support/chance.ts";
 
-describe("a socket that tells of whole answers", () => {
+describe("a socket that emits complete responses", () => {
   const random = chanceFrom(1);
   const below = (limit: number) => Math.floor(random() * limit);
   const answer = (size: number) => {
@@ -12,7 +12,7 @@ describe("a socket that tells of whole answers", () => {
     return bytes;
   };
 
-  /** What a socket tells of, when these bytes come. */
+  /** The data that a socket emits when it receives these chunks. */
   function told(...chunks: readonly Buffer[]): readonly Buffer[] {
     const heard: Buffer[] = [];
     const socket = tellingOfWholeAnswers(new Socket()).on("data", (data) => heard.push(data));
@@ -20,7 +20,7 @@ describe("a socket that tells of whole answers", () => {
     return heard;
   }
 
-  it("tells of all that came whole, however it came", () => {
+  it("emits each complete response, however its bytes are split", () => {
     for (let round = 0; round < 500; round += 1) {
       const answers = Array.from({ length: 1 + below(6) }, () => answer(below(40)));
       const bytes = Buffer.concat(answers);
@@ -38,7 +38,7 @@ describe("a socket that tells of whole answers", () => {
     }
   });
 
-  it("tells of nothing that was cut off", () => {
+  it("emits no incomplete response", () => {
     const [whole, cut] = [answer(20), answer(30)];
     for (let length = 0; length < cut.length; length += 1) {
       expect(told(whole, cut.subarray(0, length))).to.deep.equal([whole]);
@@ -46,7 +46,7 @@ describe("a socket that tells of whole answers", () => {
     }
   });
 
-  it("goes on telling of everything else", () => {
+  it("emits all other events as before", () => {
     let ended = 0;
     const socket = tellingOfWholeAnswers(new Socket()).on("end", () => (ended += 1));
     expect(socket.emit("end")).to.equal(true);

@@ -6,7 +6,7 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
 import { WorkRecorder } from "../../../support/work-recorder.ts";
 
-/** A clock that counts which timers were cancelled. */
+/** A clock that counts cancelled timers. */
 class CountingClock extends ManualClock {
   cancelled = 0;
 
@@ -22,7 +22,7 @@ class CountingClock extends ManualClock {
 }
 
 describe("the consumption of the topic", () => {
-  it("keeps nothing of the tries made while Kafka is away, and stops at once", async () => {
+  it("keeps nothing of the tries made while Kafka is unavailable, and stops at once", async () => {
     const clock = new CountingClock();
     let tries = 0;
     const ready = async () => {

@@ -9,7 +9,7 @@ import { firstAttempt, WorkRecorder } from "../../../support/work-recorder.ts";
 
 const topic = "relay.work";
 const count = 4;
-/** A destination of each partition. */
+/** One destination for each partition. */
 const destinations = Array.from({ length: count }, (_, partition) => {
   for (let number = 0; ; number++) if (partitionOf(`d${number}`, count) === partition) return `d${number}`;
 });
@@ -17,7 +17,7 @@ const destinations = Array.from({ length: count }, (_, partition) => {
 const names = ["REQUEST", "HEARTBEAT", "REBALANCING", "GROUP_JOIN", "CRASH"] as const;
 type Name = (typeof names)[number];
 
-/** A consumer of the driver that does what the test says. */
+/** A consumer of the driver, controlled by the test. */
 class ScriptedConsumer {
   readonly events = Object.fromEntries(names.map((name) => [name, name]));
   readonly committed: { partition: number; offset: string }[] = [];
@@ -54,7 +54,7 @@ class ScriptedConsumer {
     this.#listeners.get(name)?.({ payload });
   }
 
-  /** What the driver does before it sends a join; answers what the member says it has. */
+  /** Acts like the driver before it sends a join; returns the partitions that the member claims. */
   asksToJoin(): readonly number[] {
     const cluster = { findTopicPartitionMetadata: () => destinations.map((_, partitionId) => ({ partitionId })) };
     const [assigner] = this.#config.partitionAssigners ?? [];
@@ -74,7 +74,7 @@ class ScriptedConsumer {
     this.emit("HEARTBEAT");
   }
 
-  /** Hands a batch of one message to the program; answers the offset it resolved. */
+  /** Hands a batch of one message to the program; returns the offset that it resolved. */
   async fetches(partition: number, offset: string): Promise<string | undefined> {
     let resolved: string | undefined;
     const value = encodeItem(firstAttempt(offset, { destinationId: destinations[partition]! }));
@@ -108,13 +108,13 @@ describe("a member of the group", () => {
     await turn();
   });
 
-  it("owns what it was given, from its join on", () => {
+  it("owns its assigned partitions from its join on", () => {
     expect(owned()).to.deep.equal([]);
     consumer.joins("m", [1, 3]);
     expect(owned()).to.deep.equal([destinations[1], destinations[3]]);
   });
 
-  it("owns nothing from before a join is sent until it is answered, and says then what it had", () => {
+  it("owns nothing from before a join is sent until it is answered, and claims its earlier partitions", () => {
     consumer.joins("m", [2, 1]);
     expect(consumer.asksToJoin()).to.deep.equal([1, 2]);
     expect(owned()).to.deep.equal([]);
@@ -124,13 +124,13 @@ describe("a member of the group", () => {
     expect(owned()).to.deep.equal([destinations[2]]);
   });
 
-  it("owns nothing from the first word of a rebalance", () => {
+  it("owns nothing from the first sign of a rebalance", () => {
     consumer.joins("m", [0]);
     consumer.emit("REBALANCING");
     expect(owned()).to.deep.equal([]);
   });
 
-  it("owns nothing once the group may have given its share away, reckoned from when a request was sent", () => {
+  it("owns nothing once the group may have reassigned its share, counted from when a request was sent", () => {
     consumer.joins("m", [0], 1_500);
     clock.advance(3_400);
     expect(owned()).to.have.length(1);
@@ -147,7 +147,7 @@ describe("a member of the group", () => {
     expect(owned()).to.have.length(1);
   });
 
-  it("keeps through a rebalance what it is given again, in one step", () => {
+  it("keeps through a rebalance the partitions assigned to it again, in one step", () => {
     consumer.joins("m", [0, 1]);
     const before = recorder.reassignments;
     consumer.joins("m", [1, 2]);
@@ -155,7 +155,7 @@ describe("a member of the group", () => {
     expect(owned()).to.deep.equal([destinations[1], destinations[2]]);
   });
 
-  it("loses everything first when the group had struck it off: others may have had it meanwhile", () => {
+  it("first loses all partitions when the group had removed it: others may have owned them meanwhile", () => {
     consumer.joins("m", [0, 1]);
     const told: boolean[][] = [];
     recorder.reassign = (isLost) => { told.push(destinations.map(isLost)); };
@@ -163,7 +163,7 @@ describe("a member of the group", () => {
     expect(told).to.deep.equal([[true, true, true, true], [false, false, true, true]]);
   });
 
-  it("takes no batch of a partition that is no longer its own", async () => {
+  it("takes no batch of a partition that it no longer owns", async () => {
     consumer.joins("m", [0, 1]);
     consumer.joins("m", [1]);
     expect(await consumer.fetches(0, "5")).to.equal(undefined);
@@ -171,7 +171,7 @@ describe("a member of the group", () => {
     expect(recorder.eventIds).to.deep.equal(["6"]);
   });
 
-  it("commits what it took, soon", async () => {
+  it("commits the offsets of taken messages soon", async () => {
     consumer.joins("m", [0, 1]);
     await consumer.fetches(0, "9007199254740993");
     await consumer.fetches(1, "7");
@@ -182,7 +182,7 @@ describe("a member of the group", () => {
     ]);
   });
 
-  it("commits what it took before it joins again and before it leaves", async () => {
+  it("commits the offsets of taken messages before it joins again and before it leaves", async () => {
     consumer.joins("m", [0]);
     await consumer.fetches(0, "1");
     consumer.emit("REBALANCING");
@@ -193,7 +193,7 @@ describe("a member of the group", () => {
     expect(consumer.committed.at(-1)).to.deep.equal({ topic, partition: 0, offset: "3" });
   });
 
-  it("commits again what was refused, unless it took more or joined again meanwhile", async () => {
+  it("retries a refused commit, unless it took more messages or joined again meanwhile", async () => {
     consumer.joins("m", [0, 1]);
     consumer.commits = "refused";
     await consumer.fetches(0, "1");
@@ -217,7 +217,7 @@ describe("a member of the group", () => {
     expect(consumer.committed).to.deep.equal([]);
   });
 
-  it("leaves although a commit is refused", async () => {
+  it("leaves even if a commit is refused", async () => {
     consumer.joins("m", [0]);
     await consumer.fetches(0, "1");
     consumer.commits = "refused";
@@ -225,7 +225,7 @@ describe("a member of the group", () => {
     expect(consumer.disconnected).to.equal(1);
   });
 
-  it("is over when the driver's consumer crashes, and then owns and takes nothing", async () => {
+  it("ends when the driver's consumer crashes, and then owns and takes nothing", async () => {
     consumer.joins("m", [0]);
     const lost: boolean[][] = [];
     recorder.reassign = (isLost) => { lost.push(destinations.map(isLost)); };
@@ -242,7 +242,7 @@ describe("a member of the group", () => {
     expect(recorder.items).to.deep.equal([]);
   });
 
-  it("is over when nothing was heard of the group for long, not before", async () => {
+  it("ends when the group has not answered for long, not before", async () => {
     let ended = false;
     void over.then(() => { ended = true; });
     consumer.joins("m", [0]);
@@ -258,7 +258,7 @@ describe("a member of the group", () => {
     await over;
   });
 
-  it("is over when a join came to nothing, however the group goes on answering", async () => {
+  it("ends when a join does not succeed in time, even if the group goes on answering", async () => {
     let reason: Error | undefined;
     void over.then((error) => { reason = error; });
     consumer.joins("m", [0]);

@@ -15,13 +15,13 @@ const anyItem: fc.Arbitrary<WorkItem> = fc.oneof(
 );
 
 describe("messages of the work queue", () => {
-  it("hold an item whole", () => {
+  it("hold all fields of an item", () => {
     fc.assert(fc.property(anyItem, (each) => {
       expect(decodeItem(encodeItem(each))).to.deep.equal(each);
     }));
   });
 
-  it("are read or not, but never throw", () => {
+  it("of any content are decoded or not, without an error thrown", () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => {
       expect(decodeItem(Buffer.from(bytes))).to.equal(undefined);
     }));
@@ -30,7 +30,7 @@ describe("messages of the work queue", () => {
     }));
   });
 
-  it("of an item without one of its fields, or with a field of another kind, are not read", () => {
+  it("of an item without one of its fields, or with a field of another type, are not decoded", () => {
     const whole: Record<string, unknown> = { v: 1, ...firstAttempt("a") };
     expect(decodeItem(Buffer.from(JSON.stringify(whole)))).to.not.equal(undefined);
     for (const field of Object.keys(whole)) {
@@ -43,7 +43,7 @@ describe("messages of the work queue", () => {
     expect(decodeItem(Buffer.from(before)), "a revision before the first").to.equal(undefined);
   });
 
-  it("stand in for what has no room: the same destination, woken once the index has come as far", () => {
+  it("wake the destination of an item that is too large, once the index has reached the item's position", () => {
     const item = firstAttempt("a", { position: "7" });
     const { destinationId, position } = item;
     expect(wakeUpFor(item)).to.deep.equal({ kind: "wake", destinationId, position });

@@ -10,7 +10,7 @@ import { firstAttempt } from "../../../support/work-recorder.ts";
 describe("a publication that takes several sends", () => {
   const payload = "x".repeat(500_000);
   const items = ["a", "b"].map((id) => firstAttempt(id, { payload }));
-  /** How many messages each send has. */
+  /** The number of messages in each send. */
   let sends: number[];
   const publish = (answer: (send: number) => Promise<void>) => {
     sends = [];
@@ -25,7 +25,7 @@ describe("a publication that takes several sends", () => {
     return producer.publish(items);
   };
 
-  it("fails when only the first of them was acknowledged", async () => {
+  it("fails when only the first send was acknowledged", async () => {
     const publishing = publish(async (send) => {
       if (send > 1) throw new Error("no leader");
     });

@@ -3,7 +3,7 @@ import { GroupSession } from "../../../../src/adapters/kafka/session.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 describe("a session in the group", () => {
-  it("lasts from when the group last heard of the member, not from when the answer came", () => {
+  it("is counted from when the member's last request was sent, not from when the answer came", () => {
     const clock = new ManualClock();
     const session = new GroupSession(clock, 5_000, 2_000);
     clock.advance(2_999);
@@ -16,7 +16,7 @@ describe("a session in the group", () => {
     expect(session.alive).to.equal(false);
   });
 
-  it("is not shortened by an answer that was long on its way", () => {
+  it("is not shortened by a late answer", () => {
     const clock = new ManualClock();
     const session = new GroupSession(clock, 5_000, 0);
     session.renew(6_000);

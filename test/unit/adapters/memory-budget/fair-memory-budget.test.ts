@@ -17,13 +17,13 @@ describe("a memory budget", () => {
     budget = new FairMemoryBudget(clock, total);
   });
 
-  /** All claims of that size that an owner gets at once. */
+  /** Takes all claims of that size that an owner gets at once. */
   const fill = (owner: string, bytes = large): Claim[] => {
     const claims: Claim[] = [];
     for (let claim = budget.take(owner, bytes); claim; claim = budget.take(owner, bytes)) claims.push(claim);
     return claims;
   };
-  /** A claim that waits; what became of it so far. */
+  /** A waiting claim, with its outcome so far. */
   const claimed = (owner: string, { bytes = large, kept = 0 } = {}) => {
     const state: { outcome: "waits" | "granted" | "refused"; claim?: Claim; error?: unknown } = { outcome: "waits" };
     budget.claim(owner, bytes, kept).then(
@@ -34,11 +34,11 @@ describe("a memory budget", () => {
   };
 
   describe("gives", () => {
-    it("one owner a half, the next as much as is left to others", () => {
+    it("one owner a half, the next half of the rest, and so on", () => {
       expect([fill("a").length, fill("b").length, fill("c").length]).to.deep.equal([4, 2, 1]);
     });
 
-    it("all again once it is given back, and a claim given back twice once", () => {
+    it("all memory again once it is released, and counts a claim released twice once", () => {
       for (const claim of fill("a")) {
         claim.release();
         claim.release();
@@ -47,14 +47,14 @@ describe("a memory budget", () => {
       expect(fill("b")).to.have.length(2);
     });
 
-    it("small claims room where large ones have taken all, of the same owner too", () => {
+    it("memory to small claims where large ones have taken all, of the same owner too", () => {
       for (const owner of ["a", "b", "c", "d"]) fill(owner);
       expect(budget.take("e", large)).to.equal(undefined);
       expect(budget.take("a", smallBytes)).not.to.equal(undefined);
       expect(budget.take("e", smallBytes)).not.to.equal(undefined);
     });
 
-    it("small claims no more than a reserve as large as itself, shared as fairly", () => {
+    it("small claims at most a reserve as large as the budget, shared as fairly", () => {
       const ofFirst = fill("a", smallBytes).length * smallBytes;
       expect(ofFirst).to.be.within(total * 0.9, total);
       let all = ofFirst;
@@ -74,7 +74,7 @@ describe("a memory budget", () => {
   });
 
   describe("lets claims wait", () => {
-    it("until others of their owner are given back, in their order", async () => {
+    it("until others of their owner are released, in their order", async () => {
       const [first, second] = fill("a");
       const waiting = [claimed("a"), claimed("a")];
       first?.release();
@@ -104,12 +104,12 @@ describe("a memory budget", () => {
       expect(waiting.error).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
       for (const claim of claims) claim.release();
       expect(fill("a")).to.have.length(4);
-      // What it kept is free again.
+      // The memory that the refused claim kept is free again.
       expect(claimed("a", { kept: total / 2 }).outcome).to.equal("waits");
       await turn();
     });
 
-    it("while they keep half as much as itself, then refuses the newest of the owner that keeps most", async () => {
+    it("while they keep up to half the budget, then refuses the newest of the owner that keeps most", async () => {
       for (const owner of ["a", "b"]) fill(owner);
       const kept = total / 8;
       const ofFirst = [claimed("a", { kept }), claimed("a", { kept }), claimed("a", { kept })];

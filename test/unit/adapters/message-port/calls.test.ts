@@ -9,12 +9,12 @@ class Gone extends Error {
   }
 }
 
-/** What may be under way. */
+/** The most calls that may be under way. */
 const most = 10_000;
 
 interface Things {
   add(one: number, other?: number): Promise<number>;
-  /** Answers the value once it is told to. */
+  /** Returns the value once the test says so. */
   later(value: number): Promise<number>;
   fail(name: string): Promise<void>;
 }
@@ -65,14 +65,14 @@ describe("a port in another thread", () => {
     while (served.open.length < calls) await turn();
   };
 
-  it("answers each call with its own result, in whatever order they end", async () => {
+  it("answers each call with its own result, whichever ends first", async () => {
     const [first, second] = [things.later(1), things.later(2)];
     expect(await Promise.all([things.add(3, 4), things.add(3)])).to.deep.equal([7, 3]);
     for (const end of served.open.toReversed()) end();
     expect(await Promise.all([first, second])).to.deep.equal([1, 2]);
   });
 
-  it("gets the calls of one turn together, and begins them in one turn", async () => {
+  it("receives the calls of one turn together, and begins them in one turn", async () => {
     let turns = 0;
     let messages = 0;
     port1.on("message", () => {
@@ -92,7 +92,7 @@ describe("a port in another thread", () => {
     expect(begunIn).to.have.length(3);
   });
 
-  it("fails as the other end failed, by name, and as unavailable only by that name", async () => {
+  it("passes on the other end's errors by name, and fails as unavailable only by that name", async () => {
     const wrong = await failure(things.fail("TypeError"));
     expect(wrong).to.include({ name: "TypeError", message: "no such field" }).and.not.be.instanceOf(Gone);
     expect(await failure(things.fail("Gone")))
@@ -120,7 +120,7 @@ describe("a port in another thread", () => {
     expect(await failure(things.later(2))).to.be.instanceOf(Gone);
   });
 
-  it("fails calls when this end was closed", async () => {
+  it("fails calls when this end is closed", async () => {
     const waiting = failure(things.later(1));
     things.close();
     expect(await waiting).to.be.instanceOf(Gone);

@@ -1,6 +1,6 @@
 import { SlotTable } from "../../../../src/adapters/message-port/slot-table.ts";
 
-/** Entry of a process in which two things wait at a time, each time others, from before a collection of its heap on. */
+/** Entry of a process that replaces two waiting items all the time, after a collection of its heap. */
 const waiting = new SlotTable<readonly object[]>();
 const numbers = [waiting.add(thing()), waiting.add(thing())];
 globalThis.gc!();

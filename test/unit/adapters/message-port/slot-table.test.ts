@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { SlotTable } from "../../../../src/adapters/message-port/slot-table.ts";
 
-describe("what waits under a number", () => {
-  it("is found by it once, and by no other", () => {
+describe("an item in the slot table", () => {
+  it("is taken once, by its own number only", () => {
     const waiting = new SlotTable<string>();
     const [one, two] = [waiting.add("one"), waiting.add("two")];
     expect(waiting.size).to.equal(2);
@@ -15,7 +15,7 @@ describe("what waits under a number", () => {
     expect(waiting.size).to.equal(0);
   });
 
-  it("is not found by the number of what was there before", () => {
+  it("is not found by the number of an earlier item in its slot", () => {
     const waiting = new SlotTable<string>();
     const numbers = Array.from({ length: 1_000 }, (_, at) => {
       const number = waiting.add(String(at));
@@ -37,7 +37,7 @@ describe("what waits under a number", () => {
     expect(waiting.takeAll()).to.deep.equal(["d"]);
   });
 
-  it("is a million at most", () => {
+  it("is one of a million at most", () => {
     const waiting = new SlotTable<null>();
     for (let added = 1; added < 2 ** 20; added += 1) waiting.add(null);
     const last = waiting.add(null);
@@ -46,13 +46,13 @@ describe("what waits under a number", () => {
     expect(waiting.add(null)).not.to.equal(last);
   });
 
-  it("does not grow old by coming and going", () => {
+  it("is not moved to V8's old generation as items come and go", () => {
     const script = fileURLToPath(new URL("churning.ts", import.meta.url));
     const flags = ["--expose-gc", "--trace-gc-nvp", "--max-semi-space-size=1"];
     const told = execFileSync(process.execPath, [...flags, script], { encoding: "utf8" });
     const promoted = Array.from(told.matchAll(/ promoted=(\d+)/g), ([, bytes]) => Number(bytes));
     expect(promoted).to.have.length.above(50);
-    // A Map has 28 of the 99 million bytes that come and go grow old: docs/adr/0024 says why.
+    // With a Map, 28 of 99 million bytes are moved to the old generation: docs/adr/0024 says why.
     expect(promoted.reduce((sum, bytes) => sum + bytes, 0)).to.be.below(1_000_000);
   });
 });

@@ -16,13 +16,13 @@ describe("a connection to MongoDB", () => {
     w: "majority", journal: true, mode: "primary",
   };
 
-  it("gives up soon, and writes for good", () => {
+  it("gives up soon, and writes durably", () => {
     for (const url of ["mongodb://one,two:27018", "mongodb://one/?tls=true"]) {
       expect(connected(url), url).to.deep.equal(usual);
     }
   });
 
-  it("does as its URL says of timeouts and writing, but reads what was written", () => {
+  it("uses the timeouts and write concern of its URL, but always reads from the primary", () => {
     const asked = "serverselectiontimeoutms=9000&w=2&readPreference=secondary";
     expect(connected(`mongodb://one/web%20hooks?${asked}`)).to.deep.equal(
       { ...usual, databaseName: "web hooks", serverSelectionTimeoutMS: 9_000, w: 2, journal: undefined });

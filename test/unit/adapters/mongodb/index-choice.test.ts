@@ -3,7 +3,7 @@ import { audit, auditSelected, type AuditFilter } from "../../../../projections/
 import { indexFor } from "../../../../src/adapters/mongodb/index-choice.ts";
 
 describe("the index that MongoDB is told to use", () => {
-  /** Each lets fewer facts through than the one before. */
+  /** Each filter selects fewer facts than the one before. */
   const filters: readonly Partial<AuditFilter>[] = [
     { type: "TenantRenamed" }, { actorId: "a" }, { subjectId: "s" }, { correlationId: "c" },
   ];
@@ -11,7 +11,7 @@ describe("the index that MongoDB is told to use", () => {
   for (const [at, narrowest] of filters.entries()) {
     const [name = ""] = Object.keys(narrowest);
 
-    it(`of several that would do is that of the narrowest filter: ${name}`, () => {
+    it(`is the index of the narrowest filter: ${name}`, () => {
       for (let set = 0; set < 2 ** at; set += 1) {
         const wider = filters.filter((_, one) => one < at && set & (2 ** one));
         const filter = wider.reduce((all, one) => ({ ...all, ...one }), narrowest);

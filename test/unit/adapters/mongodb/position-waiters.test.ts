@@ -4,7 +4,7 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("Those who wait for a position that another process reaches", () => {
+describe("callers that wait for a position that another process reaches", () => {
   let clock: ManualClock;
   let asked: number;
   let reached: string;
@@ -26,7 +26,7 @@ describe("Those who wait for a position that another process reaches", () => {
     await turn();
   };
 
-  it("have it asked for soon, then more and more seldom, once for all of them", async () => {
+  it("share queries for the position, which come at growing intervals", async () => {
     const told: string[] = [];
     for (const position of ["2", "2", "3"]) {
       void waiters.wait(position, 10_000).then((answer) => told.push(`${position} ${answer}`));
@@ -52,7 +52,7 @@ describe("Those who wait for a position that another process reaches", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
-  it("are asked for soon again when somebody comes", async () => {
+  it("get a query soon when another caller comes", async () => {
     void waiters.wait("9", 10_000);
     await turn();
     for (const pause of [2, 4, 8, 16, 32, 50]) await pass(pause);
@@ -64,7 +64,7 @@ describe("Those who wait for a position that another process reaches", () => {
     expect(asked).to.equal(before + 2);
   });
 
-  it("are told false when their time is over, and not before, though nobody answers", async () => {
+  it("get false when their time is over, and not before, even if the database does not answer", async () => {
     reached = "away";
     let answer: boolean | undefined;
     void waiters.wait("2", 100).then((one) => { answer = one; });

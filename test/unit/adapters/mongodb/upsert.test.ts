@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { MongoServerError } from "mongodb";
 import { duplicateKey, unlessMade } from "../../../../src/adapters/mongodb/upsert.ts";
 
-describe("a change that makes its document", () => {
+describe("a change that creates its document", () => {
   const made = new MongoServerError({ message: "E11000 duplicate key error", code: duplicateKey });
   const upsert = (errors: readonly Error[]) => {
     const left = [...errors];
@@ -16,13 +16,13 @@ describe("a change that makes its document", () => {
     return { tries, outcome: unlessMade(change).catch((error: unknown) => error) };
   };
 
-  it("is tried again where somebody else made it first", async () => {
+  it("is tried again where another writer created it first", async () => {
     const { outcome, tries } = upsert([made, made]);
     expect(await outcome).to.equal("changed");
     expect(tries.made).to.equal(3);
   });
 
-  it("fails as it failed where that goes on, and at once with any other error", async () => {
+  it("fails with the same error after ten tries, and at once with any other error", async () => {
     const goesOn = upsert(Array<Error>(100).fill(made));
     expect(await goesOn.outcome).to.equal(made);
     expect(goesOn.tries.made).to.equal(10);

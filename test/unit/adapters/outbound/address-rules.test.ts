@@ -36,17 +36,17 @@ const public6 = [
 describe("S1 address rules", () => {
   const allows = createAddressRules([]);
 
-  it("refuse the special ranges of IPv4 from end to end, and nothing beside them", () => {
+  it("refuse the special ranges of IPv4 from end to end, and no address beside them", () => {
     for (const address of special4.flat()) expect(allows(address), address).to.be.false;
     for (const address of public4) expect(allows(address), address).to.be.true;
   });
 
-  it("let IPv6 through where it is global unicast only", () => {
+  it("allow IPv6 only where it is global unicast", () => {
     for (const address of special6) expect(allows(address), address).to.be.false;
     for (const address of public6) expect(allows(address), address).to.be.true;
   });
 
-  it("refuse what is no address", () => {
+  it("refuse a text that is no address", () => {
     for (const text of ["", "localhost", "1.2.3", "1.2.3.4.5", "0x7f.1", "::1::", "[2606:4700::1]", "8.8.8.8 "]) {
       expect(allows(text), JSON.stringify(text)).to.be.false;
     }
@@ -72,7 +72,7 @@ describe("S1 address rules", () => {
     expect(refused).to.be.within(whole / 2, whole);
   });
 
-  it("open private, loopback and special ranges on request, and only these", () => {
+  it("open private, loopback and special ranges when allowed, and only these", () => {
     const opened = createAddressRules(["127.0.0.0/8", "10.1.0.0/16", "fd00::/8", "::1/128", "203.0.113.7/32"]);
     const allowed = ["127.0.0.1", "127.255.0.1", "::ffff:127.0.0.1", "10.1.2.3", "fd12::1", "::1", "203.0.113.7"];
     for (const address of allowed) {
@@ -107,7 +107,7 @@ describe("S1 address rules", () => {
     expect(open("10.0.0.1")).to.be.true;
   });
 
-  it("never open such an address inside a translator's, a tunnel's or a mapped one, whatever is allowed", () => {
+  it("never open such an address inside a translator's, a tunnel's or a mapped one, with any network allowed", () => {
     const open = ["0.0.0.0/0", "::/0", "64:ff9b:1::/48", "64:ff9b::/96", "2002::/16", "2001::/32", "::/96"];
     const rules = [["::/0"], ["64:ff9b:1::/48"], open].map(createAddressRules);
     const random = randomFrom(0xface);
@@ -118,7 +118,7 @@ describe("S1 address rules", () => {
     }
   });
 
-  it("let a translator's other addresses through if its network is allowed", () => {
+  it("allow a translator's other addresses if its network is allowed", () => {
     const rules = createAddressRules(["64:ff9b:1::/48"]);
     for (const address of ["64:ff9b:1::a00:1", "64:ff9b:1:a00:0:100::", "64:ff9b:1:808:8:800::"]) {
       expect(rules(address), address).to.be.true;
@@ -127,7 +127,7 @@ describe("S1 address rules", () => {
     expect(rules("64:ff9b::8.8.8.8")).to.be.true;
   });
 
-  it("turn down networks that are not CIDR", () => {
+  it("refuse networks that are not CIDR", () => {
     const others = [
       "10.0.0.0", "10.0.0.0/33", "10.0.0/8", "::/129", "10.0.0.0/8/8", "localhost/8", "10.0.0.0/", "", "1.2.3.4/024",
       "::1%eth0/128", "::/00",
@@ -151,7 +151,7 @@ function hex(value: number): string {
 }
 
 const ranges = special4.map(([from, to]) => [toNumber(from), toNumber(to)] as const);
-/** Azure's: public by its number, never by its use. */
+/** Azure's: in a public range, but never used as a public address. */
 const wireServer = toNumber("168.63.129.16");
 
 function inRanges(value: number): boolean {

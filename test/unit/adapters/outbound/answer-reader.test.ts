@@ -6,7 +6,7 @@ const head = (status: string, ...lines: readonly string[]) => `HTTP/1.1 ${[statu
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `a${index}:b`);
 const inChunks = head("200 OK", "Transfer-Encoding: chunked");
 
-/** The output of the reader for a text in pieces of `size`, all in answer to one request. */
+/** The output of the reader for a text in pieces of `size`, all answering one request. */
 function handedOn(text: string, size: number, reader = new AnswerReader(), written = 1): string {
   const bytes = Buffer.from(text, "latin1");
   const pieces: Buffer[] = [];
@@ -21,7 +21,7 @@ describe("answer reader", () => {
     describe(`with pieces of ${size} bytes`, () => {
       const whole = (text: string) => expect(handedOn(text, size)).to.equal(text);
 
-      it("lets ordinary answers pass as they are", () => {
+      it("passes ordinary answers on unchanged", () => {
         whole(`${head("200 OK", "Content-Length: 2")}ok`);
         whole(`${head("200 OK", ...lines(90))}${"\n".repeat(900)}`);
         whole(`${inChunks}${"3\r\n\n\n\n\r\n".repeat(150)}0\r\n\r\n`);
@@ -35,13 +35,13 @@ describe("answer reader", () => {
           `${inChunks}3\r\n\n\n\n\r\n0\r\n\r\n`);
       });
 
-      it("hands on at most 128 headers of a long head", () => {
+      it("passes on at most 128 headers of a long head", () => {
         const long = handedOn(head("200 OK", ...lines(5_000)), size);
-        // 2,048 pieces are the most.
+        // At most 2,048 pieces are read.
         if (size > 10) expect(long.split("\r\n")).to.have.length(128 + 3);
       });
 
-      it("begins again with the next request", () => {
+      it("starts afresh with the next request", () => {
         const reader = new AnswerReader();
         const text = `${inChunks}1\r\nx\r\n0\r\n\r\n`;
         for (const written of [1, 2, 3]) expect(handedOn(text, size, reader, written)).to.equal(text);
@@ -52,7 +52,7 @@ describe("answer reader", () => {
     });
   }
 
-  it("reads odd answers alike, however they are cut into pieces", () => {
+  it("reads odd answers in the same way, however they are cut into pieces", () => {
     for (const { name, text } of oddAnswers) {
       const fault = (size: number) => {
         const reader = new AnswerReader();
@@ -84,7 +84,7 @@ describe("answer reader", () => {
     expect(closing("Content-Length : 2")).to.equal(false);
   });
 
-  it("takes time in proportion to an answer's length, whatever it consists of", () => {
+  it("takes time in proportion to an answer's length, for any content", () => {
     const many = 60_000;
     const texts = ["\r", "\n ", "\r\n\t", " ", "\t:", "a:", ",", "\r\r\n ", "X-A:\r\n "].flatMap((part) =>
       ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: ", "HTTP/1.1 200 OK\r\nTransfer-Encoding: "].map(
@@ -97,7 +97,7 @@ describe("answer reader", () => {
     }
   });
 
-  it("stops at too many pieces, reads and interim answers and chunks alike", () => {
+  it("stops at too many pieces: reads, interim answers or chunks", () => {
     const reader = new AnswerReader();
     expect(handedOn(`${head("200 OK")}${"x".repeat(10_000)}`, 1, reader)).to.have.length(2_048);
     expect(reader.fault).to.equal("the answer comes in too many pieces");

@@ -3,11 +3,11 @@ import type { Dispatcher } from "undici";
 import { Exchange, type Outcome } from "../../../../src/adapters/outbound/exchange.ts";
 
 describe("exchange", () => {
-  it("sends nothing any more when its connection is heard of before the deadline that came first", async () => {
+  it("sends nothing when its connection is ready after the deadline, but before the timer fires", async () => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const exchange = new Exchange(10, 0, 15_000, resolve);
     let aborted = false;
-    // Of a connection, when the timer has not fired yet.
+    // The connection is ready; the timer has not fired yet.
     exchange.onRequestStart({ abort: () => (aborted = true) } as unknown as Dispatcher.DispatchController);
     expect(aborted).to.equal(true);
     expect(await promise).to.deep.equal({
@@ -15,7 +15,7 @@ describe("exchange", () => {
     });
   });
 
-  it("says of a body that broke off, or met the deadline, that it is not whole", async () => {
+  it("reports a body that broke off, or met the deadline, as truncated", async () => {
     const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController;
     for (const cut of [
       (exchange: Exchange) => exchange.onResponseError(controller, new Error("reset")),
@@ -32,7 +32,7 @@ describe("exchange", () => {
     }
   });
 
-  it("has the whole answer where a body follows that it cannot have, and lets the connection go", async () => {
+  it("has the complete answer where the status allows no body but one follows, and drops the connection", async () => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const exchange = new Exchange(10, 15_000, 15_000, resolve);
     const controller = {

@@ -7,7 +7,7 @@ describe("refusalOf", () => {
   });
   after(() => client.close());
 
-  it("sees through every spelling of a literal address", () => {
+  it("recognises every spelling of a literal address", () => {
     const bad = [
       "https://127.0.0.1/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://2130706433/",
       "https://017700000001/", "https://0177.0.0.01/", "https://１２７.0.0.1/", "https://127。0。0。1/",
@@ -20,7 +20,7 @@ describe("refusalOf", () => {
     for (const url of bad) expect(client.refusalOf(url), url).to.be.a("string");
   });
 
-  it("lets names and public or allowed addresses pass", () => {
+  it("allows names, and public or allowed addresses", () => {
     const good = [
       "https://example.com/", "https://8.8.8.8/", "https://[2606:4700:4700::1111]/", "https://10.9.1.1/",
       "https://localhost/", "https://[::ffff:808:808]/", "https://134744072/", "https://1.example/",
@@ -29,7 +29,7 @@ describe("refusalOf", () => {
     for (const url of good) expect(client.refusalOf(url), url).to.be.null;
   });
 
-  it("refuses what is no https URL", () => {
+  it("refuses all but https URLs", () => {
     for (const url of ["http://example.com/", "ftp://8.8.8.8/", "example.com", "", "https://", "https://1.2.3.4.5/"]) {
       expect(client.refusalOf(url), url).to.be.a("string");
     }

@@ -30,7 +30,7 @@ describe("the logger", () => {
     expect(lines((logger) => logger.error({}, "not shown"), "silent")).to.have.length(0);
   });
 
-  it("says of an error what it is called, also where it came from another thread and has no class any more", () => {
+  it("writes an error's name, also where it came from another thread and lost its class", () => {
     const { name, message, stack } = new ReadModelsUnavailable("database or disk is full");
     const written = lines((logger) => {
       logger.warn({ err: new ReadModelsUnavailable("no") }, "an error of this thread");
@@ -44,7 +44,7 @@ describe("the logger", () => {
     expect(told[3]).to.equal("no error");
   });
 
-  it("blots secrets out by the field's name, however deep, and leaves the line whole", () => {
+  it("redacts secrets by the field's name at any depth, and keeps the rest of the line", () => {
     const secret = 'hid"den\\ } ] value';
     const written = lines((logger) => logger.info({
       password: secret,
@@ -60,7 +60,7 @@ describe("the logger", () => {
     });
   });
 
-  it("blots out what looks like a key, a token or a hash of this service, wherever it turns up", () => {
+  it("redacts any text in the form of a key, a token or a hash of this service, in all parts of a line", () => {
     const body = "Abcdefghijklmnopqrstuvwxyz0123456789_-";
     const secrets = [
       `rk_${body}`, `inv_${body}`, `dst_${body}`, `sndr_${body}`, `whsec_${Buffer.alloc(32, 250).toString("base64")}`,
@@ -78,14 +78,14 @@ describe("the logger", () => {
 
   describe("on standard output", () => {
     const source = new URL("../../../../src/adapters/pino/logger.ts", import.meta.url).href;
-    /** The arguments for a script that has a logger of its own. */
+    /** Node's arguments for a script that has a logger of its own. */
     const argumentsFor = (script: string) => {
       const whole = `const { createLogger } = await import(${JSON.stringify(source)});
         const logger = createLogger("info");
         ${script}`;
       return ["--input-type=module", "--disable-warning=ExperimentalWarning", "-e", whole];
     };
-    /** Runs such a script, its output to whatever the shell says, else to a socket that is read here. */
+    /** Runs such a script, with its output to the shell's redirection `to`, or to a socket that is read here. */
     const run = (script: string, to: string) =>
       spawnSync("sh", ["-c", `"$0" "$@" ${to}`, process.execPath, ...argumentsFor(script)], { timeout: 20_000 });
     const count = "for (let n = 0; n < 1000; n++) logger.info({ n }, 'counted');";
@@ -101,7 +101,7 @@ describe("the logger", () => {
       });
     }
 
-    it("writes to a file, behind what it holds", () => {
+    it("appends to a file", () => {
       const folder = mkdtempSync(join(tmpdir(), "logger-"));
       try {
         run(`${count} process.exit(0);`, `>> ${join(folder, "log")}`);
@@ -125,13 +125,13 @@ describe("the logger", () => {
       ["on a full disk", "> /dev/full"], ["to a reader that has gone", "| true"],
       ["to a reader that does not read", "| sleep 5"],
     ] as const) {
-      it(`lets go of what it cannot write ${name}, and neither waits nor ends for it`, () => {
+      it(`drops lines that it cannot write ${name}, and neither waits nor ends for it`, () => {
         expect(run(goingOn, to).stderr.toString()).to.equal("going on, over");
       });
     }
 
-    it("lets go of what it cannot write to a socket that nobody reads, and neither waits nor ends for it", async () => {
-      // Node gives its children sockets, and leaves unread what is not asked for.
+    it("drops lines that it cannot write to a socket that is not read, and neither waits nor ends for it", async () => {
+      // Node gives its child processes sockets, and does not read standard output unless it is asked to.
       const child = spawn(process.execPath, argumentsFor(goingOn), { timeout: 10_000 });
       expect(await textOf(child.stderr)).to.equal("going on, over");
     });

@@ -53,7 +53,7 @@ describe("Prometheus metrics", () => {
     expect([...found.keys()]).to.include("process_cpu_seconds_total").and.include("nodejs_eventloop_lag_p99_seconds");
   });
 
-  it("shows at 0 what may be counted, so that its first time is an increase", async () => {
+  it("shows all counters at 0 from the start, so that the first event is an increase", async () => {
     const found = await samples(new PrometheusMetrics(build, new ManualClock()));
     for (const kind of anomalies) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
     for (const reason of failureReasons) {
@@ -97,7 +97,7 @@ describe("Prometheus metrics", () => {
     }
   });
 
-  it("waits once more for a reading that outlasts a scrape, and begins no other meanwhile", async () => {
+  it("waits again at the next scrape for a reading that outlasts one, and begins no other meanwhile", async () => {
     const clock = new ManualClock();
     const metrics = new PrometheusMetrics(build, clock);
     const readings: PromiseWithResolvers<number>[] = [];
@@ -117,7 +117,7 @@ describe("Prometheus metrics", () => {
     expect((await anew).get("relay_oldest_due_seconds")).to.equal(4);
   });
 
-  it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
+  it("omits a gauge whose reading fails or takes too long, and reports it", async () => {
     const clock = new ManualClock();
     const metrics = new PrometheusMetrics(build, clock);
     metrics.watch({

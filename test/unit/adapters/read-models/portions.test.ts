@@ -10,20 +10,20 @@ const putting = (from: number, count: number): Change[] =>
   Array.from({ length: count }, (_, n) => put(thing(from + n)));
 
 describe("portions of a batch", () => {
-  it("are one where few documents and counters change, however often", () => {
+  it("are a single one where few documents and counters change, however often", () => {
     const often = Array.from({ length: 5_000 }, (_, n) => (n % 2 ? put(thing(n % 900)) : add("a", n % 90, 1)));
     expect(sizes(entriesOf(often))).to.deep.equal([[5_000, 9_999]]);
     expect(sizes([])).to.deep.equal([[0, 9_999]]);
   });
 
-  it("end before the entry that would make them too large", () => {
+  it("end before an entry that would make them too large", () => {
     expect(sizes(entriesOf(putting(1, 2_500)))).to.deep.equal([[1_000, 1_000], [1_000, 2_000], [500, 9_999]]);
     const large = [{ position: position(2), changes: putting(1, 3_000) }];
     const around = [...entriesOf(putting(1, 1)), ...large, ...entriesOf([...putting(1, 1), ...putting(9_000, 1)], 3)];
     expect(sizes(around)).to.deep.equal([[1, 1], [1, 2], [2, 9_999]]);
   });
 
-  it("end before the entry that would make their documents too long, fields of every kind taken together", () => {
+  it("end before an entry that would make their documents too long, counting fields of every type", () => {
     const long = "x".repeat(1_000_000);
     const fields = [{ label: long }, { extra: { long } }, { label: long, size: 1, on: true, at: null }];
     const changes = Array.from({ length: 9 }, (_, n) =>
@@ -32,7 +32,7 @@ describe("portions of a batch", () => {
     expect(sizes(entriesOf(Array.from({ length: 900 }, (_, n) => remove(n))))).to.deep.equal([[900, 9_999]]);
   });
 
-  it("are all of the batch, in order, each up to its last entry", () => {
+  it("cover the whole batch, in order, each up to its last entry", () => {
     const entry = fc.integer({ min: 0, max: 700 });
     fc.assert(fc.property(fc.array(entry, { maxLength: 12 }), (counts) => {
       const batch = counts.map((count, n) => ({ position: position(n + 1), changes: putting(n * 350, count) }));

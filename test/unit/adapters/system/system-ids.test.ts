@@ -5,7 +5,7 @@ describe("SystemIds", () => {
   const realNow = Date.now;
   afterEach(() => { Date.now = realNow; });
 
-  it("carries the time, goes up when the clock goes back, and when a millisecond has no room left", () => {
+  it("makes ids that carry the time and ascend, also when the clock goes back or a millisecond is full", () => {
     const ids = new SystemIds();
     Date.now = () => 0x0193_a1b2_c3d4;
     const made = [ids.uuid()];

@@ -2,7 +2,7 @@ import { getHeapSpaceStatistics } from "node:v8";
 import { parentPort } from "node:worker_threads";
 import { shrinkAtRest } from "../../../../src/adapters/v8/young-generation.ts";
 
-/** A thread that is busy for a moment and then rests: tells its parent how large its young generation is, in bytes. */
+/** A thread that is busy for a moment, then idle. It posts the size of its young generation, in bytes. */
 const size = () =>
   getHeapSpaceStatistics().find((space) => space.space_name === "new_space")!.physical_space_size;
 shrinkAtRest(1_000);

@@ -8,7 +8,7 @@ describe("the young generation of an idle thread", () => {
   let thread: Worker;
   afterEach(() => thread.terminate());
 
-  it("shrinks by itself", async () => {
+  it("shrinks automatically", async () => {
     thread = new Worker(new URL("./resting-thread.ts", import.meta.url));
     const told = async () => ((await once(thread, "message")) as [number])[0];
     expect(await told()).to.be.above(8 * mebibyte);

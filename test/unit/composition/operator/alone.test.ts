@@ -7,7 +7,7 @@ import { ProcessLease } from "../../../../src/workers/process-lease.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
 
-describe("an operator's command that must be alone", () => {
+describe("an operator's command that must run alone", () => {
   let clock: ManualClock;
   let state: SqliteExpiringState;
   let anomalies: string[];
@@ -38,7 +38,7 @@ describe("an operator's command that must be alone", () => {
     }
   };
 
-  it("is refused while any process runs, whatever its roles, and begins seconds after the last has ended", async () => {
+  it("is refused while any process runs, and begins seconds after the last has ended", async () => {
     const [one, other] = [new ProcessLease(parts()), new ProcessLease(parts())];
     await Promise.all([one.start(), other.start()]);
     const refused = command(async () => expect.fail("a relay is running"));
@@ -52,7 +52,7 @@ describe("an operator's command that must be alone", () => {
     expect(await begun).to.equal("done");
   });
 
-  it("keeps processes from starting until it is through", async () => {
+  it("keeps processes from starting until it has ended", async () => {
     const { promise: task, resolve: end } = Promise.withResolvers<void>();
     const done = command(() => task);
     await pass(1_000);
@@ -68,7 +68,7 @@ describe("an operator's command that must be alone", () => {
     await relay.stop();
   });
 
-  it("does not take itself for done when it lost its hold on the way", async () => {
+  it("fails when it lost its process lease meanwhile", async () => {
     const { promise: task, resolve: end } = Promise.withResolvers<void>();
     const done = command(async (confirm) => {
       await task;

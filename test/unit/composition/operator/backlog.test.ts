@@ -12,12 +12,12 @@ import { History } from "../../../support/histories.ts";
 import { quiet } from "../../../support/telemetry.ts";
 import { WrittenLog } from "../../../support/written-log.ts";
 
-describe("what is said of the backlog", () => {
+describe("the description of the backlog", () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(() => { folder = temporaryFolder(); });
   afterEach(() => folder.remove());
 
-  it("names the twenty destinations that most events wait for, and counts all", async () => {
+  it("names the twenty destinations with most waiting events, and counts all", async () => {
     const all = Array.from({ length: 21 }, (_, which) => which);
     const step = (action: string, which: number) => ({ action, which, number: 2, after: 1_000 });
     const log = new WrittenLog();

@@ -16,12 +16,12 @@ const [newest, old] = [Buffer.alloc(32, 2), Buffer.alloc(32, 1)];
 const [newestId, oldId] = [masterKeyId(newest), masterKeyId(old)];
 const tenantId = "00000000-0000-4000-8000-000000000001";
 
-describe("what is said of the master keys", () => {
+describe("the description of the master keys", () => {
   let folder: ReturnType<typeof temporaryFolder>;
   beforeEach(() => { folder = temporaryFolder(); });
   afterEach(() => folder.remove());
 
-  /** Where the log needs those keys, and a tenant's key is under the given one. */
+  /** The description where the log needs those keys, and the given master key wraps a tenant's key. */
   const said = async (ofTenant: string, logNeeds = [newestId], atHand: readonly Buffer[] = [newest, old]) => {
     const readModels = new SqliteReadModels(join(folder.path, "read-models.db"), new SystemClock());
     await readModels.reset(collections, fingerprint);
@@ -39,7 +39,7 @@ describe("what is said of the master keys", () => {
     return describeKeys({ config, secrets: readSecrets(environment, config), logger: quiet });
   };
 
-  it("lets an old one go that neither the log needs nor anything is under", async () => {
+  it("says that an old key may go if the log does not need it and it wraps nothing", async () => {
     expect(await said(newestId)).to.deep.equal([
       `${newestId}  newest       wraps 2  needed`,
       `${oldId}  old          wraps 0  needed by nothing`,
@@ -47,7 +47,7 @@ describe("what is said of the master keys", () => {
     ]);
   });
 
-  it("keeps an old one that was used after the log had ceased to need it", async () => {
+  it("says that an old key is needed if it wraps a key, even if the log no longer needs it", async () => {
     expect(await said(oldId)).to.deep.equal([
       `${newestId}  newest       wraps 1  needed`,
       `${oldId}  old          wraps 1  needed`,
@@ -55,7 +55,7 @@ describe("what is said of the master keys", () => {
     ]);
   });
 
-  it("is nothing where a key that the log needs is not at hand, named by its variable", async () => {
+  it("fails where a key that the log needs is missing, and names the variable", async () => {
     const refused = async (...atHand: readonly Buffer[]) => {
       const answer = await said(oldId, [newestId, oldId], atHand).catch((error: Error) => error.message);
       return String(answer);

@@ -7,7 +7,7 @@ import { quiet, uncounted } from "../../../support/telemetry.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 
-describe("what the log says of requests that failed", () => {
+describe("log lines about failed requests", () => {
   let clock: ManualClock;
   let lines: Line[];
   let anomalies: string[];
@@ -25,7 +25,7 @@ describe("what the log says of requests that failed", () => {
     }
   };
 
-  it("of a flood for one reason is a line, and every 10 s their number", () => {
+  it("are one for a flood with one reason, then one every 10 s with the number", () => {
     overloaded(1_000);
     expect(lines).to.deep.equal([
       { reason: "too many wait", requestId: "request 0", message: "a request could not be served" },
@@ -43,7 +43,7 @@ describe("what the log says of requests that failed", () => {
     expect(lines).to.have.length(4);
   });
 
-  it("tells reasons apart, the causes of engines with them, and no more than 100 at a time", () => {
+  it("are separate for each reason, with an engine's error, for up to 100 reasons at a time", () => {
     overloaded(2);
     const away = new LogUnavailable("the log is away");
     for (let n = 0; n < 3; n += 1) fail(away, "a");
@@ -56,7 +56,7 @@ describe("what the log says of requests that failed", () => {
     expect(clock.pending).to.have.length(101);
   });
 
-  it("holds each defect, and nothing of what callers did wrong", () => {
+  it("are written for each defect, and for no error of a caller", () => {
     const [err, requests] = [new Error("a bug"), ["request 0", "request 1", "request 2"]];
     for (const requestId of requests) fail(err, requestId);
     expect(lines).to.deep.equal(requests.map((requestId) => ({ err, requestId, message: "a request failed" })));

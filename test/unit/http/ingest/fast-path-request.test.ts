@@ -14,7 +14,7 @@ const usual = ["Host: relay", "Content-Type: application/json", "X-Api-Key: key"
 const characters = [..."abcdefghijklmnopqrstuvwxyz0123456789"];
 const veryMany = characters.flatMap((one) => characters.map((other) => `${one}${other}: a`)).slice(0, 1_000);
 
-/** A request of these parts, with the length of its body where no other is given. */
+/** A request of these parts. Its length is that of the body by default. */
 function requestOf({
   line = `POST ${url} HTTP/1.1`, headers = usual, body = '{"a":1}', behind = "",
   length = undefined as string | undefined,
@@ -25,8 +25,8 @@ function requestOf({
 
 const read = (bytes: Buffer) => readFastPathRequest(bytes, maxBodyBytes);
 
-describe("a plain request", () => {
-  it("is read whole: its path, its headers, its body", () => {
+describe("a fast-path request", () => {
+  it("is read completely: path, headers and body", () => {
     const bytes = requestOf({ headers: [...usual, "X-Idempotency-Key: a, b c", "CONNECTION: Keep-Alive"] });
     expect(read(bytes)).to.deep.equal({
       path: { tenant: "0193a1b2-0000-7000-8000-000000000001", token: "dst_abc" },
@@ -38,7 +38,7 @@ describe("a plain request", () => {
     });
   });
 
-  it("may be incomplete wherever it is cut", () => {
+  it("is incomplete wherever it is cut", () => {
     const bytes = requestOf();
     for (let end = 0; end < bytes.length; end += 1) {
       expect(read(bytes.subarray(0, end)), `${end}`).to.equal("incomplete");
@@ -91,14 +91,14 @@ describe("a plain request", () => {
     "that is none": Buffer.from("\x16\x03\x01"),
   };
   for (const [what, bytes] of Object.entries(others)) {
-    it(`is none ${what}`, () => expect(read(bytes)).to.equal("other"));
+    it(`is no request ${what}`, () => expect(read(bytes)).to.equal("other"));
   }
 
-  describe("for Node's HTTP server", () => {
+  describe("read by Node's HTTP server", () => {
     let server: Server;
     before(() => (server = createServer()));
 
-    /** What Node makes of bytes: its first request, if that is all it makes of them. */
+    /** The first request that Node parses from the bytes, and whether more follows. Fails if Node cannot parse them. */
     const byNode = async (bytes: Buffer) => {
       const [client, connection] = duplexPair();
       server.emit("connection", connection);
@@ -146,7 +146,7 @@ describe("a plain request", () => {
       behind: fc.oneof({ weight: 4, arbitrary: fc.constant("") }, odd("\r\n", "GET / HTTP/1.1\r\n\r\n", "\0")),
     });
 
-    it("is the same request, and all there is", async () => {
+    it("is the same request, with nothing behind it", async () => {
       let plain = 0;
       await fc.assert(fc.asyncProperty(requests, async (parts) => {
         const bytes = requestOf(parts);

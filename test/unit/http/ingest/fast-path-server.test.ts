@@ -17,7 +17,7 @@ const taken: IngestAnswer = { status: 202, type: "application/json; charset=utf-
 
 describe("a connection to ingest", () => {
   let requests: WrittenRequests;
-  /** Requests answered past Node's HTTP server, and by it. */
+  /** Requests answered on the fast path, and by Node's HTTP server. */
   let plain: IngestRequest[];
   let byNode: string[];
   let answerIngest: (request: IngestRequest) => Promise<IngestAnswer>;
@@ -54,12 +54,12 @@ describe("a connection to ingest", () => {
 
   const opened = async () => {
     const connection = await requests.opened();
-    /** Resolves to all that came, once it has so many answers. */
+    /** Resolves to everything received, once it contains so many answers. */
     const answers = (count: number) =>
       connection.until((received) => received.split(/taken|by Node/).length > count);
     return { ...connection, answers };
   };
-  /** Resolves once the server has read it, as a piece of its own. */
+  /** Writes a piece; resolves once the server has read it separately. */
   const written = async ({ socket, accepted }: { socket: Socket; accepted: Socket }, piece: string) => {
     const before = accepted.bytesRead;
     socket.write(piece);
@@ -76,7 +76,7 @@ describe("a connection to ingest", () => {
     while (plain.length < count) await turn();
   };
 
-  it("is answered past Node's HTTP server for one plain request after the other", async () => {
+  it("is answered on the fast path for one fast-path request after the other", async () => {
     const { socket, answers } = await opened();
     for (const count of [1, 2, 3]) {
       socket.write(post('{"a":1}', "X-Request-Id: mine"));
@@ -100,7 +100,7 @@ describe("a connection to ingest", () => {
     expect(bodies()).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
   });
 
-  it("is Node's from the first request on that is not plain, and every request is answered once", async () => {
+  it("is handed over to Node at the first other request, and every request is answered once", async () => {
     const { socket, answers } = await opened();
     for (const [at, text] of [post(), get, post()].entries()) {
       socket.write(text);
@@ -126,7 +126,7 @@ describe("a connection to ingest", () => {
     expect([plain.length, connection.accepted.timeout]).to.deep.equal([3, 66_000]);
   });
 
-  it("is not kept longer by empty lines while it is idle: its time runs from its last answer", async () => {
+  it("is not kept longer by empty lines while it is idle: the time is counted from its last answer", async () => {
     const connection = await opened();
     connection.socket.write(post());
     await connection.answers(1);
@@ -147,7 +147,7 @@ describe("a connection to ingest", () => {
   describe("that brings large requests", () => {
     const large = post(`{"a":"${"a".repeat(90_000)}"}`);
     const rest = 100;
-    /** How often the network may have so many bytes now; all are given back. */
+    /** How many claims of so many bytes the network gets now. All are released again. */
     const room = (bytes: number) => {
       const claims = [];
       const take = () => memory.networks.take("address:127.0.0.1", bytes);
@@ -207,14 +207,14 @@ describe("a connection to ingest", () => {
     });
   });
 
-  it("is Node's where requests come without waiting for answers, in their order", async () => {
+  it("is handed over to Node for pipelined requests, which are answered in order", async () => {
     const { socket, answers } = await opened();
     socket.write(post() + get + post());
     expect(statuses(await answers(3))).to.deep.equal([200, 200, 200]);
     expect([plain.length, byNode]).to.deep.equal([0, [`POST ${path}`, "GET /other", `POST ${path}`]]);
   });
 
-  it("is Node's after an answer that the next request did not wait for", async () => {
+  it("is handed over to Node after an answer that the next request did not wait for", async () => {
     const answer = pending();
     const { socket, accepted, answers } = await opened();
     socket.write(post());
@@ -226,7 +226,7 @@ describe("a connection to ingest", () => {
     expect(byNode).to.deep.equal(["GET /other", `POST ${path}`]);
   });
 
-  it("is not read from while its client waits for no answer", async () => {
+  it("is not read while an answer is pending and its client sends more", async () => {
     const answer = pending();
     const { socket, accepted, answers } = await opened();
     socket.write(post());
@@ -239,7 +239,7 @@ describe("a connection to ingest", () => {
     expect(statuses(await answers(3))).to.deep.equal([202, 200, 200]);
   });
 
-  it("is Node's where a request comes in many pieces, or the rest is slow in coming", async () => {
+  it("is handed over to Node where a request comes in many pieces, or slowly", async () => {
     const text = post('{"a":1}');
     const many = await opened();
     for (const piece of text) await written(many, piece);
@@ -255,7 +255,7 @@ describe("a connection to ingest", () => {
     expect([plain.length, byNode.length]).to.deep.equal([1, 2]);
   });
 
-  it("is cut off with 408, as by Node, where nothing comes, or not the rest", async () => {
+  it("is closed with 408, as by Node, where no request comes, or only a part of one", async () => {
     await requests.toImpatient({ silence: 30, headers: 100, request: 200 });
     const [silent, begun] = [await opened(), await opened()];
     begun.socket.write(post('{"a":1}').slice(0, -1));
@@ -264,7 +264,7 @@ describe("a connection to ingest", () => {
     expect(plain).to.deep.equal([]);
   });
 
-  it("waits in silence for an answer however long it takes, then for 66 s", async () => {
+  it("has no time limit until its answer, then one of 66 s", async () => {
     const answer = pending();
     const { socket, accepted, answers, ended } = await opened();
     socket.write(post());
@@ -277,7 +277,7 @@ describe("a connection to ingest", () => {
     expect(statuses(await ended())).to.deep.equal([202]);
   });
 
-  it("has its answer after the client has ended its half, and ends with it", async () => {
+  it("gets its answer after the client has ended its half, and ends then", async () => {
     const answer = pending();
     const { socket, accepted, ended } = await opened();
     socket.end(post());
@@ -286,7 +286,7 @@ describe("a connection to ingest", () => {
     expect(await ended()).to.match(/^HTTP\/1\.1 202 [^]*\r\nConnection: close\r\n\r\n/);
   });
 
-  it("ends where the client ends it, in the middle of a request with 400, as by Node", async () => {
+  it("ends when the client ends it, with 400 in the middle of a request, as by Node", async () => {
     const [fresh, idle, begun] = [await opened(), await opened(), await opened()];
     fresh.socket.end();
     expect(await fresh.ended()).to.equal("");
@@ -301,7 +301,7 @@ describe("a connection to ingest", () => {
     expect([plain.length, byNode.length]).to.deep.equal([2, 0]);
   });
 
-  it("that breaks while its request is answered harms nobody", async () => {
+  it("that breaks while its request is answered does not affect other connections", async () => {
     const answer = pending();
     const { socket, accepted } = await opened();
     socket.write(post());
@@ -331,11 +331,11 @@ describe("a connection to ingest", () => {
     expect(statuses(await idle.ended())).to.deep.equal([202]);
     answer();
     expect(await busy.ended()).to.match(/^HTTP\/1\.1 202 [^]*\r\nConnection: close\r\n\r\n/);
-    // Whether or not their clients notice.
+    // The server does not wait for the clients.
     await closed;
   });
 
-  it("is answered once more where the next request has begun when the server closes", async () => {
+  it("serves a request that has begun when the server closes, then ends", async () => {
     const { socket, accepted, answers, ended } = await opened();
     socket.write(post());
     await answers(1);
@@ -345,7 +345,7 @@ describe("a connection to ingest", () => {
     expect(statuses(await ended())).to.deep.equal([202, 202]);
   });
 
-  it("ends at once when the server closes all, whatever is under way", async () => {
+  it("ends at once, even with a request under way, when the server closes all connections", async () => {
     pending();
     const { socket, accepted } = await opened();
     socket.write(post());
@@ -355,13 +355,13 @@ describe("a connection to ingest", () => {
     await closed;
   });
 
-  it("is cut off where the client takes nothing more of its answers", async () => {
+  it("is closed where the client takes no more of its answers", async () => {
     await requests.toImpatient({ answer: 300 });
     answerIngest = async () => ({ ...taken, text: `{"a":"${"a".repeat(1_000_000)}"}` });
     const { socket, accepted } = await opened();
     socket.pause();
     const closed = once(accepted, "close");
-    // More than the system keeps of them: then the connection is Node's, who is as patient.
+    // More answers than the system buffers. Node may get the connection then; its limit is the same.
     while (byNode.length === 0 && accepted.listenerCount("timeout") > 0 && accepted.writableLength === 0) {
       const before = plain.length;
       socket.write(post());
@@ -373,8 +373,8 @@ describe("a connection to ingest", () => {
     await closed;
   });
 
-  it("takes nothing more after its last answer", async () => {
-    // It is too large for the system to take whole: the connection waits for the client to take it.
+  it("serves no more requests after its last answer", async () => {
+    // An answer too large for the system's buffers: the connection waits for the client to take it.
     answerIngest = async () => ({ ...taken, status: 413, text: "a".repeat(50_000_000) });
     const { socket, accepted } = await opened();
     socket.pause();
@@ -384,7 +384,7 @@ describe("a connection to ingest", () => {
     expect([plain.length, byNode.length]).to.deep.equal([1, 0]);
   });
 
-  it("that is Node's keeps nothing of what came before", async () => {
+  it("that was handed over to Node keeps none of its earlier bytes", async () => {
     const connections = [];
     const text = post(`{"a":"${"a".repeat(60_000)}"}`);
     const before = heldBytes();
@@ -400,11 +400,11 @@ describe("a connection to ingest", () => {
     }
     expect(byNode.length).to.equal(connections.length);
     plain = [];
-    // What the runtime itself frees, it may free a little later.
+    // The runtime may free memory a little later.
     await eventually(async () => (heldBytes() - before) / connections.length, (each) => each < text.length / 2);
   });
 
-  it("is told a last answer that is refused for its size", async () => {
+  it("gets a last answer when its request is refused for its size", async () => {
     answerIngest = async () => ({ status: 413, type: "text/plain; charset=utf-8", text: "body: é" });
     const { socket, accepted, ended } = await opened();
     socket.write(post());

@@ -19,7 +19,7 @@ import { quiet, uncounted } from "../../../support/telemetry.ts";
 
 const tenantId = "0193a1b2-0000-7000-8000-000000000001";
 
-/** What a token leads to; one that begins with `sndr_` to a sender of the same destination. */
+/** The admission for a token; one that begins with `sndr_` belongs to a sender of the same destination. */
 function admissionOf(token: string): Admission {
   const [prefix, name] = token.split("_");
   const sender = prefix === "sndr" ? { id: `sender of ${name}` } : null;
@@ -78,7 +78,7 @@ describe("refused ingest", () => {
     await fetch(url, { method: "POST", headers: { ...own, ...headers }, body });
   }
 
-  it("is counted by status, and told in the log where the key was good, for each target and status", async () => {
+  it("is counted by status, and logged for each target and status if the key was valid", async () => {
     await send("dst_a", {});
     expect(lines).to.deep.equal([]);
     for (let n = 0; n < 3; n += 1) await send("dst_a");
@@ -102,7 +102,7 @@ describe("refused ingest", () => {
     expect(counted).to.deep.equal([401, 422, 422, 422, 422, 422, 400]);
   });
 
-  it("is no refusal where the relay could not take it; how long that took is counted as well", async () => {
+  it("is not logged where the relay was overloaded; its duration is measured as well", async () => {
     accept = async () => {
       clock.advance(250);
       return refuse("unavailable", "too many wait");
@@ -112,7 +112,7 @@ describe("refused ingest", () => {
     expect([counted, seconds]).to.deep.equal([[503], [0.25]]);
   });
 
-  it("is told together where there are more targets than can be told apart", async () => {
+  it("is logged in one line for all targets beyond the first hundred", async () => {
     for (let n = 0; n < 103; n += 1) await send(`dst_${n}`);
     clock.advance(10_000);
     expect(lines.slice(100)).to.deep.equal([

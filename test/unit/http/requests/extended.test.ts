@@ -9,7 +9,7 @@ describe("an extended schema", () => {
     required: ["id"],
   };
 
-  it("has its base's properties, with what it says of them, and its own", () => {
+  it("has its base's properties, with its own changes to them, and its own properties", () => {
     const own = { $id: "own", properties: { status: { description: "Now." }, token: { type: "string" } } };
     expect(extended(base, { ...own, required: ["token"] })).to.deep.equal({
       $id: "own",
@@ -21,7 +21,7 @@ describe("an extended schema", () => {
     });
   });
 
-  it("leaves its base as it is", () => {
+  it("does not change its base", () => {
     const before = structuredClone(base);
     extended(base, { properties: { status: { description: "Now." } }, required: ["status"] });
     expect(base).to.deep.equal(before);

@@ -19,7 +19,7 @@ describe("reading a body", () => {
   });
   afterEach(() => server.close());
 
-  it("ends where the client has gone before anybody read, though all of it had come", async () => {
+  it("fails where the client has gone before the read began, even if the body is complete", async () => {
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
     socket.write("POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
     const [request, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
@@ -30,7 +30,7 @@ describe("reading a body", () => {
     expect(await Promise.race([reading, turn()])).to.be.instanceOf(Refusal).with.property("kind", "invalid");
   });
 
-  it("takes little more memory than the body has bytes, in however small pieces it comes", async () => {
+  it("takes little more memory than the body's size, even in very small pieces", async () => {
     const text = JSON.stringify({ text: "a".repeat(100_000) });
     const before = heldBytes();
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");

@@ -7,7 +7,7 @@ const parent = "00f067aa0ba902b7";
 const valid = `00-${trace}-${parent}-01`;
 
 describe("a traceparent", () => {
-  it("is kept as it was sent if it is valid by W3C Trace Context", () => {
+  it("is kept unchanged if it is valid by W3C Trace Context", () => {
     for (const traceparent of [
       valid, `00-${trace}-${parent}-00`, `00-${trace}-${parent}-ff`, `01-${trace}-${parent}-01`,
       `fe-${trace}-${parent}-01`, `01-${trace}-${parent}-01-`, `01-${trace}-${parent}-01-what.the=future(brings)`,

@@ -3,7 +3,7 @@ import { Pause } from "../../../../src/ports/clock/pause.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 describe("pause", () => {
-  it("lets each of several waits last its own time", async () => {
+  it("gives each of several waits its own duration", async () => {
     const clock = new ManualClock();
     const pause = new Pause(clock);
     const over: string[] = [];

@@ -35,7 +35,7 @@ describe("copies of databases", () => {
 
   const copy = () => copyDatabases(["one.db", "two.db"], from, to);
 
-  it("are all there or none is: what failed halfway is simply done again", () => {
+  it("are all made or none: after a failure halfway, the copy is simply made again", () => {
     make("one.db", 1);
     expect(copy).to.throw();
     expect(readdirSync(to)).to.deep.equal([]);
@@ -45,7 +45,7 @@ describe("copies of databases", () => {
     expect([valueIn("one.db"), valueIn("two.db")]).to.deep.equal([1, 2]);
   });
 
-  it("take no other's place", () => {
+  it("overwrite no earlier copy", () => {
     make("one.db", 1);
     make("two.db", 2);
     copy();
@@ -54,7 +54,7 @@ describe("copies of databases", () => {
     expect(readdirSync(to)).to.deep.equal(["two.db"]);
   });
 
-  it("begun at once by two do not write into each other's: each is whole or told that it is too late", async () => {
+  it("do not write into each other when begun at once: each is complete, or fails since another exists", async () => {
     for (const name of ["one.db", "two.db"]) make(name, 1);
     const large = new DatabaseSync(join(from, "two.db"));
     large.exec("CREATE TABLE large AS SELECT randomblob(20000000) AS bytes");

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { copyDatabases } from "../../../../../src/adapters/embedded/backup/copy-databases.ts";
 
-/** Entry of a thread that makes one copy and tells how that ended. */
+/** Entry of a thread that makes one copy and posts the outcome. */
 const { from, to } = workerData as { readonly from: string; readonly to: string };
 let end = "copied";
 try {

@@ -29,7 +29,7 @@ describe("appends on their way to the log", () => {
   const answer = (batch: number) => queue.settle({ kind: "appended", batch, first: batch, exceptions: [] });
   const streamsSent = () => sent.flatMap(({ streams }) => streams);
 
-  it("are given up in time while the log does not answer: in doubt if they were sent, else for certain", async () => {
+  it("time out while the log does not answer: in doubt if they were sent, else as not written", async () => {
     const one = await append("one");
     clock.advance(30);
     const two = await append("two");
@@ -50,7 +50,7 @@ describe("appends on their way to the log", () => {
     expect(await two.appended).to.equal("LogUnavailable: the log did not answer in time");
     expect(await three.appended)
       .to.equal("LogUnavailable: the log was not written: it did not answer earlier appends in time");
-    // Nobody waits for it any more: it is not written once the log answers again.
+    // The third append has timed out: it is not written once the log answers again.
     answer(1);
     answer(2);
     await turn();
@@ -61,7 +61,7 @@ describe("appends on their way to the log", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
-  it("fail each for itself where what their stream has cannot be read", async () => {
+  it("fail one by one where the log cannot read their stream", async () => {
     const [one, two] = [append("one"), append("two")];
     const [{ appended: first }, { appended: second }] = await Promise.all([one, two]);
     expect(sent.map(({ streams }) => streams)).to.deep.equal([["one", "two"]]);
@@ -70,7 +70,7 @@ describe("appends on their way to the log", () => {
     expect(await second).to.equal("written");
   });
 
-  it("have their time from when they were made, however late they were sent", async () => {
+  it("time out counted from their call, however late they were sent", async () => {
     await append("one");
     await append("two");
     const three = await append("three");
@@ -82,7 +82,7 @@ describe("appends on their way to the log", () => {
     expect(await three.appended).to.equal("LogUnavailable: the log did not answer in time");
   });
 
-  it("leave room for others once they are given up", async () => {
+  it("leave room for others once they have timed out", async () => {
     const most = 32 * 1024 * 1024;
     await append("one", 1);
     await append("two", 1);
@@ -101,7 +101,7 @@ describe("appends on their way to the log", () => {
     const appends = [await append("one"), await append("two"), await append("three")];
     queue.fail(new LogUnavailable("gone"));
     for (const { appended } of appends) expect(await appended).to.equal("LogUnavailable: gone");
-    // Its last reply, which was on its way, is nobody's.
+    // The log's last reply was on its way: no append waits for it.
     answer(1);
     await queue.idle();
     expect(clock.pending).to.deep.equal([]);
@@ -110,7 +110,7 @@ describe("appends on their way to the log", () => {
   describe("that may wait", () => {
     const patient = (stream: string) => append(stream, 5, true);
 
-    it("go with the next one that may not", async () => {
+    it("are sent with the next append that may not wait", async () => {
       const held = await patient("held");
       await patient("held too");
       expect(sent).to.deep.equal([]);
@@ -120,7 +120,7 @@ describe("appends on their way to the log", () => {
       expect(await held.appended).to.equal("written");
     });
 
-    it("go by themselves after a moment, counted from the first of them", async () => {
+    it("are sent on their own after the hold time, counted from the first of them", async () => {
       await patient("first");
       clock.advance(defaultTuning.holdMs - 1);
       await patient("second");
@@ -138,7 +138,7 @@ describe("appends on their way to the log", () => {
       expect(streamsSent()).to.deep.equal(["urgent"]);
       await append("next");
       expect(streamsSent()).to.deep.equal(["urgent", "held", "next"]);
-      // The moment of the earlier one is over: this one has its own.
+      // The hold time of the earlier append is over: this append has its own.
       clock.advance(defaultTuning.holdMs);
       await patient("later");
       clock.advance(defaultTuning.holdMs - 1);
@@ -149,7 +149,7 @@ describe("appends on their way to the log", () => {
       expect(streamsSent()).to.include("later");
     });
 
-    it("go at once where they are many, and where all must go", async () => {
+    it("are sent at once where they are many, and where the queue is emptied", async () => {
       for (let n = 0; n < 16; n += 1) await patient(`one of many ${n}`);
       expect(streamsSent()).to.have.length(16);
       answer(1);

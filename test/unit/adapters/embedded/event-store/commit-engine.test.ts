@@ -49,7 +49,7 @@ describe("the commit engine", () => {
     expect(engine.commit([append("b-1", "2", "3")])).to.deep.equal([{ first: 2, last: 3, exceptions: [] }]);
   });
 
-  it("counts what goes to the write-ahead log, about: what is written or emptied, and a page for each commit", () => {
+  it("estimates the bytes in the write-ahead log: the entries written or emptied, and a page for each commit", () => {
     const data = "x".repeat(100_000);
     const large: Write = {
       kind: "append", batch: 1, streams: ["a-1"], expected: [noStream], counts: [1], texts: ["1", "Noted", "{}", data],
@@ -62,7 +62,7 @@ describe("the commit engine", () => {
     expect(bytes).to.deep.equal([108_194, 108_194]);
   });
 
-  it("tells of a damaged segment that a read comes upon", () => {
+  it("reports a damaged segment that a read meets", () => {
     const rows = Array.from({ length: 10 }, (_, at) => at);
     log.transaction(() => {
       for (const at of rows) log.insert(at + 1, `a-${at}`, 0, String(at), "Noted", "{}", "{}");
@@ -77,7 +77,7 @@ describe("the commit engine", () => {
     index.segments[0]!.close();
   });
 
-  it("refuses the writes that need a damaged page of the log, and those alone", () => {
+  it("refuses only the writes that need a damaged page of the log", () => {
     const id = "x".repeat(1_000);
     for (let at = 0; at < 100; at++) engine.commit([append(`a-${at}`, id)]);
     const reopened = () => {
@@ -108,7 +108,7 @@ describe("the commit engine", () => {
     for (const segment of index.segments) segment.close();
   });
 
-  it("is not well after a failed commit until the log itself is written again, then writes nothing for it", () => {
+  it("fails pings after a failed commit until a ping could write to the log; later pings write nothing", () => {
     const transaction = log.transaction.bind(log);
     let transactions = 0;
     log.transaction = () => {
@@ -128,7 +128,7 @@ describe("the commit engine", () => {
   });
 });
 
-/** Spoils the head of one page in the middle of a database; answers a stream that is on it. */
+/** Damages the header of one page in the middle of a database; returns a stream that is on it. */
 function damageOnePage(path: string): string {
   const pageBytes = 8192;
   const file = readFileSync(path);

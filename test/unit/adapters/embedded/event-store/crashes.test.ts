@@ -6,16 +6,16 @@ import { noStream } from "../../../../../src/ports/event-store.ts";
 import { note, until } from "../../../../contract/event-store/harness.ts";
 import { openPlainStore, temporaryFolder } from "../../../../support/embedded-store.ts";
 
-/** What a killed process said before it died about one stream. */
+/** The last line about one stream that a process printed before it was killed. */
 interface Told {
   readonly revision: number;
-  /** The oldest that is not deleted. */
+  /** The oldest revision that is not deleted. */
   readonly oldest: number;
   readonly deleting: boolean;
   readonly deleted: boolean;
 }
 
-/** Runs the load until it has said so many lines, then kills it; answers the lines. */
+/** Runs the load until it has printed so many lines, then kills it; returns the lines. */
 async function killUnderLoad(folder: string, lines: number): Promise<string[]> {
   const script = new URL("./load.ts", import.meta.url).pathname;
   // A file, unlike a pipe, takes every line before the next append is asked for.
@@ -41,7 +41,7 @@ describe("the embedded event store killed under load", () => {
   beforeEach(() => (folder = temporaryFolder()));
   afterEach(() => folder.remove());
 
-  it("has every answered append and deletion, whole, and gives no position twice", async () => {
+  it("has every acknowledged append and deletion completely, and gives no position twice", async () => {
     let highest = "";
     const streams = new Map<string, Told>();
     for (const lines of [1, 40, 300, 900, 2000, 500]) {
@@ -63,7 +63,7 @@ describe("the embedded event store killed under load", () => {
       expect((await store.head()) >= highest).to.equal(true);
       for (const [stream, { revision, oldest, deleting, deleted }] of streams) {
         const entries = await store.readStream(stream);
-        // What was asked for but not answered may have happened: whole, or not at all.
+        // A request without an answer may have been carried out: completely, or not at all.
         expect(entries.length % 3, "appends are whole").to.equal(0);
         const last = entries.at(-1)?.revision ?? noStream;
         if (deleted) {

@@ -8,13 +8,13 @@ import { noStream } from "../../../../../src/ports/event-store.ts";
 import { note, until } from "../../../../contract/event-store/harness.ts";
 import { openPlainStore, temporaryFolder } from "../../../../support/embedded-store.ts";
 
-/** Marks found in any file of the folder. A process apart looks: closing a file here would drop SQLite's locks. */
+/** Marks found in any file of the folder, by another process: closing a file here would drop SQLite's locks. */
 function marksIn(folder: string): Set<string> {
   const found = execFileSync("sh", ["-c", `grep -rhaoE 'MARK[0-9]{6}!' "$0" | sort -u`, folder], { encoding: "utf8" });
   return new Set(found.split("\n").filter((line) => line !== ""));
 }
 
-/** A reader that goes on seeing the log as it is, so many rows, until what is answered is called. */
+/** Opens a reader that goes on seeing the log as it is now, with so many rows. Returns the function that ends it. */
 function readerOf(folder: string, rows: number): () => void {
   const reader = new DatabaseSync(logPath(folder), { readOnly: true });
   reader.exec("BEGIN");
@@ -22,7 +22,7 @@ function readerOf(folder: string, rows: number): () => void {
   return () => reader.close();
 }
 
-describe("what the embedded event store has deleted", () => {
+describe("deleted entries of the embedded event store", () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let store: EmbeddedEventStore;
   let live: Map<string, string>;
@@ -40,7 +40,7 @@ describe("what the embedded event store has deleted", () => {
   const append = async () => {
     const mark = `MARK${String(++marks).padStart(6, "0")}!`;
     const stream = `event-${marks}`;
-    // Mostly a few to a page, some on many pages of their own.
+    // Mostly several entries to a page, some on many pages of their own.
     const repeated = mark.repeat(randomInt(10) === 0 ? randomInt(8000) + 1 : randomInt(120) + 1);
     await store.append(stream, noStream, [note(repeated), note(mark)]);
     live.set(stream, mark);
@@ -59,7 +59,7 @@ describe("what the embedded event store has deleted", () => {
     return crashed;
   };
 
-  it("is gone from all of its files, and nothing else is", async () => {
+  it("are gone from all of its files, and no other entry is", async () => {
     store = await openPlainStore(folder.path, { memtableRecords: 64, checkpointBytes: 200_000, scrubDelayMs: 60_000 });
     for (let round = 0; round < 40; round++) {
       await Promise.all(Array.from({ length: 200 }, append));
@@ -69,7 +69,7 @@ describe("what the embedded event store has deleted", () => {
     expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));
   });
 
-  it("goes by itself, under load too", async () => {
+  it("are erased automatically, under load too", async () => {
     store = await openPlainStore(folder.path, { scrubDelayMs: 5 });
     await Promise.all(Array.from({ length: 100 }, append));
     const doomed = [...live.values()];
@@ -82,7 +82,7 @@ describe("what the embedded event store has deleted", () => {
     });
   });
 
-  it("goes once a reader that still sees it has ended, and commits go on meanwhile", async () => {
+  it("are erased once a reader that still sees them has ended; commits go on meanwhile", async () => {
     store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
     await Promise.all(Array.from({ length: 20 }, append));
     const endReading = readerOf(folder.path, 40);
@@ -96,7 +96,7 @@ describe("what the embedded event store has deleted", () => {
     expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));
   });
 
-  it("goes at the latest when the store closes, or when it starts after a crash", async () => {
+  it("are erased at the latest when the store closes, or when it starts after a crash", async () => {
     store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
     await Promise.all(Array.from({ length: 50 }, append));
     await deleteSome(30);
@@ -110,7 +110,7 @@ describe("what the embedded event store has deleted", () => {
     expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));
   });
 
-  it("goes without any further deletion once a reader has ended that was there at the start", async () => {
+  it("are erased without a further deletion once a reader that was there at the start has ended", async () => {
     store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
     await Promise.all(Array.from({ length: 20 }, append));
     await deleteSome(10);

@@ -17,7 +17,7 @@ import { attachTo, openPlainStore, temporaryFolder } from "../../../../support/e
 import { ManualClock } from "../../../../support/manual-clock.ts";
 import { plainCodec } from "../../../../support/plain-codec.ts";
 
-describe("the embedded event store's own ways", () => {
+describe("the embedded event store", () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let store: EmbeddedEventStore;
   const open = async (tuning?: Partial<Tuning>) => (store = await openPlainStore(folder.path, tuning));
@@ -34,7 +34,7 @@ describe("the embedded event store's own ways", () => {
   });
 
   describe("committing", () => {
-    it("puts all appends that wait into one commit", async () => {
+    it("puts all waiting appends into one commit", async () => {
       await open();
       await appendMany(2000);
       const { commits, entries } = await store.stats();
@@ -42,13 +42,13 @@ describe("the embedded event store's own ways", () => {
       expect(commits).to.be.at.most(4);
     });
 
-    it("commits one by one when only one may be under way, and none for conflicts", async () => {
+    it("commits appends one by one when only one may be under way", async () => {
       await open({ batchAppends: 1, batchesInFlight: 1 });
       await appendMany(50);
       expect((await store.stats()).commits).to.equal(50);
     });
 
-    it("does not wait for reads that take long", async () => {
+    it("does not wait for long reads", async () => {
       await open();
       const stream = freshStream();
       await store.append(stream, noStream, [note("x".repeat(500_000))]);
@@ -72,16 +72,16 @@ describe("the embedded event store's own ways", () => {
       port.close();
     });
 
-    it("is not waited for where it is known what stands where", async () => {
+    it("does not delay the read of an entry at a known place", async () => {
       await open();
       const stream = freshStream();
       const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
       const first = () => store.readStream(stream, { limit: 1, beginsAt });
-      // A thread that has started already.
+      // The thread that reads at known places has started then.
       await first();
       const other = new DatabaseSync(logPath(folder.path), { timeout: 10_000 });
       try {
-        // What the log thread commits now waits for this lock, up to a second, and all that it is asked with it.
+        // Until it has this lock, for up to a second, the log thread cannot commit, and answers no other request.
         other.exec("BEGIN IMMEDIATE");
         const append = store.append(stream, 0, [note("y")]).then(() => "committed", () => "gave up");
         expect(await Promise.race([append, first().then((entries) => entries.map(textOf))])).to.deep.equal(["x"]);
@@ -98,7 +98,7 @@ describe("the embedded event store's own ways", () => {
       expect(positions.toSorted((one, two) => one - two)).to.deep.equal(Array.from({ length: 500 }, (_, at) => at + 1));
     });
 
-    it("refuses more than it can hold, keeps what it took, and takes more again later", async () => {
+    it("refuses appends beyond its capacity, keeps the accepted ones, and accepts more later", async () => {
       await open();
       const outcomes = await Promise.allSettled(
         Array.from({ length: 100 }, () => store.append(freshStream(), noStream, [note("x".repeat(1_000_000))])),
@@ -110,7 +110,7 @@ describe("the embedded event store's own ways", () => {
       await appendMany(1);
     });
 
-    it("gives up waiting for a log that does not answer, yet subscriptions see what was committed", async () => {
+    it("gives up waiting for a log that does not answer, yet subscriptions see the committed entries", async () => {
       await open({ timeoutMs: 1 });
       const seen: LogEntry[] = [];
       const subscription = store.subscribe({ after: "" }, (entries) => void seen.push(...entries));
@@ -128,14 +128,14 @@ describe("the embedded event store's own ways", () => {
   });
 
   describe("asking", () => {
-    it("gives each request its time, a scrub as much as it takes, and leaves no timer behind", async () => {
+    it("gives each request its own timeout, a secure erase none, and leaves no timer behind", async () => {
       await open();
       const clock = new ManualClock();
       const { port1, port2 } = new MessageChannel();
       const welcome = { head: new SharedArrayBuffer(8), armed: new SharedArrayBuffer(4) };
       port1.postMessage({ kind: "welcome", path: logPath(folder.path), ...welcome } satisfies Reply);
       const client = await EmbeddedEventStore.attach(port2, { codec: plainCodec, clock, tuning: { timeoutMs: 100 } });
-      // A log thread that answers nothing but pings, and a scrub when it is told to.
+      // A log thread that answers only pings, and a secure erase when the test says so.
       let scrub = 0;
       const answer = (request: number) => port1.postMessage({ kind: "answer", request, result: null } satisfies Reply);
       port1.on("message", (request: Request) => {
@@ -165,7 +165,7 @@ describe("the embedded event store's own ways", () => {
   });
 
   describe("following", () => {
-    it("hands an append's own objects to subscriptions before it is answered", async () => {
+    it("hands an append's own objects to subscriptions before the append is acknowledged", async () => {
       await open();
       const seen: LogEntry[] = [];
       const options = { after: "", categories: ["live"] };
@@ -183,7 +183,7 @@ describe("the embedded event store's own ways", () => {
       await subscription.stop();
     });
 
-    it("keeps no more than its bound for a slow subscription, which reads the rest from the log", async () => {
+    it("buffers a bounded number of entries for a slow subscription, which reads the rest from the log", async () => {
       await open({ subscriptionEntries: 10 });
       const seen: LogEntry[] = [];
       const gate = Promise.withResolvers<undefined>();
@@ -231,7 +231,7 @@ describe("the embedded event store's own ways", () => {
   describe("keeping its index", () => {
     const small = { memtableRecords: 50, mergeFanout: 3 };
 
-    it("moves it to segments, few of them, and finds everything, again after a restart", async () => {
+    it("moves it to a few segments, and finds every entry, also after a restart", async () => {
       await open(small);
       let rounds = 0;
       await until("segments were merged", async () => {
@@ -241,7 +241,7 @@ describe("the embedded event store's own ways", () => {
         const { flushes, merges } = await store.stats();
         return flushes >= 12 && merges >= 4;
       });
-      // Two of each size, and one not yet merged.
+      // Two segments of each size, and one not yet merged.
       await until("there are few", async () => (await store.stats()).segments.length <= 7);
       const check = async () => {
         for (let at = 0; at < 60; at += 7) {
@@ -258,7 +258,7 @@ describe("the embedded event store's own ways", () => {
       expect((await store.append("event-1", rounds - 1, [note("on")])).revision).to.equal(rounds);
     });
 
-    it("makes it anew from the log when a file is missing or damaged, and removes files of no use", async () => {
+    it("rebuilds it from the log when a file is missing or damaged, and removes unused files", async () => {
       await open(small);
       await appendMany(200);
       const [doomed, kept] = [freshStream(), freshStream()];
@@ -281,13 +281,13 @@ describe("the embedded event store's own ways", () => {
       expect((await store.append(doomed, noStream, [note("d")])).revision).to.equal(2);
     });
 
-    it("makes it anew when an older log is put over the folder of one that has built its own", async () => {
+    it("rebuilds it when a backup of the log replaces the log after the index was rebuilt", async () => {
       const log = logPath(folder.path);
       const backup = join(folder.path, "backup.db");
       const stream = freshStream();
       const texts = Array.from({ length: 60 }, (_, at) => String(at));
       await open(small);
-      // In one commit, so all of it is in the first segment; one that is built from the log ends after 50.
+      // One commit, so all 60 entries are in the first segment; a segment that is built from the log ends after 50.
       await store.append(stream, noStream, texts.map((text) => note(text)));
       await until("there is a segment", async () => (await store.stats()).segments.length > 0);
       await store.close();
@@ -300,7 +300,7 @@ describe("the embedded event store's own ways", () => {
       expect((await store.readStream(stream)).map(textOf)).to.deep.equal(texts);
     });
 
-    it("tells of a segment that cannot be written, now and then, until it can be", async () => {
+    it("reports a segment that cannot be written, now and then, until it can be written", async () => {
       const anomalies: string[] = [];
       const tuning = { ...small, retryDelayMs: 1 };
       store = await openPlainStore(folder.path, tuning, ({ message }) => anomalies.push(message));
@@ -318,7 +318,7 @@ describe("the embedded event store's own ways", () => {
       ["reads", (stream) => store.readStream(stream), 0],
     ];
     for (const [doing, use, written] of uses) {
-      it(`dies of a segment that ${doing} find damaged, and is whole after a restart`, async () => {
+      it(`ends when ${doing} find a damaged segment, and has every entry after a restart`, async () => {
         await open(small);
         const streams = Array.from({ length: 100 }, () => freshStream());
         for (const stream of streams) await store.append(stream, noStream, [note("x")]);
@@ -344,7 +344,7 @@ describe("the embedded event store's own ways", () => {
   });
 
   describe("its folder", () => {
-    it("says what is wrong with a folder it cannot use", async () => {
+    it("names the reason why it cannot use a folder", async () => {
       await open();
       const file = join(folder.path, "file");
       writeFileSync(file, "");
@@ -354,7 +354,7 @@ describe("the embedded event store's own ways", () => {
   });
 
   describe("closing", () => {
-    it("finishes appends under way, and refuses what comes after", async () => {
+    it("finishes appends under way, and refuses later requests", async () => {
       await open();
       const appends = appendMany(500);
       const closing = store.close();
@@ -368,7 +368,7 @@ describe("the embedded event store's own ways", () => {
       expect((await store.readLog("", 1000)).entries).to.have.length(500);
     });
 
-    it("refuses what comes while it waits for a handler", async () => {
+    it("refuses requests while it waits for a handler", async () => {
       await open();
       const [called, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
       store.subscribe({ after: "" }, () => {
@@ -385,14 +385,14 @@ describe("the embedded event store's own ways", () => {
       await closing;
     });
 
-    it("finishes appends that still wait for those under way", async () => {
+    it("finishes appends that wait for earlier ones", async () => {
       await open({ batchAppends: 1, batchesInFlight: 1 });
       const appends = appendMany(500);
       await store.close();
       expect(await appends).to.have.length(500);
     });
 
-    it("answers what was asked of any of its threads", async () => {
+    it("answers the requests that any of its threads has received", async () => {
       await open();
       const stream = freshStream();
       const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
@@ -401,7 +401,7 @@ describe("the embedded event store's own ways", () => {
       for (const entries of await Promise.all(reads)) expect(entries.map(textOf)).to.deep.equal(["x"]);
     });
 
-    it("comes by itself, and is told, where its thread cannot go on", async () => {
+    it("happens automatically, and is reported, where its thread cannot go on", async () => {
       const fatal: Error[] = [];
       store = await openEmbeddedEventStore({
         dataDir: folder.path, codec: plainCodec, clock: new SystemClock(), onFatal: (error) => fatal.push(error),
@@ -411,7 +411,7 @@ describe("the embedded event store's own ways", () => {
       expect(await failureOf(store.append(freshStream(), noStream, [note("y")]))).to.be.instanceOf(LogUnavailable);
     });
 
-    it("leaves other clients of it with nothing but refusals", async () => {
+    it("refuses all further requests of other clients", async () => {
       await open();
       const client = await attachTo(store);
       await client.append("other-1", noStream, [note("x")]);

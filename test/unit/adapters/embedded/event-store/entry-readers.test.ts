@@ -13,7 +13,7 @@ describe("readers of entries at known places", () => {
   const folder = temporaryFolder();
   after(() => folder.remove());
 
-  it("share the reads of a turn: each is done once", async () => {
+  it("share the reads of a turn between them: each is done once", async () => {
     const log = new LogFile(logPath(folder.path));
     const requests = Array.from({ length: 41 }, (_, at) => at + 1);
     log.transaction(() => {
@@ -29,7 +29,7 @@ describe("readers of entries at known places", () => {
       ({ revisions: [0], sequences: [at], texts: [String(at), "Noted", "{}", "{}"] })));
   });
 
-  it("find nothing where no thread is to be had, and start one for the next read", async () => {
+  it("find nothing where the system gives no thread, and start one for the next read", async () => {
     const path = join(folder.path, "none");
     mkdirSync(path);
     const log = new LogFile(logPath(path));
@@ -69,11 +69,11 @@ describe("readers of entries at known places", () => {
     log.close();
   });
 
-  it("leave to the log's own thread what they find nothing of", async () => {
+  it("leave entries that they do not find to the log's own thread", async () => {
     const path = join(folder.path, "store");
     const store = await openPlainStore(path);
     const { position: beginsAt } = await store.append("a-1", noStream, [note("x")]);
-    // By way of the housekeeping thread: one that opens the log only now would make a new one.
+    // This starts the housekeeping thread: if it opened the log only after the rename, it would make a new one.
     await store.scrub();
     renameSync(logPath(path), `${logPath(path)}.away`);
     expect((await store.readStream("a-1", { limit: 1, beginsAt })).map(textOf)).to.deep.equal(["x"]);

@@ -11,7 +11,7 @@ import { eventually } from "../../../../support/relay.ts";
 describe("a sync of the log's file that fails", () => {
   const own = onOwnDisk();
 
-  /** Starts a process that appends until it ends; what it says on standard error goes to `stderr`, or is gathered. */
+  /** Starts a process that appends until it ends. Its standard error goes to `stderr`, or is collected. */
   function load(stored: string[], stderr: number | "pipe" = "pipe") {
     const started = own.run(join(import.meta.dirname, "persistent-load.ts"), stderr);
     const told: string[] = [];
@@ -27,7 +27,7 @@ describe("a sync of the log's file that fails", () => {
     await eventually(size, (bytes) => bytes > 1_000_000);
   }
 
-  it("ends the process, and costs no acknowledged entry even where the power goes then", async () => {
+  it("ends the process, and loses no acknowledged entry even after a power failure", async () => {
     const stored: string[] = [];
     const ended = load(stored);
     await allThreads();
@@ -42,12 +42,12 @@ describe("a sync of the log's file that fails", () => {
     await store.close();
   });
 
-  it("ends the process where nothing can be said on standard error, too", async () => {
+  it("ends the process also where standard error cannot be written", async () => {
     const full = openSync("/dev/full", "w");
     const ended = load([], full);
     closeSync(full);
     await allThreads();
-    // Not all of them: where no commit succeeds nothing is left to be moved, and the log's file is not synced.
+    // Not all syncs fail: where no commit succeeds nothing is left to be moved, and the log's file is not synced.
     own.disk.anomaly({ error: "EIO", writes: 0, syncs: 0.3 });
     expect((await ended).signal).to.equal("SIGKILL");
   });

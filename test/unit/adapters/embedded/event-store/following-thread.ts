@@ -3,7 +3,7 @@ import { noStream } from "../../../../../src/ports/event-store.ts";
 import { note, textOf } from "../../../../contract/event-store/harness.ts";
 import { attachHere } from "../../../../support/embedded-store.ts";
 
-/** A thread that follows a store opened in another one, and writes to it. */
+/** A thread that subscribes to a store opened in another thread, and writes to it. */
 const { port } = workerData as { readonly port: MessagePort };
 const store = await attachHere(port);
 await store.append("fromThread-1", noStream, [note("hello")]);

@@ -6,8 +6,8 @@ import { note } from "../../../../contract/event-store/harness.ts";
 import { plainCodec } from "../../../../support/plain-codec.ts";
 
 /**
- * Appends, lets no file of this process grow any more, and closes the store: what stands in the write-ahead log has no
- * room in the log's own file. Prints what the store says has failed for good, and at the end "closed".
+ * Appends, lets no file of this process grow any more, and closes the store: the content of the write-ahead log does
+ * not fit into the log's own file. Prints the store's fatal errors, and at the end "closed".
  */
 const say = (text: string) => process.stdout.write(text);
 const store = await openEmbeddedEventStore({
@@ -16,7 +16,7 @@ const store = await openEmbeddedEventStore({
   clock: new SystemClock(),
   onFatal: ({ message }) => say(`${message}; `),
 });
-// With its housekeeping thread the store is up.
+// The store's housekeeping thread has started then.
 await store.scrub();
 for (let count = 0; count < 20; count += 1) {
   await store.append(`event-${count}`, noStream, [note("x".repeat(20_000))]);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { openPlainStore, temporaryFolder } from "../../../../support/embedded-store.ts";
 
-/** Kilobytes a file may have: enough for a start and some hundred appends. */
+/** The largest size of a file, in kilobytes: enough for a start and some hundred appends. */
 const fileLimit = 2048;
 
 describe("the embedded event store on a full disk", () => {
@@ -10,7 +10,7 @@ describe("the embedded event store on a full disk", () => {
   beforeEach(() => (folder = temporaryFolder()));
   afterEach(() => folder.remove());
 
-  /** What a script prints that has the folder, where files may grow no larger. */
+  /** The output of a script that runs on the folder with that limit on the size of files. */
   const outputOf = (script: string) => execFileSync(
     "sh", ["-c", `ulimit -S -f ${fileLimit * 2} && exec "$0" "$@"`, process.execPath,
       "--disable-warning=ExperimentalWarning", new URL(script, import.meta.url).pathname, folder.path],
@@ -21,7 +21,7 @@ describe("the embedded event store on a full disk", () => {
     expect(outputOf("./full-disk.ts")).to.equal("survived");
   });
 
-  it("is closed like any other, and loses nothing", async () => {
+  it("closes normally, and loses nothing", async () => {
     expect(outputOf("./full-disk-close.ts")).to.equal("closed");
     const reopened = await openPlainStore(folder.path);
     expect(Number(await reopened.head())).to.equal(20);

@@ -6,8 +6,8 @@ import { failureOf, note } from "../../../../contract/event-store/harness.ts";
 import { openPlainStore } from "../../../../support/embedded-store.ts";
 
 /**
- * To be run where files may have but a few megabytes. Appends until the log cannot be written, checks that nothing of
- * the failed appends remains, lifts the limit of this process and goes on. Prints "survived" at the end.
+ * To be run with a limit of a few megabytes on the size of files. Appends until the log cannot be written, checks that
+ * nothing of the failed appends remains, lifts the limit and goes on. Prints "survived" at the end.
  */
 const store = await openPlainStore(process.argv[2]!);
 const answered: { readonly stream: string; readonly outcome: Appended }[] = [];
@@ -34,7 +34,7 @@ for (let round = 0; failed.length === 0; round++) {
 }
 const large = [note("z".repeat(900_000))];
 expect(await failureOf(store.append("event-long", 0, large))).to.be.instanceOf(LogUnavailable);
-// Room for what is smaller does not make the log well.
+// The log stays unavailable even if a smaller append still fits.
 await store.append("event-small", noStream, [note("small"), note("small")]).then(
   (outcome) => answered.push({ stream: "event-small", outcome }), () => failed.push("event-small"));
 expect(await failureOf(store.ping())).to.be.instanceOf(LogUnavailable);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { GroupCommitDelay } from "../../../../../src/adapters/embedded/event-store/group-commit-delay.ts";
 
-describe("the pace of appends", () => {
-  /** The pause after a second of batches of so many appends, so many ms apart. */
+describe("the group-commit delay", () => {
+  /** The delay after a second of batches of so many appends, so many ms apart. */
   const pauseAt = (appends: number, everyMs: number) => {
     const pace = new GroupCommitDelay(4);
     let now = 0;
@@ -10,7 +10,7 @@ describe("the pace of appends", () => {
     return pace.pause(now - everyMs);
   };
 
-  it("makes nobody wait while appends are few, and all wait while they are many", () => {
+  it("is 0 while appends are few, and delays all appends while they are many", () => {
     expect(new GroupCommitDelay(4).pause(0)).to.equal(0);
     expect(pauseAt(1, 1)).to.equal(0);
     expect(pauseAt(20, 20)).to.equal(0);
@@ -19,12 +19,12 @@ describe("the pace of appends", () => {
     expect(pauseAt(100, 2)).to.equal(4);
   });
 
-  it("holds up no callers that wait for their answers, however few", () => {
+  it("does not slow down callers that wait for their answers, however few", () => {
     for (const callers of [2, 4, 15]) {
       const pace = new GroupCommitDelay(4);
       let [now, answered] = [0, 0];
       while (now < 10_000) {
-        // All append at once, and again half a millisecond after they were sent.
+        // All callers append at once, and again half a millisecond after their appends were sent.
         now += pace.pause(now);
         pace.sent(now, callers);
         answered += callers;
@@ -34,7 +34,7 @@ describe("the pace of appends", () => {
     }
   });
 
-  it("gathers what comes of itself, but for a moment in each second", () => {
+  it("batches appends of callers that do not wait for answers, except for a moment in each second", () => {
     const pace = new GroupCommitDelay(4);
     let [now, last, batches] = [0, 0, 0];
     for (; now < 10_000; batches += 1) {
@@ -45,7 +45,7 @@ describe("the pace of appends", () => {
     expect(batches).to.be.within(10_000 / 4, 1.5 * 10_000 / 4);
   });
 
-  it("forgets a busy time soon", () => {
+  it("falls to 0 soon after a busy time", () => {
     const pace = new GroupCommitDelay(4);
     for (let now = 0; now <= 1_000; now += 1) pace.sent(now, 10);
     expect(pace.pause(1_001)).to.equal(3);

@@ -14,7 +14,7 @@ import { withoutThreads } from "../../../../support/no-threads.ts";
 
 const tuning = { ...defaultTuning, memtableRecords: 4, mergeFanout: 2, retryDelayMs: 1, scrubDelayMs: 1 };
 
-/** Lets calls of a method fail: those of the given numbers. Answers what ends it. */
+/** Lets the calls of a method with the given numbers fail. Returns the function that restores the method. */
 function failing<Name extends string>(
   owner: Record<Name, (...given: never[]) => unknown>, name: Name, calls: readonly number[],
 ): () => void {
@@ -61,7 +61,7 @@ describe("housekeeping", () => {
     folder.remove();
   });
 
-  /** Commits as many streams as make a segment. */
+  /** Commits as many entries as make a segment, each to a stream of its own. */
   const commit = () => {
     for (let entry = 0; entry < tuning.memtableRecords; entry++) {
       const [stream, text] = [`event-${streams += 1}`, String(streams)];
@@ -70,7 +70,7 @@ describe("housekeeping", () => {
     }
   };
 
-  /** The same, and waits until there is one more. */
+  /** Commits a segment's entries, and waits until the segment is written. */
   const flush = async () => {
     commit();
     const { flushes } = housekeeping.counts;
@@ -81,7 +81,7 @@ describe("housekeeping", () => {
     try {
       return readlinkSync(join("/proc/self/fd", descriptor)).startsWith(join(folder.path, "index"));
     } catch {
-      // The one that listed them.
+      // The descriptor by which the list was read.
       return false;
     }
   });
@@ -91,7 +91,7 @@ describe("housekeeping", () => {
     housekeeping.afterCommit();
   };
 
-  it("makes its thread for the first job, and tries again if the system gives none", async () => {
+  it("starts its thread for the first job, and tries again if the system gives none", async () => {
     const tasks = "/proc/self/task";
     const threads = () => readdirSync(tasks).map((task) => readFileSync(join(tasks, task, "comm"), "utf8").trim());
     expect(threads()).not.to.include("housekeeping");
@@ -107,7 +107,7 @@ describe("housekeeping", () => {
     expect(threads()).to.include("housekeeping");
   });
 
-  it("merges what the building of an index leaves, before anything is committed", async () => {
+  it("merges the segments of a newly built index, before anything is committed", async () => {
     for (let segment = 0; segment < 4; segment++) commit();
     await housekeeping.close();
     const index = parts.folder.open(parts.log, tuning.memtableRecords);
@@ -118,7 +118,7 @@ describe("housekeeping", () => {
     for (let stream = 1; stream <= streams; stream++) expect(index.stateOf(`event-${stream}`)).to.equal(0);
   });
 
-  it("tries one scrub at a time while a reader is in the way, then one for what was deleted meanwhile", async () => {
+  it("tries one secure erase at a time while a reader is in the way, then one for later deletions", async () => {
     await flush();
     const scrub = housekeeping.scrub.bind(housekeeping);
     const truncate = parts.log.truncate.bind(parts.log);
@@ -142,7 +142,7 @@ describe("housekeeping", () => {
     expect(scrubs).to.equal(2);
   });
 
-  it("leaves what a reader kept in the write-ahead log to its thread: no commit waits for that", async () => {
+  it("moves pages that a reader kept in the write-ahead log in its thread: no commit waits for that", async () => {
     await flush();
     const reader = openToRead(parts.path);
     reader.exec("BEGIN");
@@ -173,7 +173,7 @@ describe("housekeeping", () => {
     missing: (path: string) => rmSync(path),
   };
   for (const [how, spoil] of Object.entries(spoiled)) {
-    it(`tells of a segment that a merge finds ${how}`, async () => {
+    it(`reports a segment that a merge finds ${how}`, async () => {
       await flush();
       const { path } = parts.index.segments[0]!;
       spoil(path);
@@ -188,7 +188,7 @@ describe("housekeeping", () => {
     housekeeping = new Housekeeping({ ...parts, tuning: { ...tuning, checkpointBytes: 1, restartBytes: 1 } });
     const { counts } = housekeeping;
     for (let round = 1; round <= 20; round++) {
-      // Moved by the thread, the first comes back; committed meanwhile, the second is moved here.
+      // The thread moves the first commit's pages; those of the second, committed meanwhile, are moved here.
       commit();
       housekeeping.afterCommit();
       commit();
@@ -202,7 +202,7 @@ describe("housekeeping", () => {
     "listing a segment": (calls: number[]) => failing(parts.log, "listSegment", calls),
   };
   for (const [step, letFail] of Object.entries(steps)) {
-    it(`goes on after ${step} has failed, be it of a flush or of a merge`, async () => {
+    it(`goes on after ${step} has failed, in a flush or in a merge`, async () => {
       // The first flush, the second, and their merge: each fails at first.
       restore = letFail([1, 3, 5]);
       await flush();

@@ -5,9 +5,9 @@ import { openPlainStore } from "../../../../support/embedded-store.ts";
 import { say } from "./say.ts";
 
 /**
- * Appends to the store in the folder named until it is killed: streams of appends of three entries, now and then
- * deleted and begun again. Prints a line for everything it was answered: `appended <stream> <revision> <position>`,
- * or `deleted <stream> <revision>`, before it asks for more of that stream.
+ * Appends to the store in the given folder until it is killed: streams of appends of three entries, now and then
+ * deleted and begun again. Prints a line for every answer: `appended <stream> <revision> <position>`, or
+ * `deleted <stream> <revision>`, before the next request for that stream.
  */
 const store = await openPlainStore(process.argv[2]!, {
   memtableRecords: 200, mergeFanout: 2, checkpointBytes: 100_000, scrubDelayMs: 5,

@@ -21,7 +21,7 @@ describe("the log's file", () => {
     folder.remove();
   });
 
-  it("is waited for where a tool holds it, but not to be emptied: commits would wait as well", () => {
+  it("makes commits wait where a tool holds a lock, but not truncation: commits would wait behind it", () => {
     log.transaction(() => log.insert(1, "a-1", 0, "1", "Noted", "{}", "{}"));
     outside.exec("BEGIN IMMEDIATE");
     const time = (action: () => unknown) => {
@@ -36,7 +36,7 @@ describe("the log's file", () => {
     expect(committing).to.be.above(900);
   });
 
-  it("is not opened where it is of another version, and keeps its mark", () => {
+  it("is not opened in another format version, and keeps that version", () => {
     const newer = { version: 3, release: "0.8.0" };
     outside.exec(marking(newer));
     expect(() => new LogFile(logPath(folder.path))).to.throw(
@@ -45,7 +45,7 @@ describe("the log's file", () => {
     expect(formatOf(logPath(folder.path))).to.deep.equal(newer);
   });
 
-  it("begins its write-ahead log anew once all of that was moved", () => {
+  it("starts its write-ahead log from the beginning once all of it was moved", () => {
     const sizes: number[] = [];
     for (let sequence = 1; sequence <= 3; sequence++) {
       log.transaction(() => log.insert(sequence, "a-1", sequence, "1", "Noted", "{}", "x".repeat(500_000)));

@@ -8,7 +8,7 @@ import { note } from "../../../../contract/event-store/harness.ts";
 import { plainCodec } from "../../../../support/plain-codec.ts";
 import { say } from "./say.ts";
 
-/** Appends to the store in the folder named, whatever fails, until it is killed. Prints each stream that it has. */
+/** Appends to the store in the given folder until it is killed, despite errors. Prints each stream that was written. */
 const store = await openEmbeddedEventStore({
   dataDir: process.argv[2]!, codec: plainCodec, clock: new SystemClock(),
   tuning: { checkpointBytes: 100_000, restartBytes: 400_000 },

@@ -22,7 +22,7 @@ describe("reading the embedded event store", () => {
     folder.remove();
   });
 
-  it("goes past as much as was deleted on end", async () => {
+  it("passes over any number of deleted entries in a row", async () => {
     const [doomed, kept] = [freshStream(), freshStream()];
     for (let revision = noStream; revision < 4200; revision += 300) {
       await store.append(doomed, revision, Array.from({ length: 300 }, () => note("doomed")));
@@ -32,18 +32,18 @@ describe("reading the embedded event store", () => {
     expect(texts((await store.readLog("", 1)).entries)).to.deep.equal(["kept"]);
   });
 
-  it("stays where it is beyond the log's end, as after an older log was put in its place", async () => {
+  it("keeps its position beyond the log's end, as after the log was replaced by an older one", async () => {
     await store.append(freshStream(), noStream, [note("x")]);
     const beyond = positionOf(100);
     expect(await store.readLog(beyond, 10)).to.deep.equal({ entries: [], upTo: beyond });
   });
 
-  it("finds all that was taken: an entry without a type, which would pass for deleted, is refused", async () => {
+  it("finds every accepted entry: one without a type, which would pass for deleted, is refused", async () => {
     expect(await failureOf(store.append(freshStream(), noStream, [note("x", "id", "")])))
       .to.be.instanceOf(UnacceptableEntry);
   });
 
-  it("tells of a handler that failed", async () => {
+  it("reports a handler that failed", async () => {
     const anomalies: unknown[] = [];
     const clock = new SystemClock();
     const options = { codec: plainCodec, clock, onAnomaly: (error: unknown) => void anomalies.push(error) };
@@ -60,7 +60,7 @@ describe("reading the embedded event store", () => {
     expect(anomalies).to.deep.equal([failure]);
   });
 
-  it("finds an entry at a known place for every client, though only one has threads to look there", async () => {
+  it("finds an entry at a known place for every client, though only one has threads for such reads", async () => {
     const stream = freshStream();
     const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
     const client = await attachTo(store);
@@ -68,12 +68,12 @@ describe("reading the embedded event store", () => {
     await client.close();
   });
 
-  it("is refused, whichever thread does it, where the log is damaged", async () => {
+  it("fails in every thread where the log is damaged", async () => {
     const stream = freshStream();
     const { position: beginsAt } = await store.append(stream, noStream, [note("x".repeat(100_000))]);
     await store.close();
     const bytes = readFileSync(logPath(folder.path));
-    // Beyond the tables: what of an entry is too long to stand in its row.
+    // This spoils overflow pages: they hold the part of an entry that is too long for its row.
     writeFileSync(logPath(folder.path), bytes.fill(0, 50_000));
     store = await openPlainStore(folder.path);
     for (const read of [

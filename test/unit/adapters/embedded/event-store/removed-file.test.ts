@@ -10,7 +10,7 @@ import { plainCodec } from "../../../../support/plain-codec.ts";
 
 describe("an embedded event store of which a file was removed", () => {
   for (const name of ["log.db", "log.db-wal", "log.db-shm"]) {
-    it(`acknowledges nothing any more, and ends: ${name}`, async () => {
+    it(`acknowledges no further append, and ends: ${name}`, async () => {
       const folder = temporaryFolder();
       const fatal: Error[] = [];
       const store = await openEmbeddedEventStore({

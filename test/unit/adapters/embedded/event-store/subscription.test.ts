@@ -68,7 +68,7 @@ class Scene {
 }
 
 describe("a subscription to the embedded log", () => {
-  it("misses nothing that others commit between its last read and its asking to be woken", async () => {
+  it("misses no entry that others commit between its last read and its request to be woken", async () => {
     const scene = new Scene(() => undefined);
     scene.onArm = () => {
       scene.onArm = () => undefined;
@@ -79,7 +79,7 @@ describe("a subscription to the embedded log", () => {
     await scene.sawAll();
   });
 
-  it("reads nothing for its own commits while it keeps up", async () => {
+  it("does not read the log for its own commits while it keeps up", async () => {
     const scene = new Scene(() => undefined);
     await scene.live();
     const { reads } = scene;
@@ -104,7 +104,7 @@ describe("a subscription to the embedded log", () => {
     });
   }
 
-  it("reads what others commit before its own next commit", async () => {
+  it("reads the entries that others commit before its own next commit", async () => {
     const scene = new Scene(() => undefined);
     await scene.live();
     scene.commit(2);
@@ -126,7 +126,7 @@ describe("a subscription to the embedded log", () => {
     await scene.sawAll();
   });
 
-  it("asks to be woken again by a wake that told it nothing new", async () => {
+  it("asks to be woken again after a wake-up without new entries", async () => {
     const scene = new Scene(() => undefined);
     await scene.live();
     scene.armed = false;
@@ -135,7 +135,7 @@ describe("a subscription to the embedded log", () => {
     await scene.sawAll();
   });
 
-  it("is handed nothing once it is stopped", async () => {
+  it("receives nothing once it is stopped", async () => {
     const scene = new Scene(() => undefined);
     await scene.live();
     const stopped = scene.subscription.stop();
@@ -146,7 +146,7 @@ describe("a subscription to the embedded log", () => {
     expect(scene.seen).to.deep.equal([]);
   });
 
-  it("tries a failed read again and tells of it", async () => {
+  it("retries and reports a failed read", async () => {
     let failures = 2;
     const scene = new Scene(() => undefined);
     scene.onRead = () => {

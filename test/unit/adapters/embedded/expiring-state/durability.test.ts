@@ -10,7 +10,7 @@ describe("durability of the expiring state", () => {
     Object.defineProperty(DatabaseSync.prototype, "exec", exec);
   });
 
-  it("is that of a loss of power for what is put, such as the end of a token, and for nothing else", async () => {
+  it("covers a loss of power for put entries, such as the end of a token, and for nothing else", async () => {
     const levels: unknown[] = [];
     Object.defineProperty(DatabaseSync.prototype, "exec", {
       ...exec,
@@ -28,7 +28,7 @@ describe("durability of the expiring state", () => {
   });
 
   for (const left of ["open", "rolled back, as SQLite does where the disk is full"]) {
-    it(`is none for an admission that failed, which is not counted, its transaction left ${left}`, async () => {
+    it(`is none for a failed admission, which is not counted, its transaction left ${left}`, async () => {
       let failing = true;
       Object.defineProperty(DatabaseSync.prototype, "exec", {
         ...exec,

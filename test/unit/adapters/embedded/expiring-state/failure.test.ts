@@ -10,7 +10,7 @@ import type { ExpiringState } from "../../../../../src/ports/expiring-state.ts";
 import { temporaryFolder } from "../../../../support/embedded-store.ts";
 
 describe("expiring state that cannot be reached", () => {
-  it("says why in the engine's own words, once, in its thread and in another", async () => {
+  it("gives the engine's own error message, once, in its thread and in another", async () => {
     const { port1, port2 } = new MessageChannel();
     const state = new SqliteExpiringState(":memory:", { now: () => 0 });
     serve<ExpiringState>(port1, state);
@@ -23,7 +23,7 @@ describe("expiring state that cannot be reached", () => {
     client.close();
   });
 
-  it("is not opened in a file of another version, which keeps its mark", () => {
+  it("is not opened in a file of another format version, and the file keeps that version", () => {
     const folder = temporaryFolder();
     try {
       const file = join(folder.path, "state.db");

@@ -38,7 +38,7 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     }
   };
 
-  it("takes no more room than that of the most that are kept, and gives it back when their time is over", async () => {
+  it("takes no more room than the largest number of counters kept, and frees it when they expire", async () => {
     open(1_000);
     await flood(3_000, "a");
     expect(rows()).to.equal(1_000);
@@ -52,7 +52,7 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     expect(rows()).to.equal(0);
   });
 
-  it("takes the oldest of its own kind only: other limits hold", async () => {
+  it("evicts only the oldest counters of its own kind: other limits hold", async () => {
     open(1_000);
     for (let n = 0; n < 10; n += 1) await state.admit(["login:email:victim", "login:address:a"], limit);
     await flood(5_000, "tenant-creation");
@@ -61,7 +61,7 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     expect(rows()).to.equal(1_020);
   });
 
-  it("is counted right over restarts, ends, forgiveness and writes that fail", async () => {
+  it("is counted correctly through restarts, expiry, forgiven admissions and failed writes", async () => {
     open(1_000);
     await flood(700, "a");
     await state.close();
@@ -82,7 +82,7 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     expect(rows()).to.equal(1_000);
   });
 
-  it("never lets an address have more than its own, at whatever edge of the window it asks", async () => {
+  it("never admits an address more often than the limit within any window", async () => {
     open();
     const admitted: number[] = [];
     for (let step = 0; step < 3_000; step += 1) {
@@ -102,7 +102,7 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     expect(await state.admit(["edge"], limit)).to.not.equal(null);
   });
 
-  it("counts nothing for longer than its window, even where the clock was ahead and is set back", async () => {
+  it("counts no admission for longer than its window, even where the clock was ahead and is set back", async () => {
     open();
     const ahead = 3_600_000;
     time.now += ahead;

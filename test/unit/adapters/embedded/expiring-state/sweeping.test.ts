@@ -5,12 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { SqliteExpiringState } from "../../../../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
 
-describe("what has expired of the expiring state", () => {
+describe("expired entries of the expiring state", () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "expiring-state-"))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("is deleted by the writes that follow", async () => {
+  it("are deleted by the writes that follow", async () => {
     const file = join(folder, "state.db");
     let now = 1_700_000_000_000;
     const state = new SqliteExpiringState(file, { now: () => now });

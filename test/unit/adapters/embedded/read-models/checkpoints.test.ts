@@ -47,7 +47,7 @@ describe("checkpoints of the read models' file", () => {
 
   const written = () => statSync(file).size;
 
-  /** Pages of the log that are not in the file yet. */
+  /** Pages of the write-ahead log that are not in the file yet. */
   function left(): number {
     const pages = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
     return pages.log - pages.checkpointed;
@@ -60,28 +60,28 @@ describe("checkpoints of the read models' file", () => {
     }
   }
 
-  it("leave the file alone while there is little", () => {
+  it("are not made while the write-ahead log is small", () => {
     open({ piece: 10_000, anew: 10_000, tooMany: 10_000 });
     const before = written();
-    // More than SQLite would leave by itself, which is 1,000 pages.
+    // More than the 1,000 pages at which SQLite would make a checkpoint.
     for (let n = 0; n < 50; n += 1) commit();
     expect(left()).to.be.above(1_000);
     expect(written()).to.equal(before);
   });
 
-  it("are made beside the commits once there is enough", async () => {
+  it("are made in the background once the write-ahead log is large enough", async () => {
     open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
     for (let n = 0; n < 10; n += 1) commit();
     expect(left()).to.be.above(0);
     await allMoved();
     expect(written()).to.be.above(10 * large.length);
-    // All is moved, so what follows goes to the log's beginning.
+    // All pages are moved, so later commits are written from the log's beginning.
     const log = statSync(`${file}-wal`).size;
     for (let n = 0; n < 5; n += 1) commit();
     expect(statSync(`${file}-wal`).size).to.equal(log);
   });
 
-  it("let the log begin anew while commits go on", async () => {
+  it("let the write-ahead log start from its beginning while commits go on", async () => {
     open({ piece: 50, anew: 100, tooMany: 1_000_000 });
     const log = () => database.prepare("PRAGMA wal_checkpoint(NOOP)").get()!["log"] as number;
     let begunAnew = false;
@@ -94,7 +94,7 @@ describe("checkpoints of the read models' file", () => {
     expect(begunAnew).to.equal(true);
   });
 
-  it("begin once there is a thread to be had", async () => {
+  it("begin once the system gives a thread", async () => {
     open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
     await withoutThreads(() => {
       for (let n = 0; n < 3; n += 1) commit();
@@ -104,7 +104,7 @@ describe("checkpoints of the read models' file", () => {
     await allMoved();
   });
 
-  it("tell of a thread that fails, and begin again with another", async () => {
+  it("report a thread that fails, and begin again with another", async () => {
     open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
     renameSync(file, `${file}.away`);
     mkdirSync(file);
@@ -121,7 +121,7 @@ describe("checkpoints of the read models' file", () => {
     expect(written()).to.be.above(large.length);
   });
 
-  it("are made at once when there is too much, so that the log stays bounded", () => {
+  it("are made at once when the write-ahead log is too large, so that it stays bounded", () => {
     open({ piece: 1_000_000, anew: 1_000_000, tooMany: 100 });
     for (let n = 0; n < 200; n += 1) commit();
     expect(statSync(`${file}-wal`).size).to.be.below(10 * large.length);

@@ -93,7 +93,7 @@ describe("damaged read models in SQLite", () => {
     ]);
   }
 
-  it("are built again whichever page it is", async () => {
+  it("are rebuilt, whichever page is damaged", async () => {
     const pages = statSync(whole).size / pageSize;
     expect(pages).to.be.greaterThan(30);
     for (let page = 1; page <= pages; page += 1) {
@@ -105,7 +105,7 @@ describe("damaged read models in SQLite", () => {
     }
   });
 
-  it("are none any more once a question meets it", async () => {
+  it("become unavailable once a query meets the damage", async () => {
     damage(Number(rootOf("c_notes")));
     open();
     expect(await models!.sum("notes")).to.equal(1);
@@ -119,14 +119,14 @@ describe("damaged read models in SQLite", () => {
     expect(damages).to.deep.equal([]);
   });
 
-  it("are none any more once a question meets a document that cannot be parsed", async () => {
+  it("become unavailable once a query meets a document that cannot be parsed", async () => {
     inFile((database) => database.exec("UPDATE c_notes SET more = '{'"));
     open();
     expect(await failureOf(models!.get("notes", nameOf(1)))).to.be.instanceOf(ReadModelsUnavailable);
     expect(damages).to.have.length(1);
   });
 
-  it("are no more than locked where another has the file to itself, and stay", async () => {
+  it("are only locked where another connection has the file exclusively, and stay", async () => {
     const other = new DatabaseSync(file);
     other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     try {
@@ -137,7 +137,7 @@ describe("damaged read models in SQLite", () => {
     expect(await open().get("notes", nameOf(1))).to.deep.include({ more: { n: 1 } });
   });
 
-  it("are none any more once a write meets it", async () => {
+  it("become unavailable once a write meets the damage", async () => {
     damage(Number(rootOf("c_notes")));
     open();
     const failure = await failureOf(models!.apply([{ position: position(3), changes: [put(1)] }], position(3)));
@@ -147,7 +147,7 @@ describe("damaged read models in SQLite", () => {
     await expectBuiltAgain();
   });
 
-  it("are none any more once a question meets it in the middle of a write, which ends", async () => {
+  it("become unavailable once a query meets the damage in the middle of a write, which ends", async () => {
     damage(Number(rootOf("c_notes")));
     open();
     const changes = Array.from({ length: 1_000 }, (_, bucket) => ({ ...counted, bucket }));
@@ -159,7 +159,7 @@ describe("damaged read models in SQLite", () => {
     await expectBuiltAgain();
   });
 
-  it("begin anew at the start where that reads it already", async () => {
+  it("become unavailable at the start where the start reads the damage", async () => {
     for (const spoil of [
       () => damage(Number(rootOf("state"))),
       () => damage(Number(rootOf("scrubs"))),
@@ -175,7 +175,7 @@ describe("damaged read models in SQLite", () => {
     }
   });
 
-  it("are built again once their folder can be written to again", async () => {
+  it("are rebuilt once their folder can be written to again", async () => {
     open();
     const away = `${folder} away`;
     renameSync(folder, away);
@@ -185,7 +185,7 @@ describe("damaged read models in SQLite", () => {
     await expectBuiltAgain();
   });
 
-  it("are noticed where an index names a document that is not there", async () => {
+  it("are detected where an index names a missing document", async () => {
     const bytes = readFileSync(file);
     const entry = '{"n":0}note ';
     bytes.write("_", bytes.indexOf(entry) + entry.length);

@@ -7,7 +7,7 @@ import { onOwnDisk } from "../../../../support/disk/own-disk.ts";
 describe("a sync of the read models' file that fails as their write-ahead log is emptied", () => {
   const own = onOwnDisk();
 
-  it("ends the process before the log is let go", async () => {
+  it("ends the process before the write-ahead log is discarded", async () => {
     const child = own.run(join(import.meta.dirname, "scrubbing.ts"));
     const [told, ended] = [text(child.stderr!), once(child, "close")];
     await once(child.stdout!, "data");

@@ -13,7 +13,7 @@ const batch = [
   { position: "2", changes: [{ op: "add", scope: "notes", bucket: 0, by: 1 }] },
 ] as const;
 
-describe("read models in SQLite, in trouble", () => {
+describe("read models in SQLite that fail", () => {
   let folder: string;
   let file: string;
   let models: SqliteReadModels;
@@ -34,13 +34,13 @@ describe("read models in SQLite, in trouble", () => {
       (error: unknown) => error,
     );
 
-  it("say that they are not there before they are built", async () => {
+  it("are unavailable before they are built", async () => {
     models = new SqliteReadModels(file, new SystemClock());
     expect(await failureOf(models.get("notes", "a"))).to.be.instanceOf(ReadModelsUnavailable);
     expect(await failureOf(models.apply(batch, "2"))).to.be.instanceOf(ReadModelsUnavailable);
   });
 
-  it("refuse a batch that cannot be written, keep nothing of it, and take it once it can", async () => {
+  it("refuse a batch that cannot be written, keep nothing of it, and accept it later", async () => {
     models = new SqliteReadModels(file, new SystemClock());
     await models.reset([notes], "any");
     const other = new DatabaseSync(file);
@@ -56,7 +56,7 @@ describe("read models in SQLite, in trouble", () => {
     expect(await models.checkpoint()).to.equal("2");
   });
 
-  it("refuse what they cannot hold with all that came with it", async () => {
+  it("refuse the whole batch where one document does not fit its collection", async () => {
     models = new SqliteReadModels(file, new SystemClock());
     await models.reset([notes], "any");
     const odd = { op: "put", collection: "notes", key: "b", document: { name: 7 } } as const;
@@ -67,7 +67,7 @@ describe("read models in SQLite, in trouble", () => {
     expect(await models.sum("notes")).to.equal(1);
   });
 
-  it("begin anew with a file that is damaged", async () => {
+  it("are rebuilt in a new file where theirs is damaged", async () => {
     writeFileSync(file, "this was a database once ".repeat(1_000));
     models = new SqliteReadModels(file, new SystemClock());
     expect(await models.state()).to.equal(null);

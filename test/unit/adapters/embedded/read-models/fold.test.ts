@@ -8,7 +8,7 @@ import { InMemoryReadModels } from "../../../../support/in-memory-read-models.ts
 import { position } from "../../../../support/position.ts";
 import { recorded } from "../../../../support/recorded.ts";
 
-/** Each change as it is, for good. */
+/** The changes, frozen. */
 function frozen(changes: readonly Change[]): readonly Change[] {
   for (const change of changes) {
     if (change.op === "put") Object.freeze(change.document);
@@ -19,7 +19,7 @@ function frozen(changes: readonly Change[]): readonly Change[] {
 }
 
 describe("a folded batch", () => {
-  it("leaves the changes as they were, and comes to the same again", async () => {
+  it("leaves the changes as they were, and gives the same result again", async () => {
     await fc.assert(
       fc.asyncProperty(histories(120), async ({ told }) => {
         const batch = told.map(({ fact }, at): PositionedChanges =>

@@ -14,12 +14,12 @@ describe("the file of read models", () => {
       const path = readlinkSync(join("/proc/self/fd", descriptor));
       return path.startsWith(folder.path) ? [path] : [];
     } catch {
-      // The listing's own.
+      // The descriptor by which the list was read.
       return [];
     }
   });
 
-  it("is open no more often after syncs, and after a reset, than before; and not at all after the end", async () => {
+  it("is open no more often after syncs and a reset than before, and not at all after the close", async () => {
     const models = new SqliteReadModels(join(folder.path, "read-models.db"), new SystemClock());
     await models.reset([], "any");
     const before = opened();

@@ -37,7 +37,7 @@ const deletedId = "00000000-0000-4000-8000-000000000003";
 const now = 1_700_000_000_000;
 const at = timestamp(now);
 
-describe("what SQLite does", () => {
+describe("SQLite's query plan", () => {
   let database: DatabaseSync;
   let asked: Set<string>;
   let readModels: ReadModels;
@@ -45,7 +45,7 @@ describe("what SQLite does", () => {
   before(() => {
     database = openDatabase(":memory:", () => undefined);
     for (const definition of collections) for (const sql of schemaOf(definition)) database.exec(sql);
-    // Some of each, so that every look finds something to go on with; one destination is deleted.
+    // Some of each, so that every query finds something to go on with; one destination is deleted.
     for (const [status, ms, destination] of [
       ["Pending", now, destinationId], ["Succeeded", now - 1, destinationId], ["WaitingRetry", now - 2, deletedId],
     ] as const) {
@@ -80,7 +80,7 @@ describe("what SQLite does", () => {
     return Buffer.from(id.replaceAll("-", ""), "hex");
   }
 
-  /** What SQLite says it does for all that was asked. */
+  /** The steps of SQLite's query plans for all queries so far. */
   function details(): string[] {
     expect(asked.size).to.be.greaterThan(0);
     return [...asked].flatMap((sql) => {
@@ -90,8 +90,8 @@ describe("what SQLite does", () => {
   }
 
   /**
-   * What SQLite does for all that was asked, each step once: the places in a table or one of its indexes that it goes
-   * to, and whatever else, such as sorting. How several ranges become one page is left out, and lookups by key.
+   * The steps of the query plans, each once: the places in a table or an index that SQLite seeks, and all else, such
+   * as sorting. Left out are lookups by key, and the steps that merge several ranges into one page.
    */
   function steps(): string[] {
     const merging = /^(CO-ROUTINE|MERGE|LEFT$|RIGHT$|SCAN \(subquery-\d\)$|SEARCH c_\w+ USING PRIMARY KEY \(\w+=\?\)$)/;
@@ -131,7 +131,7 @@ describe("what SQLite does", () => {
     }
   }
 
-  /** Each lets fewer facts through than the one before. */
+  /** Each filter selects fewer facts than the one before. */
   const auditFilters: readonly Partial<AuditFilter>[] = [
     { type: "TenantRenamed" }, { actorId: deletedId }, { subjectId: destinationId }, { correlationId: "CHG-4711" },
   ];
@@ -168,14 +168,14 @@ describe("what SQLite does", () => {
           expect(steps()).to.deep.equal([`events: ${equal}${bounds}`]);
         });
 
-        it(`for a page of events by ${by} looks up none that it skips`, async () => {
+        it(`for a page of events by ${by} looks up none of the skipped events`, async () => {
           const order = eventsOrdered(true);
           await readModels.find({ ...eventsSelected(filter), order, limit: 20, offset: 20 });
           expect(details().filter((detail) => / USING INDEX /.test(detail))).to.deep.equal([]);
         });
 
         if (bounds === "") continue;
-        it(`for a total of events by ${by} looks at less than two minutes of them`, async () => {
+        it(`for a total of events by ${by} counts less than two minutes of them`, async () => {
           for (const selection of planTotal(filter).counts) await readModels.count(selection);
           expect(steps()).to.deep.equal([`events: ${equal} AND id>? AND id<?`]);
         });
@@ -193,12 +193,12 @@ describe("what SQLite does", () => {
     expect(steps()).to.deep.equal(["events: status=? AND tenantId=? AND id>?"]);
   });
 
-  /** Two pages, so that the second goes on where the first ended. */
+  /** Reads two pages, so that the second goes on where the first ended. */
   async function everyPage(selection: Selection): Promise<void> {
     for await (const page of pagesOf(readModels, events, { ...selection, size: 1 })) expect(page).to.have.length(1);
   }
 
-  it("for what is left of events does nothing but look each of them up", async () => {
+  it("for orphaned entries of events only looks up each event", async () => {
     const entries = [tenantId, destinationId].map((eventId, n) => ({
       stream: streams.event(eventId), revision: 1, position: String(n), id: eventId, type: "DeliverySucceeded",
       data: { eventId }, metadata: {} as Metadata,
@@ -262,7 +262,7 @@ describe("what SQLite does", () => {
     });
   }
 
-  it("for a sum of counters goes to those", async () => {
+  it("for a sum of counters seeks those counters", async () => {
     await readModels.sum("a", 1, 2);
     expect(steps()).to.deep.equal(["scopes: name=?", "counters: scope=? AND bucket>? AND bucket<?"]);
   });
@@ -271,7 +271,7 @@ describe("what SQLite does", () => {
   const pendingOfPlace = "events: status=? AND destinationUrlId=? AND tenantId=?";
   const retriesOfPlace = "waiting: destinationId=? AND dueAt>? AND dueAt<?";
 
-  it("for what of a destination is due begins at its place in one index each", async () => {
+  it("for a destination's due events begins at one place in one index for each kind", async () => {
     const index = new DueIndex(readModels);
     await index.due(place, at, 64);
     await index.due(place, at, 64, at);
@@ -297,12 +297,12 @@ describe("what SQLite does", () => {
     expect(steps()).to.deep.equal([pendingOfPlace, retriesOfPlace, "waiting: destinationId=?"]);
   });
 
-  it("for the probe after another begins behind that one", async () => {
+  it("for the next probe begins behind the one before", async () => {
     await new DueIndex(readModels).oldestDue(place, now, 1, tenantId);
     expect(steps()).to.deep.equal([`${pendingOfPlace} AND id>?`, "waiting: destinationId=? AND eventId>?"]);
   });
 
-  it("for whose retries became due in a while sorts no more than those", async () => {
+  it("for destinations with retries that became due lately sorts only those retries", async () => {
     const index = new DueIndex(readModels);
     await index.destinationsWithRetriesDue(now - 1, now);
     const range = { field: "dueAt", from: at, to: at };
@@ -319,24 +319,24 @@ describe("what SQLite does", () => {
   const nextRetrier = ["waiting: an index from its beginning", retriesOfPlace, "waiting: destinationId>?"];
   const nextPending = ["events: status=? AND destinationUrlId=?", "events: status=? AND destinationUrlId>?"];
 
-  it("for who has any work due goes from one to the next", async () => {
+  it("for destinations with any due work goes from one to the next", async () => {
     await new DueIndex(readModels).destinationsWithWorkDue(now);
     expect(steps()).to.have.members([...nextTenant, ...nextRetrier, ...nextPending]);
   });
 
-  it("for the same with a clock that was set back goes from one to the next", async () => {
+  it("for the same with a clock that was set back goes from one destination to the next", async () => {
     await new DueIndex(readModels).destinationsWithWorkDue(now - 3_600_000);
     expect(steps()).to.have.members([...nextTenant, ...nextRetrier, "events: status=? AND destinationUrlId>?"]);
   });
 
-  it("for what is due longest looks at each of them once more", async () => {
+  it("for the event that has been due longest looks at each destination once more", async () => {
     await new DueIndex(readModels).longestDue(now);
     expect(steps()).to.have.members([
       ...nextTenant, ...nextRetrier, ...nextPending, pendingOfPlace,
     ]);
   });
 
-  it("for who was deleted before all its events were cancelled goes from one to the next", async () => {
+  it("for deleted destinations with events to cancel goes from one to the next", async () => {
     await new DueIndex(readModels).deletedDestinations();
     expect(steps()).to.have.members(
       ["waiting: an index from its beginning", "waiting: destinationId>?"]);
@@ -351,7 +351,7 @@ describe("what SQLite does", () => {
     ]);
   });
 
-  it("for what master keys wrap looks at one index", async () => {
+  it("for the keys that master keys wrap looks at one index", async () => {
     await keyInventory(readModels, { masterKeyIds: ["a"] });
     expect(steps()).to.have.members(
       ["wrappedKeys: an index from its beginning", "wrappedKeys: masterKeyId=?"]);

@@ -35,7 +35,7 @@ describe("reading ahead", () => {
     const page = { collection: "things", order: { field: "name", descending: false }, limit: 4 };
     let told: (readonly SQLOutputValue[] | "end")[];
 
-    /** The names of a page of which each document took so long to look up. */
+    /** The names of a page where the lookup of each document takes so long. */
     function pageWhere(takesMs: number): unknown[] {
       told = [];
       let now = 0;
@@ -59,19 +59,19 @@ describe("reading ahead", () => {
       return queries.find(things, page).map(({ name }) => name);
     }
 
-    it("begins where a document is slow to come, with those that follow, and ends with the page", () => {
+    it("begins after a slow lookup, with the documents that follow, and ends with the page", () => {
       expect(pageWhere(1.2)).to.deep.equal(["a", "b", "c", "d"]);
       expect(told).to.deep.equal([["c", "d"], "end"]);
     });
 
-    it("is left where they come from memory", () => {
+    it("is not begun where documents come from memory", () => {
       expect(pageWhere(0.4)).to.deep.equal(["a", "b", "c", "d"]);
       expect(told).to.deep.equal([]);
     });
   });
 
   describe("in threads", () => {
-    /** Takes some milliseconds a key, in which the file is read. */
+    /** Takes some milliseconds for each key, in which the file is read. */
     const lookup = "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n, c_things WHERE name = ? LIMIT 20000) " +
       "SELECT count(*) FROM n";
     let ahead: ReadAhead;
@@ -81,20 +81,20 @@ describe("reading ahead", () => {
     });
     afterEach(() => ahead.close());
 
-    /** Whether somebody reads: the write-ahead log, where something is, cannot begin anew then. */
+    /** Whether a thread reads: a write-ahead log that holds something cannot be truncated then. */
     async function isRead(): Promise<boolean> {
       database.exec("DELETE FROM c_things WHERE name = 'z'; INSERT INTO c_things VALUES ('z')");
       return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 1;
     }
 
-    it("makes the lookups, and leaves those which nobody wants any more", async () => {
+    it("makes the lookups, and drops them once their query has ended", async () => {
       ahead.begin(lookup, Array.from({ length: 100_000 }, () => "a"));
       await eventually(isRead, (yes) => yes);
       ahead.end();
       await eventually(isRead, (yes) => !yes);
     });
 
-    it("makes none where no thread is to be had, and goes on once one is", async () => {
+    it("makes no lookups while the system gives no thread, and goes on once it does", async () => {
       await withoutThreads(() => ahead.begin(lookup, names));
       ahead.begin(lookup, Array.from({ length: 100_000 }, () => "a"));
       await eventually(isRead, (yes) => yes);

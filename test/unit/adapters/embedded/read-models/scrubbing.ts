@@ -4,7 +4,7 @@ import { SystemClock } from "../../../../../src/adapters/system/system-clock.ts"
 import type { CollectionDefinition } from "../../../../../src/ports/read-models.ts";
 import { position } from "../../../../support/position.ts";
 
-/** Takes a person out of the read models in the folder named, says so, and runs until it is killed. */
+/** Removes a person from the read models in the given folder, prints "removed", and runs until it is killed. */
 const people: CollectionDefinition = {
   name: "people", key: "id", personal: true, fields: { id: "id", email: "text" }, indexes: [],
 };

@@ -13,7 +13,7 @@ import { ManualClock } from "../../../../support/manual-clock.ts";
 import { position } from "../../../../support/position.ts";
 import { eventually } from "../../../../support/relay.ts";
 
-/** Marks found in any file of the folder. A process apart looks: closing a file here would drop SQLite's locks. */
+/** Marks found in any file of the folder, by another process: closing a file here would drop SQLite's locks. */
 function marksIn(folder: string): Set<string> {
   const found = execFileSync("sh", ["-c", `grep -rhaoE 'MARK[0-9]{6}!' "$0" | sort -u`, folder], { encoding: "utf8" });
   return new Set(found.split("\n").filter((line) => line !== ""));
@@ -27,7 +27,7 @@ const people: CollectionDefinition = {
   indexes: [["group", "email"], ["email"]],
 };
 
-describe("what was removed from personal read models", () => {
+describe("secure erase of values removed from personal read models", () => {
   let folder: string;
   let models: SqliteReadModels;
   let live: Map<string, string>;
@@ -69,7 +69,7 @@ describe("what was removed from personal read models", () => {
     }
   };
 
-  /** For moments the thread that moves the write-ahead log is in the way, as any reader may be. */
+  /** Tries again while the thread that moves the write-ahead log is in the way, as any reader may be. */
   const scrub = async () => {
     const problem = () => models.scrub().then(() => null, String);
     const last = await eventually(problem, (text) => text === null || !text.includes("in the way"));
@@ -82,7 +82,7 @@ describe("what was removed from personal read models", () => {
     return found.map(({ email }) => email);
   };
 
-  it("is gone from all files, and nothing else is", async () => {
+  it("erases them from all files, and nothing else", async () => {
     await churn();
     await scrub();
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
@@ -90,7 +90,7 @@ describe("what was removed from personal read models", () => {
     await apply([create(), takeAway()]);
   });
 
-  it("is taken out between queries, which see the whole collection all the time", async () => {
+  it("runs between queries, which see the whole collection all the time", async () => {
     await apply(Array.from({ length: 5_000 }, create));
     await apply([takeAway()]);
     const before = await models.count({ collection: "people" });
@@ -107,7 +107,7 @@ describe("what was removed from personal read models", () => {
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
   });
 
-  it("is taken out between writes, all of which are kept, and what they take away goes with it", async () => {
+  it("runs between writes, keeps all of them, and erases the values that they remove", async () => {
     await apply(Array.from({ length: 5_000 }, create));
     await apply([takeAway()]);
     const turn = { over: false, writes: 0 };
@@ -127,7 +127,7 @@ describe("what was removed from personal read models", () => {
     expect(await emails()).to.deep.equal([...live.values()].sort());
   });
 
-  it("is still due where it was removed while the rest was taken out", async () => {
+  it("is still due for a value that was removed while it ran", async () => {
     await apply(Array.from({ length: 2_000 }, create));
     await apply([takeAway()]);
     const reader = new DatabaseSync(join(folder, "read-models.db"), { readOnly: true });
@@ -142,7 +142,7 @@ describe("what was removed from personal read models", () => {
     reader.close();
   });
 
-  it("goes, though the process ended halfway through taking it out", async () => {
+  it("is completed though the process ended halfway through it", async () => {
     await churn();
     const failed = models.scrub().then(() => null, String);
     for (let turns = 0; turns < 3; turns += 1) await nextTurn();
@@ -158,7 +158,7 @@ describe("what was removed from personal read models", () => {
     expect(await emails()).to.deep.equal([...live.values()].sort());
   });
 
-  it("needs nothing where a change takes nothing away", async () => {
+  it("is not due where a change removes nothing", async () => {
     await models.close();
     const clock = new ManualClock();
     models = new SqliteReadModels(join(folder, "read-models.db"), clock);
@@ -173,7 +173,7 @@ describe("what was removed from personal read models", () => {
     expect(clock.pending).to.deep.equal([1_000]);
   });
 
-  it("goes by itself, though a process ended before it had", async () => {
+  it("runs automatically, though the process ended before it began", async () => {
     await churn();
     await models.close();
     open();
@@ -181,7 +181,7 @@ describe("what was removed from personal read models", () => {
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
   });
 
-  it("is written anew once, however long a reader is in the way, which is told", async () => {
+  it("rewrites the collection once, however long a reader is in the way, and reports the reader", async () => {
     await models.close();
     const file = join(folder, "read-models.db");
     const clock = new ManualClock();
@@ -210,7 +210,7 @@ describe("what was removed from personal read models", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
-  it("goes with everything when they are built anew", async () => {
+  it("erases all values when the read models are rebuilt", async () => {
     await churn();
     await models.reset([people], "2");
     await scrub();

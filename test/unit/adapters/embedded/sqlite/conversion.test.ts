@@ -29,7 +29,7 @@ interface Line {
   readonly percent?: number;
 }
 
-/** Fills a log of the present release as a killed process leaves it: a part is in the write-ahead log alone. */
+/** Fills a log of the present release as a killed process leaves it: a part is only in the write-ahead log. */
 function fillLog(dataDir: string, entries: number): void {
   const folder = temporaryFolder();
   const log = new LogFile(logPath(folder.path));
@@ -60,7 +60,7 @@ function asked(dataDir: string, sql: string): Record<string, unknown>[] {
 const rowsOf = (dataDir: string) => asked(dataDir, "SELECT * FROM log ORDER BY sequence");
 const countIn = (dataDir: string) => asked(dataDir, "SELECT count(*) AS entries FROM log")[0]!["entries"];
 
-/** The rows as the last of the releases to come has them. */
+/** The rows as the last of the future releases has them. */
 function converted(rows: readonly Record<string, unknown>[]): unknown[] {
   return rows.map((row) => ({ ...row, bytes: String(row["data"]).length, doubled: String(row["data"]).length * 2 }));
 }
@@ -72,7 +72,7 @@ const plan = (dataDir: string, of: Plan) => writeFileSync(join(dataDir, "..", "p
 const filesOf = (dataDir: string) => readdirSync(dataDir).filter((name) => !/-(shm|wal)$/.test(name)).toSorted();
 const draftsOf = (dataDir: string) => readdirSync(dataDir).filter((name) => name.endsWith(".converting"));
 
-/** What a process says until its end. */
+/** The output of a process until its end, and how it ended. */
 async function lifeOf(child: ChildProcess, onLine: (line: Line) => void = () => undefined) {
   const lines: Line[] = [];
   const errors: string[] = [];
@@ -89,7 +89,7 @@ async function lifeOf(child: ChildProcess, onLine: (line: Line) => void = () => 
 const run = (dataDir: string) =>
   lifeOf(spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, dataDir]));
 
-/** How far the process told that it was, over all conversions. */
+/** The progress that the process reported, over all conversions. */
 const progressOf = ({ version = 0, percent = 0 }: Line) => version * 100 + percent;
 
 describe("the conversion of a file of an older release", function () {
@@ -106,13 +106,13 @@ describe("the conversion of a file of an older release", function () {
 
   const bringUpHere = () => bringUp([nextLog(dataDir)], { clock: new SystemClock(), logger: quiet });
 
-  it("goes on after each of 20 kills, and has every entry in the end, and no old file any more", async () => {
+  it("goes on after each of 20 kills, and ends with every entry and without the old file", async () => {
     rmSync(logPath(dataDir));
     fillLog(dataDir, many);
     const rows = rowsOf(dataDir);
     let reached = 0;
     for (let kill = 1; kill <= 20; kill++) {
-      // Both conversions write 40,000 rows, and those of the step that a kill cuts short once more.
+      // Together the two conversions write 40,000 rows, and a step that a kill interrupts writes its rows once more.
       plan(dataDir, { dieAfter: 1_850 + kill * 7 });
       const { signal, lines, errors } = await run(dataDir);
       expect(signal, errors.join()).to.equal("SIGKILL");
@@ -134,7 +134,7 @@ describe("the conversion of a file of an older release", function () {
     expect(rowsOf(dataDir)).to.deep.equal(converted(rows));
   });
 
-  it("begins again where the file was changed since the kill: what was deleted then does not come back", async () => {
+  it("begins again where the file was changed since the kill: entries deleted since do not come back", async () => {
     plan(dataDir, { dieAfter: 1_000 });
     expect((await run(dataDir)).signal).to.equal("SIGKILL");
     expect(draftsOf(dataDir)).to.have.length(1);
@@ -152,7 +152,7 @@ describe("the conversion of a file of an older release", function () {
     expect(readFileSync(logPath(dataDir)).includes('"id-100"'), "the deleted entry").to.equal(false);
   });
 
-  it("leaves no copy of an entry in the file but the one that a deletion finds", async () => {
+  it("leaves only the copy of an entry that a deletion finds in the file", async () => {
     await bringUpHere();
     const database = new DatabaseSync(logPath(dataDir));
     database.exec("PRAGMA secure_delete = ON; UPDATE log SET id = '', type = '', metadata = '', data = ''");
@@ -160,7 +160,7 @@ describe("the conversion of a file of an older release", function () {
     expect(readFileSync(logPath(dataDir)).toString("latin1").match(/"number":\d+/g)).to.equal(null);
   });
 
-  it("leaves no draft to a release that goes on with the file as it is", async () => {
+  it("leaves no draft behind where a release keeps the file as it is", async () => {
     plan(dataDir, { dieAfter: 1_000 });
     await run(dataDir);
     const rows = rowsOf(dataDir);
@@ -169,7 +169,7 @@ describe("the conversion of a file of an older release", function () {
     expect(rowsOf(dataDir)).to.deep.equal(rows);
   });
 
-  it("is not begun while another program has the file open, and says so", async () => {
+  it("fails, and says why, while another program has the file open", async () => {
     const other = new DatabaseSync(logPath(dataDir), { readOnly: true });
     try {
       other.prepare("SELECT count(*) FROM log").get();
@@ -181,7 +181,7 @@ describe("the conversion of a file of an older release", function () {
     expect(formatOf(logPath(dataDir))!.version).to.equal(4);
   });
 
-  it("is what a restored backup of an older release gets, too", async () => {
+  it("is made of a restored backup of an older release, too", async () => {
     const rows = rowsOf(dataDir);
     const restored = join(folder.path, "restored");
     mkdirSync(restored);
@@ -212,13 +212,13 @@ describe("the conversion of a file on a disk", function () {
   const own = onOwnDisk();
   beforeEach(() => fillLog(own.dataDir, few));
 
-  it("only renames a draft that was whole when the process was killed", async () => {
+  it("only renames a draft that was complete when the process was killed", async () => {
     const rows = rowsOf(own.dataDir);
     for (const version of [3, 4]) {
       plan(own.dataDir, { dieAfter: 1_500 });
       expect((await lifeOf(own.run(script))).signal).to.equal("SIGKILL");
       const [draft] = draftsOf(own.dataDir);
-      // It is opened to be gone on with, and to be synced once it is whole.
+      // The draft is opened twice: to continue the conversion, and to be synced once it is complete.
       plan(own.dataDir, {});
       own.disk.dieAt("opened", `/${draft}`, 2);
       expect((await lifeOf(own.run(script))).signal).to.equal("SIGKILL");
@@ -231,7 +231,7 @@ describe("the conversion of a file on a disk", function () {
     expect(rowsOf(own.dataDir)).to.deep.equal(converted(rows));
   });
 
-  it("loses nothing where the power goes with the process, whatever was not synced", async () => {
+  it("loses nothing in a power failure, whichever unsynced writes are lost", async () => {
     const rows = rowsOf(own.dataDir);
     let changes = 0;
     for (const survives of [() => false, () => (changes += 1) % 2 === 0, () => true]) {
@@ -247,16 +247,16 @@ describe("the conversion of a file on a disk", function () {
       own.disk.losePower({ survives: () => version === 3, torn: true });
     }
     expect((await lifeOf(own.run(script))).code).to.equal(0);
-    // What is written to the file from now on must not go with its name.
+    // Later writes to the file must not be lost with its name.
     own.disk.losePower({ survives: () => false, torn: false });
     expect(rowsOf(own.dataDir)).to.deep.equal(converted(rows));
-    // Drafts may be back.
+    // The power failure may have brought drafts back.
     expect((await lifeOf(own.run(script))).code).to.equal(0);
     expect(filesOf(own.dataDir)).to.deep.equal(["log.db"]);
   });
 
   for (const [error, state] of [["ENOSPC", "is full"], ["EIO", "fails"]] as const) {
-    it(`fails in one line where the disk ${state}, and gives its room back`, async () => {
+    it(`fails with one line where the disk ${state}, and frees its space`, async () => {
       const rows = rowsOf(own.dataDir);
       plan(own.dataDir, { waitAfter: 1_000 });
       const child = own.run(script);
@@ -264,7 +264,7 @@ describe("the conversion of a file on a disk", function () {
       const { code, errors, percents } = await lifeOf(child, ({ message }) => {
         if (message !== "waiting") return;
         own.disk.anomaly({ error, writes: 1, syncs: error === "EIO" ? 1 : 0 });
-        // It may come before the process has stopped.
+        // Repeated, since a signal that comes before the process has stopped is without effect.
         nudge = setInterval(() => child.kill("SIGCONT"), 10);
       });
       clearInterval(nudge);

@@ -5,7 +5,7 @@ import type { Logger } from "../../../../../src/ports/telemetry.ts";
 import { nextLog } from "../../../../support/next-log.ts";
 import { quiet } from "../../../../support/telemetry.ts";
 
-/** What becomes of the process. */
+/** When the process dies or waits. */
 export interface Plan {
   /** It is killed once it has written so many rows, in the middle of a step. */
   readonly dieAfter?: number;
@@ -14,8 +14,8 @@ export interface Plan {
 }
 
 /**
- * Converts the log in the folder named, as `plan.json` beside the folder says. Prints what the relay would log, a JSON
- * line each, and on standard error why a conversion failed.
+ * Converts the log in the given folder, as `plan.json` beside the folder says. Prints the relay's log messages, each
+ * as a line of JSON, and on standard error the message of a conversion that failed.
  */
 const dataDir = process.argv[2]!;
 const { dieAfter, waitAfter } = JSON.parse(readFileSync(join(dataDir, "..", "plan.json"), "utf8")) as Plan;

@@ -18,7 +18,7 @@ describe("the lock on the data folder", () => {
     process.execPath, [new URL("./locking.ts", import.meta.url).pathname, dataDir], { encoding: "utf8" },
   );
 
-  it("keeps this process and others from locking it once more, until it is unlocked", () => {
+  it("keeps this process and others from locking it again, until it is unlocked", () => {
     const unlock = lockDataFolder(dataDir);
     const message = `the data folder ${dataDir} is in use by another process`;
     expect(() => lockDataFolder(dataDir)).to.throw(message);

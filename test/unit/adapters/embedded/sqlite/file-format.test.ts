@@ -21,7 +21,7 @@ describe("the format of a database file", () => {
   });
   afterEach(() => folder.remove());
 
-  /** Makes a file with a table, and leaves it as a kill would: whatever is written last is in its write-ahead log. */
+  /** Makes a file with a table, and leaves it as a kill would: the last writes are in its write-ahead log. */
   function make(name: string, ...sqls: readonly string[]): string {
     const made = join(folder.path, "made");
     const target = join(folder.path, name);
@@ -34,13 +34,13 @@ describe("the format of a database file", () => {
     rmSync(made);
     return target;
   }
-  /** The names, contents and times of all files but those that SQLite shares memory by. */
+  /** The names, contents and times of all files except SQLite's shared-memory files. */
   const contents = () => readdirSync(folder.path).filter((name) => !name.endsWith("-shm")).toSorted()
     .map((name) => [name, readFileSync(join(folder.path, name)), statSync(join(folder.path, name)).mtimeMs]);
   const kept = (file: string, format = own): KeptFile => ({ path: file, format, converters: [] });
   const bringUpAll = (...files: readonly KeptFile[]) => bringUp(files, { clock: new SystemClock(), logger: quiet });
 
-  it("is what the file was marked with, also where only the write-ahead log says so, and in a backup", () => {
+  it("is the one marked in the file, also where the mark is only in the write-ahead log, and in a backup", () => {
     make("some.db", marking(own));
     expect(formatOf(path)).to.deep.equal(own);
     mkdirSync(join(folder.path, "backup"));
@@ -48,7 +48,7 @@ describe("the format of a database file", () => {
     expect(formatOf(join(folder.path, "backup", "some.db"))).to.deep.equal(own);
   });
 
-  it("is the first one where tables but no mark are there, and none without a file or a table", () => {
+  it("is version 1 for a file with tables but no mark, and none without a file or a table", () => {
     expect(formatOf(path)).to.equal(null);
     writeFileSync(path, "");
     expect(formatOf(path)).to.equal(null);
@@ -70,7 +70,7 @@ describe("the format of a database file", () => {
     expect(before).to.have.length(1);
   });
 
-  it("of a newer release is refused with the name of the release, before any file is written", async () => {
+  it("of a newer release is refused with the release's name, before any file is written", async () => {
     const older = make("older.db", marking({ version: 4, release: "1.0.0" }));
     const newer = make("newer.db", marking({ version: 6, release: "2.0.10" }));
     const before = contents();
@@ -96,7 +96,7 @@ describe("the format of a database file", () => {
     expect(readdirSync(folder.path)).to.deep.equal(["some.db"]);
   });
 
-  it("is to be this release's where a file is only read", () => {
+  it("must be this release's where a file is only read", () => {
     for (const good of [null, own]) expect(() => requireFormat(good, own)).to.not.throw();
     expect(() => requireFormat({ version: 1, release: "0.1.0" }, own))
       .to.throw("is of version 1: a start of the relay brings it to version 5");
@@ -106,7 +106,7 @@ describe("the format of a database file", () => {
       .to.throw("is of version 6, which needs a later release; this one reads 5");
   });
 
-  it("of a damaged file is not told: the error names the file", async () => {
+  it("of a damaged file is unknown: the error names the file", async () => {
     writeFileSync(path, "nonsense".repeat(1000));
     expect((await failureOf(bringUpAll(kept(path)))).message).to.equal(`${path}: file is not a database`);
   });

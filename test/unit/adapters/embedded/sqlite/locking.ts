@@ -1,6 +1,6 @@
 import { lockDataFolder } from "../../../../../src/adapters/embedded/sqlite/data-folder-lock.ts";
 
-/** Locks the folder named, unlocks it, and prints how that went. */
+/** Locks the given folder, unlocks it, and prints "locked" or the error. */
 try {
   lockDataFolder(process.argv[2]!)();
   process.stdout.write("locked");

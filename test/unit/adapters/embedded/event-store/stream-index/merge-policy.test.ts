@@ -20,7 +20,7 @@ function run(flushes: readonly number[], fanout: number) {
 }
 
 describe("the merging of segments", () => {
-  it("keeps few segments and rewrites a record seldom, whatever the sizes of the flushes", () => {
+  it("keeps few segments and rewrites a record seldom, for flushes of any size", () => {
     const sizes = fc.array(fc.integer({ min: 100, max: 900 }), { minLength: 1, maxLength: 300 });
     fc.assert(fc.property(sizes, fc.integer({ min: 2, max: 5 }), (flushes, fanout) => {
       const { most, segments, written } = run(flushes, fanout);
@@ -32,13 +32,13 @@ describe("the merging of segments", () => {
     }));
   });
 
-  it("merges as many flushes of one size as the fan-out says", () => {
+  it("merges flushes of one size when they are as many as the fan-out", () => {
     expect(run(Array<number>(3).fill(100), 4).segments).to.have.length(3);
     expect(run(Array<number>(4).fill(100), 4).segments).to.deep.equal([{ records: 400 }]);
     expect(run(Array<number>(5).fill(100), 4).segments).to.deep.equal([{ records: 400 }, { records: 100 }]);
   });
 
-  it("leaves a large segment alone while small ones come", () => {
+  it("does not merge a large segment with small ones", () => {
     const segments = [100_000, 100, 100, 100].map((records) => ({ records }));
     expect(dueForMerge(segments, 100, 4)).to.deep.equal([]);
   });

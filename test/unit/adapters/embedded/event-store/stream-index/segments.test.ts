@@ -27,7 +27,7 @@ function write(path: string, entries: readonly Entry[]): Segment {
   return Segment.adopt(path, writeSegment(path, memtable.words, memtable.count));
 }
 
-/** Streams' entries interleaved at random, as a log has them; `first` is the sequence of the first. */
+/** Entries of several streams interleaved at random, as in a log; `first` is the sequence of the first entry. */
 function logOf(lengths: readonly number[], first: number, mix: number): Entry[] {
   const left = lengths.map((length, at) => ({ stream: `event-${first}-${at}`, length, next: 0 }));
   const entries: Entry[] = [];
@@ -66,7 +66,7 @@ describe("index segments", () => {
     minLength: 1, maxLength: 20,
   });
 
-  it("find every entry again, and none of a stream they do not hold", () => {
+  it("find every entry, and none of a stream that they do not hold", () => {
     fc.assert(fc.property(lengths, fc.nat(), fc.constantFrom(1, 2 ** 32 - 50, 2 ** 45), (streams, mix, first) => {
       const entries = logOf(streams, first, mix);
       const path = newPath();
@@ -83,7 +83,7 @@ describe("index segments", () => {
     }), { numRuns: 40 });
   });
 
-  it("hold after a merge what they held before, once", async () => {
+  it("hold after a merge each entry of the inputs, once", async () => {
     const inputs = fc.array(lengths, { minLength: 1, maxLength: 5 });
     await fc.assert(fc.asyncProperty(inputs, fc.nat(), async (parts, mix) => {
       const paths: string[] = [];
@@ -104,7 +104,7 @@ describe("index segments", () => {
     }), { numRuns: 15 });
   });
 
-  it("keep a deletion as the entry it stands for, once", () => {
+  it("keep a deletion as the last entry of its stream, once", () => {
     const memtable = new Memtable(4);
     for (const revision of [0, 1]) memtable.add("event-1", revision, revision + 1, false);
     memtable.add("event-1", 1, 2, true);
@@ -117,11 +117,11 @@ describe("index segments", () => {
     segment.close();
   });
 
-  it("part names whose hashes share a half, and so when merged", async () => {
+  it("tell apart names whose hashes share a half, also after a merge", async () => {
     const hashes = [7, 2 ** 32 - 1, 0, 2 ** 31, 9].map((lo) => ({ hi: 5, lo }));
     const names = Array.from({ length: 600 }, (_, at) => hashes[at] ?? { hi: 5, lo: 1000 + (at * 7919) % 600 });
     const paths = [0, 1].map((half) => {
-      // Records as a memtable has them, each of a name of its own.
+      // Records as a memtable has them, each of another name.
       const records = names.flatMap(({ hi, lo }, at) => at % 2 === half ? [hi, lo, 0, at + 1, 0, 0xffff_ffff] : []);
       const path = newPath();
       writeSegment(path, Uint32Array.from(records), names.length / 2);
@@ -138,7 +138,7 @@ describe("index segments", () => {
     for (const segment of [even, odd, both]) segment!.close();
   });
 
-  it("hold more blocks than they have room for at first", () => {
+  it("hold more blocks than their first buffer has room for", () => {
     const memtable = new Memtable(262_200);
     for (let revision = 0; revision < 262_200; revision++) memtable.add("event-1", revision, revision + 1, false);
     const path = newPath();
@@ -157,7 +157,7 @@ describe("index segments", () => {
     await stop.then(() => expect.fail("went on"), (error: Error) => expect(error.message).to.equal("stop"));
   });
 
-  it("notice every damaged byte before they answer from it", () => {
+  it("detect every damaged byte before they answer from it", () => {
     const entries = logOf([300, 2, 2, 90], 1, 7);
     const path = newPath();
     write(path, entries).close();
@@ -185,7 +185,7 @@ describe("index segments", () => {
     }
   });
 
-  it("take what the disk cannot read for damage", () => {
+  it("report a failed read of the disk as damage", () => {
     const path = newPath();
     const segment = write(path, logOf([3], 1, 1));
     const { readSync } = fs;
@@ -201,7 +201,7 @@ describe("index segments", () => {
     }
   });
 
-  it("leave no file open that is damaged or cannot be written, nor one they were to be merged from", async () => {
+  it("leave no file open that is damaged or cannot be written, nor an input of a failed merge", async () => {
     const [input, damaged] = [newPath(), newPath()];
     write(input, logOf([3], 1, 1)).close();
     writeFileSync(damaged, "nonsense");
@@ -222,7 +222,7 @@ describe("index segments", () => {
     }
   });
 
-  it("are asked in vain for few strangers", () => {
+  it("have a Bloom filter that rules out nearly all unknown streams", () => {
     const names = 20_000;
     const words = new Uint32Array(bloomWords(names));
     for (let at = 0; at < names; at++) addToBloom(words, hashStream(`event-${at}`));
@@ -234,7 +234,7 @@ describe("index segments", () => {
     expect(strangers / names).to.be.below(0.02);
   });
 
-  it("rest on hashes that spread and never change", () => {
+  it("use hashes that spread evenly and never change", () => {
     const seen = new Set<string>();
     const halves = [new Set<number>(), new Set<number>()];
     for (let at = 0; at < 50_000; at++) {

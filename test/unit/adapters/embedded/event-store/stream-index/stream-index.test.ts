@@ -34,7 +34,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("merge" as const), at: fc.nat(5), length }) },
 );
 
-/** The index under test beside the log it is an index of, which is its model. */
+/** The index under test beside its log, which is the model. */
 class Both {
   readonly log: (Located & { readonly stream: string; gone: boolean })[] = [];
   readonly #folder: string;
