@@ -14,7 +14,7 @@ import { eventually } from "../support/relay.ts";
 import { WrittenLog } from "../support/written-log.ts";
 import { openProcess } from "./mongodb/support.ts";
 
-/** Read models as one process has them: what they answer, and what writes them. */
+/** Read models as one process has them: a reader and a writer. */
 interface Opened {
   readonly reader: ReadModels;
   readonly writer: ReadModelWriter & Pick<ReadModels, "find" | "get">;
@@ -67,7 +67,7 @@ async function contentsOf(models: ReadModels, expected: Contents): Promise<Conte
 
 const newerTypes = ["DeliveryFailed", "CircuitOpened", "TenantRenamed", "UserRoleChanged"];
 
-/** Events that fail, are retried, delivered, replayed, and given up; of some facts a newer release is needed. */
+/** Events that fail, are retried, delivered, replayed, and given up; only a newer release reads some of the facts. */
 function writeTo(log: WrittenLog): void {
   const step = (action: string, which: number) => ({ action, which, number: which, after: 5_000 });
   const lives = Array.from({ length: 12 }, (_, which) => [
@@ -102,7 +102,7 @@ for (const [name, newEngine] of Object.entries(engines)) {
 
     afterEach(() => engine.remove());
 
-    /** One process projects until `isDone`, or its n-th amendment is lost, before it was written or after. */
+    /** Projects as one process until `isDone`, or until it dies at its n-th amendment, before or after writing it. */
     async function project(
       isDone: (reader: ReadModels) => Promise<boolean>,
       death: { readonly at: number; readonly written: boolean } = { at: Infinity, written: false },
@@ -146,7 +146,7 @@ for (const [name, newEngine] of Object.entries(engines)) {
       expect(found).to.deep.equal(expected);
     }
 
-    it("are as if each entry had been read in its turn, whichever amendment a process dies at", async () => {
+    it("equal a projection in log order, even when a process dies at any amendment", async () => {
       await project(covers);
       await expectInOrder();
       log.upgrade();
@@ -159,7 +159,7 @@ for (const [name, newEngine] of Object.entries(engines)) {
       await expectInOrder();
     });
 
-    it("wait again for a release that builds the read models anew, and are there again with the next", async () => {
+    it("wait again when an older release rebuilds the read models, and return with the newer release", async () => {
       await project(covers);
       const readable = log.entries.slice();
       log.upgrade();

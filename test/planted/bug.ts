@@ -8,7 +8,7 @@ export interface Change {
 /** A bug that a test is to catch. */
 export interface Bug {
   readonly name: string;
-  /** What no longer holds with it. */
+  /** The property that the bug violates. */
   readonly breaks: string;
   readonly changes: readonly Change[];
   /** The test files that are to catch it. */

@@ -8,7 +8,7 @@ const readModels = "src/adapters/embedded/read-models";
 const sending = "src/application/delivery";
 const dispatchers = "src/workers/delivery";
 
-/** What the log promises. */
+/** Promises of the log. */
 const store: readonly Bug[] = [
   {
     name: "no-sync",
@@ -45,7 +45,7 @@ const store: readonly Bug[] = [
   },
   {
     name: "look-up-skips-a-segment",
-    breaks: "a stream is found whichever segment has it",
+    breaks: "a stream is found in every segment",
     changes: [{
       file: `${index}/stream-index.ts`,
       from: "let at = this.#segments.length - 1; at >= 0; at--",
@@ -82,7 +82,7 @@ const store: readonly Bug[] = [
   },
 ];
 
-/** What is derived from the log, and what follows it. */
+/** Promises of the read models and of the workers that follow the log. */
 const derived: readonly Bug[] = [
   {
     name: "checkpoint-before-documents",
@@ -120,7 +120,7 @@ const derived: readonly Bug[] = [
   },
   {
     name: "forwarder-checkpoint-before-publish",
-    breaks: "what was accepted is published, were it twice",
+    breaks: "every accepted event is published at least once",
     changes: [{
       file: "src/workers/forwarder.ts",
       from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n    this.#checkpoint = upTo;",
@@ -141,7 +141,7 @@ const derived: readonly Bug[] = [
   },
   {
     name: "batch-projected-while-a-late-stream-is-in-doubt",
-    breaks: "nothing is projected until it is known whether a late stream is back",
+    breaks: "nothing is projected while the return of a late stream is in doubt",
     changes: [{
       file: "src/workers/projection/projection-run.ts",
       from: "this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)))",
@@ -151,7 +151,7 @@ const derived: readonly Bug[] = [
   },
   {
     name: "erased-tenant-projected-again",
-    breaks: "read models hold nothing of an erased tenant, whatever the log still gives",
+    breaks: "read models hold nothing of an erased tenant, even if the log still does",
     changes: [{
       file: "src/workers/projection/batches.ts",
       from: "prepare(await this.#erased.without(entries))",
@@ -161,7 +161,7 @@ const derived: readonly Bug[] = [
   },
 ];
 
-/** What a receiver may rely on. */
+/** Promises to receivers. */
 const delivery: readonly Bug[] = [
   {
     name: "claim-not-awaited",
@@ -221,7 +221,7 @@ const delivery: readonly Bug[] = [
   },
   {
     name: "cancelled-in-turn",
-    breaks: "what waits for a deleted destination is cancelled at once, whatever is under way",
+    breaks: "waiting events of a deleted destination are cancelled without waiting for open attempts",
     changes: [{
       file: "src/workers/delivery/dispatcher.ts",
       from: "const room = () => windowSize - this.#cancellations.activeCount;",
@@ -247,19 +247,19 @@ const delivery: readonly Bug[] = [
   },
   {
     name: "crash-counts-for-the-circuit",
-    breaks: "a crash suspends no receiver that is well",
+    breaks: "a crash suspends no healthy receiver",
     changes: [{ file: `${sending}/outcome.ts`, from: "return !ownFailures.has(outcome.reason) && ", to: "return " }],
     tests: ["test/e2e/healthy-receivers.test.ts", "test/unit/workers/lost-attempts.test.ts"],
   },
   {
     name: "dead-have-their-leases",
-    breaks: "what a process had under way that is dead for certain is sent again at once",
+    breaks: "open attempts of a process that is certainly dead are made again at once",
     changes: [{ file: `${dispatchers}/workers.ts`, from: "return !this.#isLogShared && ", to: "return false && " }],
     tests: ["test/e2e/healthy-receivers.test.ts"],
   },
   {
     name: "dead-take-places",
-    breaks: "what a process had under way that is dead for certain takes no place of the limit",
+    breaks: "open attempts of a process that is certainly dead take no slot of the limit",
     changes: [{ file: `${dispatchers}/ownership.ts`, from: "workerId && !workers.isGone(worker)", to: "workerId" }],
     tests: ["test/e2e/healthy-receivers.test.ts"],
   },
@@ -271,7 +271,7 @@ const delivery: readonly Bug[] = [
   },
   {
     name: "stale-failures-open-the-circuit",
-    breaks: "attempts under way when the circuit opened do not move it",
+    breaks: "attempts that were open when the circuit opened do not move it",
     changes: [{
       file: "src/domain/circuit/circuit.ts",
       from: "if (!isOfProbe(state, command)) return [];",
@@ -311,7 +311,7 @@ const delivery: readonly Bug[] = [
   },
 ];
 
-/** What nobody may do. */
+/** Actions that the relay must refuse. */
 const refused: readonly Bug[] = [
   {
     name: "redirect-followed",
@@ -342,7 +342,7 @@ const refused: readonly Bug[] = [
   },
   {
     name: "judged-is-not-connected",
-    breaks: "what is connected to is the address that was judged",
+    breaks: "connections go to the checked address",
     changes: [{
       file: "src/adapters/outbound/guarded-agent.ts",
       from: "const racers = { addresses, port",
@@ -352,7 +352,7 @@ const refused: readonly Bug[] = [
   },
   {
     name: "tenant-not-checked",
-    breaks: "nobody changes another tenant's events",
+    breaks: "no tenant changes another tenant's events",
     changes: [{
       file: "src/application/commands/events.ts",
       from: "      requireOwn(event, caller, \"event\");\n",
@@ -441,5 +441,5 @@ const refused: readonly Bug[] = [
   },
 ];
 
-/** Every bug the tests are held to. */
+/** Every bug that the tests must catch. */
 export const bugs: readonly Bug[] = [...store, ...converted, ...derived, ...delivery, ...refused];

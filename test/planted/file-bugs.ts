@@ -3,7 +3,7 @@ import type { Bug } from "./bug.ts";
 const file = "src/adapters/embedded/sqlite/conversion.ts";
 const tests = ["test/unit/adapters/embedded/sqlite/conversion.test.ts"];
 
-/** What the conversion of a file promises. */
+/** Promises of the conversion of a file. */
 export const converted: readonly Bug[] = [
   {
     name: "new-file-without-its-name",

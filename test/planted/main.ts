@@ -4,8 +4,8 @@ import { obstacleTo, plant, scratchCopy } from "./plant.ts";
 import { failuresOf } from "./tests.ts";
 
 /**
- * Plants each bug of `bugs.ts`, or those named, in a scratch copy of the source, one at a time, and runs the tests
- * that are to catch it. Prints a row for each; ends with code 1 when one is missed or does not apply any more.
+ * Plants each bug of `bugs.ts`, or the named bugs, in a scratch copy of the source, one at a time, and runs the tests
+ * that are to catch it. Prints a row for each; exits with code 1 when a bug is missed or no longer applies.
  */
 const wanted = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
 
@@ -20,7 +20,7 @@ process.once("exit", remove);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
 const width = Math.max(...bugs.map(({ name }) => name.length));
-/** Tests that were seen to pass. */
+/** Tests that have passed without a bug. */
 const sound = new Set<string>();
 let missed = 0;
 
@@ -35,7 +35,7 @@ process.exitCode = missed === 0 ? 0 : 1;
 async function verdictOn(bug: Bug): Promise<{ readonly caught: boolean; readonly text: string }> {
   const obstacle = obstacleTo(bug.changes, root);
   if (obstacle !== null) return { caught: false, text: `DOES NOT APPLY: ${obstacle}` };
-  // A test that fails anyway catches nothing.
+  // A test that fails without the bug, too, catches nothing.
   const key = JSON.stringify([bug.tests, bug.only]);
   const before = sound.has(key) ? [] : await failuresOf(root, bug);
   if (before.length > 0) return { caught: false, text: `FAILS WITHOUT IT: ${before[0]}` };

@@ -14,7 +14,7 @@ export function scratchCopy(): { readonly root: string; readonly remove: () => v
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** Why changes do not apply to the source under `root`, that of the project unless said; null when they do. */
+/** Why changes do not apply to the source under `root`, the project itself by default; null when they do. */
 export function obstacleTo(changes: readonly Change[], root = project): string | null {
   for (const change of changes) {
     const found = read(root, change).split(change.from).length - 1;
@@ -24,7 +24,7 @@ export function obstacleTo(changes: readonly Change[], root = project): string |
   return null;
 }
 
-/** Makes changes to the source under `root`; answers how to take them back. Throws when they do not apply. */
+/** Changes the source under `root`; the result takes the changes back. Throws when they do not apply. */
 export function plant(changes: readonly Change[], root: string): () => void {
   const obstacle = obstacleTo(changes, root);
   if (obstacle !== null) throw new Error(`no longer applies: ${obstacle}`);

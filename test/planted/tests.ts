@@ -4,18 +4,18 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Bug } from "./bug.ts";
 
-/** Longer than any of them takes: with a bug in it, a test may wait for ever. */
+/** Longer than any test takes: with a bug planted, a test may wait for ever. */
 const patienceMs = 240_000;
 
-/** A report of mocha's in JSON, as far as it is read. */
+/** The fields used of mocha's JSON report. */
 interface Report {
   readonly stats: { readonly tests: number };
   readonly failures: readonly { readonly fullTitle: string }[];
 }
 
 /**
- * The titles of the tests that fail, the first at least, of those that are to catch the bug; run in the copy of the
- * project under `root`, as it stands. Throws when no test ran.
+ * Runs the tests that are to catch the bug in the copy of the project under `root`, up to the first failure; the
+ * titles of failed tests. Throws when no test ran.
  */
 export async function failuresOf(root: string, { tests, only }: Pick<Bug, "tests" | "only">): Promise<string[]> {
   const path = join(root, "report.json");
@@ -36,14 +36,14 @@ export async function failuresOf(root: string, { tests, only }: Pick<Bug, "tests
   return failures.map(({ fullTitle }) => fullTitle);
 }
 
-/** Whether it ended by itself in time. Takes along what it started: a failed test may leave a process behind. */
+/** Whether the child ended by itself in time. Kills its process group: a failed test may leave processes behind. */
 async function endOf(child: ChildProcess): Promise<boolean> {
   let inTime = true;
   const endGroup = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
-      // Nothing of it is left.
+      // No process of the group is left.
     }
   };
   const timer = setTimeout(() => {

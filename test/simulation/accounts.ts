@@ -1,17 +1,17 @@
 import type { Caller } from "../../src/application/caller.ts";
 import { hostOf } from "./receivers.ts";
 
-/** A destination as its users know it. */
+/** A destination from the view of its users. */
 export interface Destination {
   readonly id: string;
   token: string;
-  /** A token that was replaced, and when that was told. */
+  /** The last replaced token, and when its replacement was acknowledged. */
   former: { readonly token: string; readonly since: number } | undefined;
-  /** Whether a change of the token, or of what it leads to, was ever asked for. */
+  /** Whether a change of the token or of the status was ever requested, or the removal. */
   changed: boolean;
 }
 
-/** A tenant as its users know it. */
+/** A tenant from the view of its users. */
 export interface Account {
   readonly caller: Caller;
   readonly email: string;

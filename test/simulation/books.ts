@@ -15,7 +15,7 @@ interface Told {
   readonly payload: string;
 }
 
-/** What producers were told and what receivers saw, held against the {@link Model} as it happens. */
+/** Compares the answers to producers and the calls of receivers with the {@link Model}, as they happen. */
 export class Books implements CallWatcher {
   /** Signing secrets that were ever in force, by tenant. */
   readonly #secrets = new Map<string, Set<string>>();
@@ -23,12 +23,12 @@ export class Books implements CallWatcher {
   readonly #model: Model;
   readonly #queue: SimulatedQueue;
   readonly #now: () => number;
-  /** How long news may take to reach everybody who must know, ms. */
+  /** The longest time until a fact has reached all processes that need it, ms. */
   readonly #newsMs: number;
-  /** How long a claim may take that is under way, however long its claimer is held up, ms. */
+  /** The longest time of a claim on its way, without the stall of its claimer, ms. */
   readonly #claimMs: number;
   readonly #underWay = new Map<string, Set<Call>>();
-  /** The acceptance a producer was told of, by tenant and key. */
+  /** The event that a producer got 202 for, by tenant and key. */
   readonly #byKey = new Map<string, EventRecord>();
 
   constructor(
@@ -41,7 +41,7 @@ export class Books implements CallWatcher {
     this.#claimMs = parts.claimMs;
   }
 
-  /** Learns from the log what requests may be signed with. */
+  /** Learns the secrets for signing requests from the log. */
   learn(entries: readonly RecordedEvent[]): void {
     for (const { data } of entries) {
       const { tenantId = "", webhookSecret } = data as { readonly tenantId?: string; readonly webhookSecret?: string };
@@ -50,7 +50,7 @@ export class Books implements CallWatcher {
     }
   }
 
-  /** A producer was told 202. */
+  /** A producer got 202. */
   accepted(told: Told): void {
     const event = this.#told(told);
     if (told.key === undefined) return;
@@ -59,32 +59,32 @@ export class Books implements CallWatcher {
     this.#byKey.set(name, event);
   }
 
-  /** A producer was told 200. */
+  /** A producer got 200. */
   duplicate(told: Told): void {
     this.#told(told);
   }
 
   #told(told: Told): EventRecord {
     const event = this.#model.events.get(told.eventId);
-    hold(event !== undefined, "nothing acknowledged is lost", () => told.eventId);
-    hold(event.tenantId === told.tenantId, "no tenant sees another's", () => told.eventId);
+    hold(event !== undefined, "no acknowledged event is lost", () => told.eventId);
+    hold(event.tenantId === told.tenantId, "no tenant sees another's data", () => told.eventId);
     hold(event.idempotencyKey === (told.key ?? null), "an event keeps its key", () => told.eventId);
     return event;
   }
 
-  /** Told of every fact as it becomes durable: who claims an attempt or a probe must have the destination to itself. */
+  /** Checks facts as they become durable: only the owner of a destination may claim an attempt or a probe. */
   claimed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
     for (const { type, data } of entries) {
       if (type === "DeliveryAttemptStarted") this.#mayBegin(data as { readonly destinationId: string }, by);
       if (type !== "DeliveryAttemptStarted" && type !== "CircuitProbeClaimed") continue;
       const { eventId, destinationId } = data as { readonly eventId: string; readonly destinationId: string };
       const until = this.#queue.hadUntil(by, destinationId);
-      hold(until >= this.#now() - this.#claimMs, "only who has a destination claims its attempts",
+      hold(until >= this.#now() - this.#claimMs, "only a destination's owner claims its attempts",
         () => `${eventId} by ${by.name}, which had it until ${until.toFixed(0)}`);
     }
   }
 
-  /** A process was told what its receiver answered: by 429 that wants no new attempt for a while. */
+  /** A process received a result: a 429 asks for a pause before the next attempt. */
   heard({ process, eventId, result }: Call): void {
     const destination = this.#model.destinations.get(this.#model.events.get(eventId)?.destinationId ?? "");
     if (!destination || !result?.answered || result.statusCode !== 429) return;
@@ -98,11 +98,11 @@ export class Books implements CallWatcher {
     const destination = this.#model.destinations.get(destinationId);
     const now = this.#now();
     const { clocksApartMs } = this.#model.rules;
-    // When a fact was decided that tells of one is known no better than when it was written.
+    // A pause known from the log was decided before its fact was written, by the clock of another process.
     const unsureMs = clocksApartMs + this.#newsMs;
     const pause = destination?.pauses.find(({ by: whose, from, until }) =>
       (whose === null || whose === by) && now > from + this.#newsMs && now < until - (whose ? 0 : unsureMs));
-    hold(pause === undefined, "who asks for a pause is left alone", () =>
+    hold(pause === undefined, "a pause that a receiver asked for is kept", () =>
       `${destinationId}: from ${pause?.from.toFixed(0)} to ${pause?.until.toFixed(0)}, now ${now.toFixed(0)}`);
   }
 
@@ -111,15 +111,15 @@ export class Books implements CallWatcher {
     const what = `${call.eventId} attempt ${call.attempt} by ${call.process.name}`;
     this.calls.push(call);
     const attempt = event?.attempts[call.attempt - 1];
-    // What a purge took may have begun again before the request went out.
+    // A purged event may have been accepted again before the request was sent.
     const before = this.#model.former.some(({ id }) => id === call.eventId);
-    hold(attempt !== undefined || before, "nothing is sent without a claim", () => what);
+    hold(attempt !== undefined || before, "no request is sent without a claim", () => what);
     if (!event || !attempt) return;
     hold(before || attempt.call === undefined, "one request for an attempt", () => what);
     attempt.call = call;
     hold(call.body === event.payload || before, "the stored bytes are sent", () => what);
     hold(call.url === attempt.url, "a request goes where the claim says", () => what);
-    hold(attempt.by === call.process, "nothing is sent without a claim", () => what);
+    hold(attempt.by === call.process, "no request is sent without a claim", () => what);
     hold(call.host.startsWith(`${event.tenantId}.`), "no tenant's events go to another's receiver", () => what);
     const signatures = [...(this.#secrets.get(event.tenantId) ?? [])].map((secret) =>
       `sha256=${createHmac("sha256", secret).update(call.body).digest("hex")}`);
@@ -135,7 +135,7 @@ export class Books implements CallWatcher {
     const turnedDown = bearer === undefined ? undefined : this.calls.find((other) =>
       other.process === process && other.proof.bearer === bearer && other.result?.answered &&
       other.result.statusCode === 401);
-    hold(turnedDown === undefined, "a token that was turned down is not shown again", () => `${what}: ${bearer}`);
+    hold(turnedDown === undefined, "a rejected token is not sent again", () => `${what}: ${bearer}`);
   }
 
   over(call: Call): void {
@@ -144,7 +144,7 @@ export class Books implements CallWatcher {
     const attempt = event?.attempts[call.attempt - 1];
     if (attempt?.call !== call) return;
     const tookMs = this.#now() - attempt.claimedAt;
-    hold(tookMs <= this.#model.rules.leaseMs, "a request is over before its lease is", () =>
+    hold(tookMs <= this.#model.rules.leaseMs, "a request ends before its lease", () =>
       `${call.eventId} attempt ${call.attempt}: ${tookMs.toFixed(0)} ms after its claim`);
   }
 
@@ -152,11 +152,11 @@ export class Books implements CallWatcher {
     const destination = this.#model.destinations.get(event.destinationId);
     if (!destination) return;
     const since = claimedAt - this.#newsMs;
-    hold(inForce(destination.open, since).includes(true), "nothing goes to an inactive or deleted destination",
+    hold(inForce(destination.open, since).includes(true), "no request goes to an inactive or deleted destination",
       () => `${what}, claimed at ${claimedAt.toFixed(0)}: ${JSON.stringify(destination.open.slice(-3))}`);
     if (probe) {
       hold(inForce(destination.probes, since).includes(event.id), "a probe is claimed first", () => what);
-      // Who closes the circuit meanwhile makes a probe that is under way an attempt like any other.
+      // When the circuit is closed meanwhile, an open probe becomes an ordinary attempt.
       const closedAt = destination.closed.findLast(({ value }) => value)?.since ?? -Infinity;
       const others = [...(this.#underWay.get(destination.id) ?? [])].filter(({ eventId, attempt }) => {
         const other = this.#model.events.get(eventId)?.attempts[attempt - 1];
@@ -166,7 +166,7 @@ export class Books implements CallWatcher {
       hold(others.length === 0, "one probe at a time", beside);
     } else {
       const { closed } = destination;
-      hold(inForce(closed, since).includes(true), "nothing but a probe goes while the circuit is not closed",
+      hold(inForce(closed, since).includes(true), "only probes are sent while the circuit is not closed",
         () => `${what}, claimed at ${claimedAt.toFixed(0)}: ${JSON.stringify(closed.slice(-3))}`);
     }
   }
@@ -179,7 +179,7 @@ export class Books implements CallWatcher {
     const limit = Math.max(...inForce(destination.limits, claimedAt - this.#newsMs));
     for (const one of underWay) if (this.#isCutOff(one.process)) underWay.delete(one);
     if (underWay.size <= limit) return;
-    // An owner cannot know of what the one before it was about to claim when its membership ended.
+    // A new owner cannot know of attempts that its predecessor was claiming when its membership ended.
     const handedOverAt = this.#queue.handedOverAt(destinationId) ?? 0;
     const racing = [...underWay].filter((one) => {
       const since = this.#model.events.get(one.eventId)?.attempts[one.attempt - 1]?.claimedAt ?? 0;
@@ -189,7 +189,7 @@ export class Books implements CallWatcher {
       `${what}: ${underWay.size} under way (${racing.length} racing a hand-over), ${limit} allowed`);
   }
 
-  /** Whether a process is known to have ended: with it, its requests have. Where there are others, nobody can know. */
+  /** Whether a process, and with it its requests, is known to have ended: only certain if it runs alone. */
   #isCutOff(process: SimulatedProcess): boolean {
     return this.#model.rules.isAlone && process.crashed;
   }

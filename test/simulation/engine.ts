@@ -10,20 +10,20 @@ export interface Condition {
   readonly failAfter: number;
 }
 
-/** The best there is. */
+/** Without delays and failures. */
 export const calm: Condition = { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 };
 
 type Answer<Value> = { readonly value: Value } | { readonly error: Error };
 
-/** What stands between a process and a simulated engine: time, and failure on either way. */
+/** The way between a process and a simulated engine: it takes time, and may fail in either direction. */
 export class Engine {
   readonly name: string;
-  /** Whether questions asked in one turn are answered from one state. */
+  /** Whether requests of one turn are answered from one state. */
   readonly answersTogether: boolean;
   condition: Condition = calm;
-  /** Out of reach for everybody. */
+  /** Unavailable to all processes. */
   down = false;
-  /** Until then it does nothing with what it is asked, ms of the simulation. */
+  /** Until then it performs no requests, ms of the simulation. */
   frozenUntil = 0;
   readonly #random: Random;
   readonly #unavailable: (message: string) => Error;
@@ -38,7 +38,7 @@ export class Engine {
     this.answersTogether = parts.together ?? false;
   }
 
-  /** How long a request or an answer is under way, ms. */
+  /** The travel time of a request or an answer, ms. */
   delay(): number {
     const { usualMs, slow, slowMs } = this.condition;
     if (this.#random.chance(slow)) {
@@ -47,7 +47,7 @@ export class Engine {
     return this.#random.between(0.05, usualMs);
   }
 
-  /** Performs a request, unless it fails; an answer may be lost after the deed. */
+  /** Performs a request, unless it fails before; the answer may be lost afterwards. */
   perform<Value>(request: () => Value): { readonly answer: Answer<Value>; readonly afterMs: number } {
     const { failBefore, failAfter } = this.condition;
     const afterMs = this.#random.chance(0.5) ? 0 : this.delay();

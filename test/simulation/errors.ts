@@ -14,12 +14,12 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** What a caller is answered with, none of it an accident. */
+/** Whether an error is a regular answer to a caller. */
 export function isExpected(error: unknown): boolean {
   return isUnavailable(error) || error instanceof Refusal;
 }
 
-/** An error with the place it comes from, if it is known. */
+/** An error with its stack, if known. */
 export function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -10,19 +10,19 @@ import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** Told of what becomes durable, at that very moment. */
+/** Receives facts and deletions at the moment when they become durable. */
 export interface LogWatcher {
   committed(entries: readonly RecordedEvent[], by: SimulatedProcess): void;
   deleted(stream: string): void;
 }
 
-/** The one log of the simulated world, and how it behaves. */
+/** The log of the simulated world, and its behaviour. */
 export class SimulatedLog {
   readonly engine: Engine;
-  /** How late subscribers hear of a commit at most, ms. */
+  /** The longest delay until subscribers hear of a commit, ms. */
   lagMs = 2;
   watcher: LogWatcher | undefined;
-  /** Whether readers of the whole log meet deleted entries until some later clearing up. */
+  /** Whether reads of the whole log return deleted entries. */
   keepsDeleted = false;
   readonly #scheduler: Scheduler;
   readonly #random: Random;

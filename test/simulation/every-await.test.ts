@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { sized } from "../support/size.ts";
 import { Simulation } from "./simulation.ts";
 
-/** Seeds of a short life with everything in it: retries, circuits, purges, replays. */
+/** Seeds of a short run that has retries, circuits, purges and replays. */
 const seeds = ["11", "12", "15", "19"].slice(0, sized(2, 4));
 const scale = 0.05;
-/** Of so many questions one is the last. */
+/** Every n-th request is tried as the last one. */
 const every = sized(24, 1);
 
 describe("a process that dies at any of its awaits", () => {

@@ -6,11 +6,11 @@ import type { Scheduler } from "./scheduler.ts";
 
 interface Kept {
   readonly value: string;
-  /** By the engine's own clock, ms. */
+  /** By the clock of the engine, ms. */
   readonly until: number;
 }
 
-/** The expiring state of the simulated world; it outlives every process. */
+/** The expiring state of the simulated world; it survives every process. */
 export class SimulatedExpiringState {
   readonly engine: Engine;
   readonly #scheduler: Scheduler;
@@ -25,12 +25,12 @@ export class SimulatedExpiringState {
     this.engine = new Engine("the expiring state", { random: parts.random, unavailable });
   }
 
-  /** Who holds a lease now; null when nobody does. */
+  /** The present holder of a lease; null if there is none. */
   holder(name: string): string | null {
     return this.#valid(this.#leases.get(name));
   }
 
-  /** The state as a process sees it. */
+  /** The access of a process. */
   client(process: SimulatedProcess): ExpiringState {
     const ask = <Answer>(perform: () => Answer) => process.ask(this.engine, perform);
     return {

@@ -22,9 +22,9 @@ interface FaultParts {
   readonly logOutages: LogOutages;
 }
 
-/** Has the weather happen, and makes all well again. */
+/** Causes the faults of the weather, and ends them. */
 export class Faults {
-  /** How far clocks were ahead of true time at most, ms: what was planned by them then may be that late. */
+  /** The furthest that clocks were ahead of true time, ms: times planned by them may be that late. */
   furthestAheadMs = 0;
   readonly #parts: FaultParts;
   #ended = false;

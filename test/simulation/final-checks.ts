@@ -20,7 +20,7 @@ import { sealing } from "./stand-ins.ts";
 import type { Users } from "./users.ts";
 import type { Weather } from "./weather.ts";
 
-/** Of each tenant's events so many are asked for their attempts. */
+/** The number of events of each tenant whose attempts are checked. */
 const lookedAt = 40;
 
 interface EndParts {
@@ -34,59 +34,59 @@ interface EndParts {
   readonly complete: <Result>(promise: Promise<Result>) => Promise<Result>;
 }
 
-/** What must hold once nothing moves any more. Throws Broken. */
+/** Checks the invariants of the final state. Throws Broken. */
 export async function checkEnd(parts: EndParts): Promise<void> {
   const { model, fleet, complete } = parts;
   for (const event of model.accepted) for (const attempt of event.attempts) checkAttempt(event, attempt, parts);
   for (const { id, deleted, active, probes } of model.destinations.values()) {
-    hold(deleted || !active || probes.at(-1)?.value == null, "no probe is left standing", () => id);
+    hold(deleted || !active || probes.at(-1)?.value == null, "no probe stays claimed", () => id);
   }
   await checkDueIndex(parts);
   const node = fleet.any();
-  hold(node !== undefined, "a relay serves when all is well", () => "no process is ready");
+  hold(node !== undefined, "a relay serves once all faults have ended", () => "no process is ready");
   await checkNames(node, parts);
   for (const caller of parts.users.callers) await complete(checkLists(node, caller, model));
   await checkFold(parts);
 }
 
-/** An attempt's outcome in the log is what its receiver answered. */
+/** Checks an attempt's outcome in the log against the answer of its receiver. */
 function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: EndParts): void {
   const { call, ending, givenUp, by, number } = attempt;
   const what = () => `${event.id} attempt ${number} by ${by.name}: ${JSON.stringify({ ending, givenUp })}`;
   if (event.purgedAt !== null) return;
-  hold(ending !== undefined || givenUp, "nothing is left undone", what);
+  hold(ending !== undefined || givenUp, "no work is left undone", what);
   if (!call) {
     const hasNoToken = attempt.authType === "JwtBearer" && ending?.reason === "token";
     if (hasNoToken) return;
-    hold(!ending || ending.reason === "not sent", "what was not sent has no outcome", what);
+    hold(!ending || ending.reason === "not sent", "an unsent attempt has no receiver's outcome", what);
     const anomaly = weather.log.failAfter > 0 || weather.log.slowMs > 4_000 || weather.outageEveryMs < Infinity ||
       weather.stallEveryMs < Infinity;
-    hold(by.crashed || anomaly, "what was claimed is sent", what);
+    hold(by.crashed || anomaly, "every claimed attempt is sent", what);
     return;
   }
   const { result } = call;
   if (!result) {
-    hold(by.crashed && ending === undefined, "the log tells what the receiver answered", what);
+    hold(by.crashed && ending === undefined, "the log records the receiver's answer", what);
     return;
   }
-  hold(ending !== undefined || by.crashed, "what was heard is recorded", what);
+  hold(ending !== undefined || by.crashed, "every received result is recorded", what);
   if (!ending) return;
   const ok = result.answered && result.statusCode >= 200 && result.statusCode < 300;
   const reason = ok ? null : result.answered ? "status" : result.reason;
   const statusCode = result.answered ? result.statusCode : null;
   hold(ending.ok === ok && ending.reason === reason && ending.statusCode === statusCode,
-    "the log tells what the receiver answered", what);
+    "the log records the receiver's answer", what);
 }
 
-/** A reservation of somebody who went away in the middle is nobody's after a while. */
+/** Checks that a reservation becomes free again when its process died in the middle. */
 async function checkNames(node: Node, { model, weather, scheduler, complete }: EndParts): Promise<void> {
-  // A name reserved by a clock that was ahead is held until that time has come.
+  // A name reserved by a clock that was ahead stays reserved until the time of that clock has come.
   if (weather.jumpEveryMs < Infinity || model.forsaken().length === 0) return;
   await complete(new Promise<void>((resolve) => {
     scheduler.after(takeoverAfterMs + weather.skewMs + 1_000, resolve);
   }));
   await complete(takeNames(node));
-  hold(model.forsaken().length === 0, "a name that nobody uses is anybody's", () => model.forsaken().join());
+  hold(model.forsaken().length === 0, "an unused name becomes free again", () => model.forsaken().join());
 }
 
 async function checkDueIndex({ model, engines: { readModels } }: EndParts): Promise<void> {
@@ -97,14 +97,14 @@ async function checkDueIndex({ model, engines: { readModels } }: EndParts): Prom
     purgedAt === null && (status === "Pending" || status === "WaitingRetry"));
   const ids = (list: readonly string[]) => [...list].sort().join();
   hold(ids(inIndex) === ids(held.map(({ id }) => id)),
-    "the due index holds what is held", () => `${inIndex.length} in the index, ${held.length} held`);
+    "the due index holds exactly the held events", () => `${inIndex.length} in the index, ${held.length} held`);
   for (const name of ["leases", "purges", "purging", "quarantine"]) {
     const left = Object.keys(documents[name] ?? {});
     hold(left.length === 0, "nothing else is left in the due index", () => `${name}: ${left.join()}`);
   }
 }
 
-/** Lists, totals and single answers are what a naive count of the log says. */
+/** Compares lists and totals with a naive count of the log. */
 async function checkLists(node: Node, caller: Caller, model: Model): Promise<void> {
   await checkDestinations(node, caller, model);
   await checkAttempts(node, caller, model);
@@ -115,7 +115,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
   const listed = new Map<string, EventView>();
   for (let page = 1; ; page += 1) {
     const { items, total } = await whole(await events.list(caller, {}, { quantity: 100, page, order }));
-    hold(total === own.length, "totals are counted", () => `${tenantId}: ${total} listed, ${own.length} there`);
+    hold(total === own.length, "totals agree with the log", () => `${tenantId}: ${total} listed, ${own.length} there`);
     for (const item of items) listed.set(item.id, item);
     if (items.length < 100) break;
   }
@@ -128,7 +128,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
     const shown = item && [
       item.status, item.currentRetryCount, item.nextAttemptAt, item.payload, item.destinationUrlId, item.tenantId,
     ];
-    hold(JSON.stringify(shown) === JSON.stringify(expected), "lists show what the log says",
+    hold(JSON.stringify(shown) === JSON.stringify(expected), "lists agree with the log",
       () => `${event.id}: ${JSON.stringify(shown)}, not ${JSON.stringify(expected)}`);
   }
   const destinations = [undefined, ...new Set(own.map(({ destinationId }) => destinationId))];
@@ -137,7 +137,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
       const { total } = await events.list(caller, { status, destinationUrlId }, { quantity: 1, page: 1, order });
       const there = own.filter((event) =>
         event.status === status && (destinationUrlId === undefined || event.destinationId === destinationUrlId));
-      hold(total === there.length, "each status is counted",
+      hold(total === there.length, "totals by status agree with the log",
         () => `${tenantId} ${destinationUrlId} ${status}: ${total} counted, ${there.length} there`);
     }
   }
@@ -153,10 +153,10 @@ async function checkDestinations(node: Node, caller: Caller, model: Model): Prom
     `${id} ${active ? (circuit === "Open" ? "Suspended" : "Active") : "Inactive"} ${limits.at(-1)?.value}`);
   const shown = items.map(({ id, status, serverRateLimit }) => `${id} ${status} ${serverRateLimit}`);
   hold(total === own.length && shown.sort().join() === expected.sort().join(),
-    "destinations are shown as they are", () => `${shown.join()}, not ${expected.join()}`);
+    "shown destinations agree with the log", () => `${shown.join()}, not ${expected.join()}`);
 }
 
-/** What is told of an event's attempts is what the log and its receiver know of them. */
+/** Compares the shown attempts of events with the log. */
 async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<void> {
   const order = { field: "number", descending: false };
   const own = [...model.events.values()].filter(({ tenantId, purgedAt }) =>
@@ -167,12 +167,12 @@ async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<
     const shown = items.map(({ number, outcome, statusCode }) => `${number} ${outcome} ${statusCode}`);
     const expected = attempts.slice(0, 100).map(({ number, ending }) =>
       `${number} ${ending ? (ending.ok ? "succeeded" : "failed") : "unknown"} ${ending?.statusCode ?? null}`);
-    hold(shown.join() === expected.join(), "attempts are shown as they were",
+    hold(shown.join() === expected.join(), "shown attempts agree with the log",
       () => `${id}: ${shown.join()}, not ${expected.join()}`);
   }
 }
 
-/** The read models are what a fold of the log into empty ones gives. */
+/** Compares the read models with a fold of the log into empty ones. */
 async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> {
   const process = fleet.onlooker();
   const store = engines.log.client(process);
@@ -196,7 +196,7 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
 
 type Counters = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** Scopes whose counters are not the same in both, with both; buckets that are numbers come in order. */
+/** Scopes whose counters differ, with both values; numeric buckets come in order. */
 function difference(a: Counters, b: Counters): readonly unknown[] {
   const scopes = [...new Set([...Object.keys(a), ...Object.keys(b)])];
   return scopes

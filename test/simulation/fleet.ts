@@ -11,12 +11,12 @@ interface FleetParts {
   readonly trace: Trace;
   readonly random: Random;
   readonly count: number;
-  /** How far the clocks of two processes are apart at most, ms. */
+  /** The largest difference between the clocks of two processes, ms. */
   readonly skewMs: number;
   readonly settings: NodeSettings;
 }
 
-/** The processes there are: those that die are followed by others. */
+/** The running processes; a new one follows each that dies. */
 export class Fleet {
   crashes = 0;
   readonly #parts: FleetParts;
@@ -34,26 +34,26 @@ export class Fleet {
     for (let n = 0; n < this.#parts.count; n += 1) this.#begin();
   }
 
-  /** How many questions each of those that live has asked engines at least. */
+  /** The smallest number of requests to engines that a living process has made. */
   get questions(): number {
     return [...this.#nodes].reduce((least, { process }) => Math.min(least, process.questions), Infinity);
   }
 
-  /** One that serves, if any does. */
+  /** A ready process, if there is one. */
   any(): Node | undefined {
     const ready = [...this.#nodes].filter((node) => node.ready);
     return ready.length === 0 ? undefined : this.#parts.random.pick(ready);
   }
 
-  /** Kills one without warning. */
+  /** Kills a process without warning. */
   crash(): void {
     const node = this.#some();
     if (node) this.#kill(node);
   }
 
   /**
-   * Has one die in the middle of what it does: at the question it asks an engine after so many more; if `done`, the
-   * engine still does what it was asked.
+   * Kills a process at its request to an engine after `left` further ones; if `done`, the engine still performs that
+   * request.
    */
   crashAtQuestion(left: number, done: boolean): void {
     const node = this.#some();
@@ -62,7 +62,7 @@ export class Fleet {
     });
   }
 
-  /** Has one end in good order. */
+  /** Stops a process gracefully. */
   stop(): void {
     const node = this.any();
     if (!node) return;
@@ -71,11 +71,11 @@ export class Fleet {
       if (!node.process.crashed) this.#end(node);
     };
     node.stop(3_000).then(over, over);
-    // Who does not come to an end is ended.
+    // A process that does not stop in time is ended.
     this.#parts.scheduler.after(15_000, over);
   }
 
-  /** Holds one up. */
+  /** Stalls a process. */
   stall(ms: number): void {
     const process = this.#some()?.process;
     if (!process?.stall(ms)) return;
@@ -83,7 +83,7 @@ export class Fleet {
     this.#parts.engines.queue.silent(process, ms);
   }
 
-  /** A process that asks and does nothing else. */
+  /** A process that only reads. */
   onlooker(): SimulatedProcess {
     return this.#process("onlooker");
   }

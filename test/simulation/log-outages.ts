@@ -1,7 +1,7 @@
-/** Every process notices an outage of the log that lasts so long, ms. */
+/** The length of an outage of the log that every process notices, ms. */
 const noticedMs = 3_000;
 
-/** When the log was away last, as far as every process noticed it; times in ms of the simulation. */
+/** The last outage of the log that every process noticed; times in ms of the simulation. */
 export class LogOutages {
   readonly #now: () => number;
   #from = -Infinity;
@@ -11,7 +11,7 @@ export class LogOutages {
     this.#now = now;
   }
 
-  /** The log does not answer for so long, ms, unless {@link end} is called before. */
+  /** An outage begins that lasts `forMs`, unless {@link end} is called before. */
   begin(forMs: number): void {
     if (forMs < noticedMs) return;
     const now = this.#now();
@@ -24,8 +24,8 @@ export class LogOutages {
   }
 
   /**
-   * When the lease of an attempt that was claimed at a time began: again when the log was back, so that workers can
-   * record outcomes first, unless it was over before.
+   * When the lease of an attempt began that was claimed at `claimedAt`. An outage begins the lease again at its end, so
+   * that workers can record outcomes first, unless the lease had ended before the outage.
    */
   leaseBegan(claimedAt: number, leaseMs: number): number {
     return this.#from - claimedAt >= leaseMs ? claimedAt : Math.max(claimedAt, this.#to);

@@ -2,20 +2,20 @@ import { Simulation, type Outcome } from "./simulation.ts";
 import type { Weather } from "./weather.ts";
 
 /**
- * Runs SEEDS seeds from FROM on, fewer when STOP of them failed, or one by the invariant UNTIL; or the one that SEED
- * names, with its trace. SCALE multiplies the operations of each; WEATHER (JSON) is what is otherwise in the weather of
- * all, if anything. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces.
+ * Runs SEEDS seeds from FROM on, until STOP of them have failed, or one has by the invariant UNTIL. SEED runs that one
+ * seed and prints its trace. SCALE multiplies the operations of each seed; WEATHER (JSON) changes the weather of all.
+ * VERBOSE also reports seeds without failures; BRIEF leaves out the ends of traces.
  */
 const { SEED, SEEDS = "200", FROM = "1", STOP = SEEDS, UNTIL, SCALE = "1", WEATHER } = process.env;
 const { VERBOSE, BRIEF } = process.env;
-// Of what is no number no seed would run, and none of none fails.
+// Otherwise no seed would run, and none would fail.
 for (const [name, text] of Object.entries({ SEEDS, FROM, STOP, SCALE })) {
   if (Number(text) > 0 && (name === "SCALE" || Number.isInteger(Number(text)))) continue;
   console.error(`${name}: must be a positive number, not ${JSON.stringify(text)}`);
   process.exit(2);
 }
 const scale = Number(SCALE);
-// JSON knows no Infinity: it makes null of it.
+// JSON has null for Infinity.
 const changed = JSON.parse(WEATHER ?? "null", (_name, value: unknown) => value ?? Infinity) as Partial<Weather>;
 const weather = WEATHER === undefined ? {} : { weather: changed, ...(changed.fair && { fair: true as const }) };
 

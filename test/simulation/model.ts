@@ -9,22 +9,22 @@ import {
 } from "./records.ts";
 import { settingsAfter } from "./settings.ts";
 
-/** What the relay was told to do. */
+/** The settings of the relay, and the tolerances of the checks. */
 export interface Rules {
   /** Waits after the 1st, 2nd, … failure; the last one repeats. */
   readonly scheduleMs: readonly number[];
   readonly jitter: number;
-  /** For how long an attempt is its claimer's. */
+  /** The length of an attempt's lease. */
   readonly leaseMs: number;
-  /** How long it takes at most until an outcome that is recorded is counted. */
+  /** The longest time until a recorded outcome is counted. */
   readonly newsMs: number;
-  /** How long after it could an attempt begins at the latest. */
+  /** The longest time until a possible attempt begins. */
   readonly promptMs: number;
-  /** How much longer it may take where the destination's limit was another just before. */
+  /** The additional time after a change of the destination's limit. */
   readonly relimitedMs: number;
-  /** Whether one process at a time has the log: then the attempts of those before are over at its start. */
+  /** Whether one process at a time has the log; its start then ends the attempts of its predecessors. */
   readonly isAlone: boolean;
-  /** How far two processes' clocks may be apart, ms. */
+  /** The largest difference between two processes' clocks, ms. */
   readonly clocksApartMs: number;
 }
 
@@ -36,13 +36,10 @@ type Data = Readonly<Record<string, unknown>> & {
   readonly at: string;
 };
 
-/**
- * The specification once more, in few words of its own: told of every fact as it becomes durable, it says whether
- * that may be, and knows what there must be in the end.
- */
+/** A second, short statement of the specification: checks each durable fact, and knows the required final state. */
 export class Model {
   readonly events = new Map<string, EventRecord>();
-  /** Those whose id another event has now. */
+  /** Events whose id a later event has now. */
   readonly former: EventRecord[] = [];
   readonly destinations = new Map<string, DestinationRecord>();
   readonly tenants = new Map<string, TenantRecord>();
@@ -52,9 +49,9 @@ export class Model {
   readonly #replayed = new Map<string, number>();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
-  /** The place in the log of what was written last. */
+  /** The position of the last entry in the log. */
   head = "";
-  /** The event that a stream tells of, or told of last. */
+  /** The newest event of a stream. */
   readonly #ofStream = new Map<string, EventRecord>();
   readonly outages: LogOutages;
   readonly #now: () => number;
@@ -64,12 +61,12 @@ export class Model {
     [this.#now, this.rules, this.outages] = [now, rules, new LogOutages(now)];
   }
 
-  /** Everything that was ever accepted. */
+  /** All events that were ever accepted. */
   get accepted(): readonly EventRecord[] {
     return [...this.former, ...this.events.values()];
   }
 
-  /** Events that something is still to be done about: those of inactive destinations are held. */
+  /** Events with work left. Waiting events of inactive destinations are held, and have none. */
   unfinished(): readonly EventRecord[] {
     return [...this.events.values()].filter(({ status, deleted, destinationId }) => {
       if (deleted || finished.includes(status)) return false;
@@ -85,7 +82,7 @@ export class Model {
     });
   }
 
-  /** Streams of names and emails that are reserved for nobody who came to use them. */
+  /** Streams of names and emails that are reserved but not used. */
   forsaken(): readonly string[] {
     const used = [...this.tenants.values()].flatMap(({ nameHash, emailHashes }) =>
       [`tenantName-${nameHash}`, ...[...emailHashes].map((hash) => `email-${hash}`)]);
@@ -110,7 +107,7 @@ export class Model {
       }
     }
     const event = this.#ofStream.get(entries[0]?.stream ?? "");
-    if (event) hold(event.status !== "Failed", "a failure is recorded with what follows", () => event.id);
+    if (event) hold(event.status !== "Failed", "a failure is recorded with its next step", () => event.id);
   }
 
   deleted(stream: string): void {
@@ -121,18 +118,18 @@ export class Model {
     event.deleted = true;
   }
 
-  /** Less than there were: of an append whose answer was lost nobody knows. */
+  /** A bulk replay may report fewer than it replayed: the answer to an append may be lost. */
   #replays({ type, data, metadata: { correlationId } }: RecordedEvent): void {
     const { replayed = 0 } = data as { readonly replayed?: number };
     const most = this.#replayed.get(correlationId) ?? 0;
-    hold(replayed <= most, "a replay of many says how many it put back", () => `${type}: ${replayed} of ${most}`);
+    hold(replayed <= most, "a bulk replay reports no more than it replayed", () => `${type}: ${replayed} of ${most}`);
   }
 
   #event({ type, position, metadata }: RecordedEvent, data: Data, by: SimulatedProcess): void {
     const event = this.events.get(data.eventId);
     const where = () => `${type} of ${data.eventId}: ${data.from} to ${data.to}, attempt ${data.attempt}`;
-    hold(event !== undefined && !event.deleted, "facts are told of events there are", where);
-    hold(event.status === data.from, "a fact leaves the status there was", () => `${where()}, was ${event.status}`);
+    hold(event !== undefined && !event.deleted, "facts belong to existing events", where);
+    hold(event.status === data.from, "a fact leaves the current status", () => `${where()}, was ${event.status}`);
     const attempt = event.attempts[data.attempt - 1];
     const isNewest = data.attempt === event.attempts.length;
     const stays = data.from === data.to;
@@ -144,7 +141,7 @@ export class Model {
     switch (type) {
       case "DeliveryAttemptStarted":
         hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
-        hold(data.attempt === event.attempts.length + 1, "attempts are numbered on", where);
+        hold(data.attempt === event.attempts.length + 1, "attempts are numbered consecutively", where);
         hold(data.from === "Pending" || (event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
         this.#begins(event, data, where);
         event.attempts.push({
@@ -155,7 +152,8 @@ export class Model {
         return;
       case "DeliverySucceeded":
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
-        hold(data.to === (data.from === "Cancelled" ? "Cancelled" : "Succeeded"), "a success stands", where);
+        hold(data.to === (data.from === "Cancelled" ? "Cancelled" : "Succeeded"),
+          "a success leads to Succeeded unless cancelled", where);
         this.#over(event, attempt, true);
         attempt.ending = { ok: true, reason: null, statusCode: statusCodeOf(data) };
         event.nextAttemptAt = null;
@@ -172,7 +170,7 @@ export class Model {
         if (unknown) attempt.givenUp = true;
         else attempt.ending = { ok: false, reason: String(data["reason"]), statusCode: statusCodeOf(data) };
         const counts = isNewest && data.from === "Processing";
-        hold(counts !== stays, "a failure moves its event unless it comes late", where);
+        hold(counts !== stays, "a failure moves its event unless it is late", where);
         if (counts) event.retryCount += 1;
         if (counts) event.ownFailures = isOwn ? event.ownFailures + 1 : 0;
         hold(data["retryCount"] === event.retryCount, "failures are counted", where);
@@ -184,7 +182,7 @@ export class Model {
       case "DeliveryExhausted": {
         const gone = data["reason"] === "gone";
         const last = event.attempts.at(-1)?.ending;
-        hold(gone === (last?.statusCode === 410), "410 ends it at once, and nothing else does", where);
+        hold(gone === (last?.statusCode === 410), "only 410 ends an event at once", where);
         hold(gone || event.retryCount >= Math.min(...this.#maxTrys(event)), "given up only after maxTrys", where);
         event.nextAttemptAt = null;
         return;
@@ -196,9 +194,9 @@ export class Model {
         this.#replayed.set(metadata.correlationId, (this.#replayed.get(metadata.correlationId) ?? 0) + 1);
         return;
       case "EventCancelled":
-        hold(data.to === "Cancelled", "cancelled is cancelled", where);
+        hold(data.to === "Cancelled", "a cancellation leads to Cancelled", where);
         hold(data["reason"] === "requested" || this.destinations.get(event.destinationId)?.deleted === true,
-          "cancelled for a deletion that was", where);
+          "events are cancelled only on request or after a deletion", where);
         event.nextAttemptAt = null;
         return;
       default:
@@ -206,7 +204,7 @@ export class Model {
     }
   }
 
-  /** Whether an attempt begins as soon as its event is due and its destination lets it, and as that is or was set. */
+  /** Checks that an attempt begins in time, under settings that its destination has or had. */
   #begins(event: EventRecord, { at, probe, ...data }: Data, where: () => string): void {
     const destination = this.destinations.get(event.destinationId);
     if (!destination) return;
@@ -222,13 +220,13 @@ export class Model {
     destination.underWay += 1;
   }
 
-  /** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
+  /** The time since which a destination permits attempts, as far as the log tells; ms of the simulation. */
   #possibleSince({ open, closed, limits, fullUntil, pausedUntil }: DestinationRecord): number {
     const since = (past: Past<unknown>) => past.at(-1)?.since ?? -Infinity;
     return Math.max(fullUntil, pausedUntil, since(limits) + this.rules.relimitedMs, since(open), since(closed));
   }
 
-  /** `ok` is null where the outcome says nothing of the receiver. */
+  /** `ok` is null when the outcome says nothing about the receiver. */
   #over(event: EventRecord, attempt: AttemptRecord, ok: boolean | null): void {
     const destination = this.destinations.get(event.destinationId);
     if (!destination) return;
@@ -281,7 +279,7 @@ export class Model {
     return inForce(this.tenants.get(tenantId)?.maxTrys ?? [], this.#now() - 30_000);
   }
 
-  /** Waits for a purge of a tenant's that somebody asked for. */
+  /** Runs a requested purge of a tenant, and checks how far it counted. */
   async whilePurging(tenantId: string, purge: () => Promise<void>): Promise<void> {
     const { head } = this;
     const tenant = this.tenants.get(tenantId) ?? neverPurged();
@@ -289,7 +287,7 @@ export class Model {
     tenant.purgesAsked.add(asked);
     await purge().finally(() => tenant.purgesAsked.delete(asked));
     const { purgedUpTo } = tenant;
-    hold(purgedUpTo >= head, "a purge takes what was finished before it", () => `${purgedUpTo}, asked at ${head}`);
+    hold(purgedUpTo >= head, "a purge takes all events finished before it", () => `${purgedUpTo}, asked at ${head}`);
   }
 
   #tenant(type: string, data: Data): void {
@@ -312,12 +310,12 @@ export class Model {
     const all = [...this.tenants.values()];
     if (nameHash !== undefined) {
       const other = all.find((tenant) => tenant !== own && tenant.nameHash === nameHash);
-      hold(other === undefined, "a name is one tenant's", () => `${tenantId} and ${other?.id}`);
+      hold(other === undefined, "a name belongs to one tenant", () => `${tenantId} and ${other?.id}`);
       own.nameHash = nameHash;
     }
     if (emailHash !== undefined) {
       const other = all.find((tenant) => tenant.emailHashes.has(emailHash));
-      hold(other === undefined, "an email is one user's", () => `${tenantId} and ${other?.id}`);
+      hold(other === undefined, "an email belongs to one user", () => `${tenantId} and ${other?.id}`);
       own.emailHashes.add(emailHash);
     }
   }
@@ -335,7 +333,7 @@ export class Model {
       });
     }
     const destination = this.destinations.get(id);
-    hold(destination !== undefined, "facts are told of destinations there are", () => id);
+    hold(destination !== undefined, "facts belong to existing destinations", () => id);
     destination.settings[revision] = settingsAfter(destination.settings.at(-1), type, data as object);
     if (type === "DestinationRateLimitChanged") {
       destination.limits.push({ since, value: Number(data["serverRateLimit"]) });
@@ -349,7 +347,7 @@ export class Model {
 
   #circuit(type: string, data: Data): void {
     const destination = this.destinations.get(String(data["destinationId"]));
-    hold(destination !== undefined, "facts are told of destinations there are", () => String(data["destinationId"]));
+    hold(destination !== undefined, "facts belong to existing destinations", () => String(data["destinationId"]));
     const since = this.#now();
     const before = destination.circuit;
     const where = () => `${type} of ${destination.id}, was ${before} after ${destination.failures} failures`;
@@ -358,34 +356,34 @@ export class Model {
     const probing = destination.probes.at(-1)?.value ?? null;
     const isOfEvent = ["CircuitCounted", "CircuitOpened", "CircuitProbeClaimed"].includes(type);
     const known = this.events.get(data.eventId)?.destinationId === destination.id;
-    hold(known || !isOfEvent, "a circuit's fact names the event that it came of", () => `${where()}: ${data.eventId}`);
+    hold(known || !isOfEvent, "a circuit's fact names the event that caused it", () => `${where()}: ${data.eventId}`);
     const pausedUntil = (data["pausedUntil"] ?? null) as string | null;
     const pauses = type === "CircuitCounted" && failures === destination.failures && pausedUntil !== null
       && pausedUntil > (destination.loggedPause ?? "");
     const isCounted = type === "CircuitOpened" || (type === "CircuitCounted" && failures > 0 && !pauses);
-    hold(!isCounted || this.#hasFailed(data.eventId), "only what its receiver did counts", where);
+    hold(!isCounted || this.#hasFailed(data.eventId), "a circuit counts only failures of its receiver", where);
     if (type === "CircuitOpened") {
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
       const due = before === "Closed" ? failures >= Math.min(...most) : probing !== null;
-      hold(due, "a circuit opens for a reason", where);
+      hold(due, "a circuit opens only at maxTrys or after a probe", where);
       const openFor = (Date.parse(String(data["openUntil"])) - Date.parse(data.at)) / 1000;
       const timers = inForce(this.tenants.get(destination.tenantId)?.timers ?? [], since - 30_000);
-      hold(timers.includes(openFor), "a circuit stays open for its time", () => `${where()}: ${openFor} s`);
+      hold(timers.includes(openFor), "a circuit stays open for the configured time", () => `${where()}: ${openFor} s`);
     } else if (type === "CircuitCounted" && !pauses) {
       const follows = failures === 0 || failures === destination.failures + 1;
       hold(before === "Closed" && follows, "a circuit counts failures one by one", where);
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
-      hold(failures < Math.max(...most), "a circuit opens at maxTrys", where);
+      hold(failures < Math.max(...most), "a circuit opens no later than at maxTrys", where);
     } else if (type === "CircuitProbeClaimed") {
-      hold(before !== "Closed", "only what is not closed is probed", where);
+      hold(before !== "Closed", "only circuits that are not closed are probed", where);
       if (probing !== null) destination.lastProbe = probing;
       this.#inTurn(destination, data, where);
     } else if (type === "CircuitHalfOpened") {
-      hold(before === "Open", "only what is open is half-opened", where);
+      hold(before === "Open", "only open circuits are half-opened", where);
       if (probing !== null) destination.lastProbe = probing;
     } else if (type === "CircuitClosed") {
       destination.lastProbe = null;
-      // A person ended the pause, too.
+      // A person closed the circuit, and with it the pause.
       if (!known) Object.assign(destination, { pausedUntil: since, pauses: [] });
     }
     if (before === "Closed" && failures > 0 && !pauses) {
@@ -411,7 +409,7 @@ export class Model {
     destination.probes.push({ since, value: probe?.eventId ?? null });
   }
 
-  /** Whether an attempt at an event, or at one that had its id before, failed by what its receiver did. */
+  /** Whether an attempt at an event, or at a former event of its id, failed through its receiver. */
   #hasFailed(eventId: string): boolean {
     const all = [...this.former.filter(({ id }) => id === eventId), this.events.get(eventId)];
     return all.some((event) => event?.attempts.some(({ ending }) =>
@@ -419,8 +417,8 @@ export class Model {
   }
 
   /**
-   * Whether a probe is the oldest held event after the last one of its outage, or the oldest of all where there is none
-   * after that. What came to be held just now, the prober need not know of.
+   * Checks that a probe is the oldest held event after the last probe of its outage, or the oldest of all if there is
+   * none after that. The prober need not know of events that became held just now.
    */
   #inTurn({ id, lastProbe }: DestinationRecord, { eventId, at }: Data, where: () => string): void {
     const { newsMs, clocksApartMs } = this.rules;
@@ -439,7 +437,7 @@ export class Model {
   }
 }
 
-/** How many failures in a row there may be: what is recorded may be counted `newsMs` later. */
+/** The largest possible number of failures in a row: a recorded outcome may be counted `newsMs` later. */
 function failuresInARow({ outcomes }: DestinationRecord, now: number, newsMs: number): number {
   const known = outcomes.findLast(({ at, ok }) => ok && at < now - newsMs)?.at ?? -Infinity;
   return outcomes.filter(({ at, ok }) => !ok && at >= known - newsMs).length;

@@ -7,12 +7,12 @@ import type { Random } from "./random.ts";
 const names = Array.from({ length: 6 }, (_, n) => ({ name: `Shop ${n}`, ownerEmail: `shop-${n}@example.com` }));
 const usual = { ownerPassword: "correct horse battery", maxTrys: 10, circuitBreakerTimer: 300 };
 
-/** A tenant that others may want to be, too: by its name, or by its owner's email. */
+/** A new tenant whose name or owner's email others may request, too. */
 export function contested(random: Random): NewTenant {
   return { name: random.pick(names).name, ownerEmail: random.pick(names).ownerEmail, ...usual };
 }
 
-/** What nobody came to use is anybody's again: takes each name and each email that is free. */
+/** Takes each free name and each free email: unused reservations must have become free again. */
 export async function takeNames({ services }: Node): Promise<void> {
   const origin: Origin = { actor: { type: "anonymous" }, correlationId: "names", causationId: null };
   const inputs = names.flatMap(({ name, ownerEmail }, n) => [

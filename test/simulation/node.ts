@@ -25,7 +25,7 @@ import type { Receivers } from "./receivers.ts";
 import { mappings, passwords, sealing, tokens } from "./stand-ins.ts";
 import type { Trace } from "./trace.ts";
 
-/** What all processes share. */
+/** The engines that all processes share. */
 export interface Engines {
   readonly log: SimulatedLog;
   readonly readModels: SimulatedReadModels;
@@ -37,17 +37,17 @@ export interface Engines {
 export interface NodeSettings {
   readonly retry: RetryPolicy;
   readonly deliveryTimeoutMs: number;
-  /** How long small batches of facts wait for more, ms. */
+  /** The batch delay of projections, ms. */
   readonly batchDelayMs: number;
   /** Whether there may be other processes. */
   readonly several: boolean;
 }
 
-/** Few, so that much of what a process remembers has to be looked up again. */
+/** The size of caches: small, so that evicted items have to be loaded again. */
 const kept = 10;
 const allRoles = new Set(["api", "forwarder", "delivery", "projector", "sweeper"] as const);
 
-/** The whole relay in one simulated process, put together as the program puts it, but for the API's HTTP. */
+/** The whole relay in one simulated process, composed as in the program, but without the HTTP of the API. */
 export class Node {
   readonly process: SimulatedProcess;
   readonly services: Services;
@@ -123,14 +123,14 @@ export class Node {
     ];
   }
 
-  /** Rejects when an engine does not answer: then a process ends, and another is started. */
+  /** Rejects when an engine does not answer; then the fleet ends the process, and starts another. */
   async start(): Promise<void> {
     await this.#follower.start();
     for (const role of this.#roles) await role.start();
     this.ready = true;
   }
 
-  /** Ends in good order. */
+  /** Stops gracefully. */
   async stop(patienceMs: number): Promise<void> {
     this.ready = false;
     const [projecting, ...delivering] = this.#roles;
@@ -138,7 +138,7 @@ export class Node {
     await Promise.all([projecting?.stop(patienceMs), this.#follower.stop()]);
   }
 
-  /** Somebody waits for the read models. */
+  /** A reader waits for the read models to reach a position. */
   flush(position: string): void {
     this.process.hear(() => this.#runner.flush(position));
   }

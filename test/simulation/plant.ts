@@ -6,12 +6,12 @@ import { plantedBugs } from "./planted-bugs.ts";
 import type { PlantedBug } from "./planted/planted-bug.ts";
 
 /**
- * Plants each bug (or those whose names hold BUG) in a copy of the program and runs seeds of it until one is caught by
- * the invariant that the bug breaks; SEEDS at most, JOBS bugs at a time. Fails when one is not.
+ * Plants each bug (or those whose names contain BUG) in a copy of the program, and runs at most SEEDS seeds until the
+ * invariant that the bug breaks catches it; JOBS bugs at a time. Fails when a bug is not caught.
  */
 const { SEEDS = "300", JOBS = "2", BUG = "", FROM = "1" } = process.env;
 
-/** What a run of seeds of the copy under `root` prints. */
+/** The output of a run of seeds in the copy under `root`. */
 function run(root: string, { breaks, weather }: PlantedBug): Promise<string> {
   const program = join(root, "test/simulation/main.ts");
   const env = {

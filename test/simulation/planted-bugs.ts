@@ -4,5 +4,5 @@ import { delivery } from "./planted/delivery.ts";
 import type { PlantedBug } from "./planted/planted-bug.ts";
 import { shown } from "./planted/shown.ts";
 
-/** Each of them must break an invariant under some seed. */
+/** Each bug must break its invariant under some seed. */
 export const plantedBugs: readonly PlantedBug[] = [...decisions, ...delivery, ...asked, ...shown];

@@ -5,14 +5,14 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 const begin = Date.UTC(2026, 0, 15);
-/** A process that was held up goes on for so long at least. */
+/** The shortest time between two stalls of a process. */
 const breathMs = 1_000;
 
-/** The time that clocks on walls show: it may jump. */
+/** The wall-clock time, which may jump. */
 export class WallTime {
-  /** How far clocks are ahead of the time that really went by, ms. */
+  /** How far clocks are ahead of true time, ms. */
   aheadMs = 0;
-  /** Whether each process's clock may differ from the others'. */
+  /** Whether the clocks of processes may differ. */
   apart = true;
   readonly #scheduler: Scheduler;
 
@@ -20,24 +20,24 @@ export class WallTime {
     this.#scheduler = scheduler;
   }
 
-  /** What a clock shows that differs by so much from the others, ms. */
+  /** The time of a clock that is `skewMs` ahead of the others. */
   now(skewMs = 0): number {
     return Math.floor(begin + this.#scheduler.now + this.aheadMs + (this.apart ? skewMs : 0));
   }
 }
 
-/** Where among its questions to engines a process dies. */
+/** The request to an engine at which a process dies. */
 interface Fatal {
-  /** Questions it still asks before. */
+  /** The number of requests before that. */
   left: number;
-  /** Whether the engine still does what it was asked. */
+  /** Whether the engine still performs the request. */
   readonly done: boolean;
   readonly die: () => void;
 }
 
 /**
- * One process of the relay, as the world outside sees it: it has a clock, and it asks engines. When it crashes, its
- * timers never fire and no answer reaches it any more, so that nothing of it ever goes on.
+ * One process of the relay as seen from outside: it has a clock, and sends requests to engines. After a crash its
+ * timers do not fire and no answer reaches it, so that none of its code runs again.
  */
 export class SimulatedProcess {
   readonly name: string;
@@ -45,13 +45,13 @@ export class SimulatedProcess {
   readonly ids: Ids;
   readonly #scheduler: Scheduler;
   readonly #random: Random;
-  /** Until then the process is held up: it hears nothing, and does nothing. */
+  /** Until then the process is stalled: its timers do not fire, and no answer reaches it. */
   #stalledUntil = -Infinity;
   #crashed = false;
-  /** How many questions it has asked engines. */
+  /** The number of its requests to engines. */
   questions = 0;
   #fatal: Fatal | undefined;
-  /** Questions of one turn travel together. */
+  /** Requests of one turn, which travel together. */
   readonly #together = new Map<Engine, { readonly step: number; readonly tasks: (() => void)[] }>();
 
   /** `skewMs`: how far its clock is ahead of the others. */
@@ -86,19 +86,19 @@ export class SimulatedProcess {
     this.#crashed = true;
   }
 
-  /** Has it die at the question after so many more: once that has left or, if `done`, before the answer to it. */
+  /** Lets the process die at the request after `left` further ones: before it is performed or, if `done`, after. */
   dieAtQuestion(left: number, done: boolean, die: () => void): void {
     this.#fatal ??= { left, done, die };
   }
 
-  /** Holds the process up for so long, unless it is, or just was: then it would never hear the news, and false. */
+  /** Stalls the process; false, without effect, if it is or just was stalled: else it might never hear any news. */
   stall(ms: number): boolean {
     if (this.#scheduler.now < this.#stalledUntil + breathMs) return false;
     this.#stalledUntil = this.#scheduler.now + ms;
     return true;
   }
 
-  /** Has something reach the process: at once, when it is no longer held up, or never. */
+  /** Runs a task in the process: at once, after its stall, or never if it has crashed. */
   hear(task: () => void): void {
     if (this.#crashed) return;
     const wait = this.#stalledUntil - this.#scheduler.now;
@@ -107,8 +107,8 @@ export class SimulatedProcess {
   }
 
   /**
-   * Asks an engine, which performs the request at one moment later on, or fails it, and answers later still. An
-   * engine that answers one by one is asked all questions of one turn at the same moment.
+   * Sends a request to an engine, which performs or fails it at a later moment, and answers after that. An engine with
+   * `answersTogether` receives all requests of one turn at the same moment.
    */
   ask<Answer>(engine: Engine, perform: () => Answer): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -131,7 +131,7 @@ export class SimulatedProcess {
     });
   }
 
-  /** The question that is being asked is the last one, if this is so. */
+  /** The death that belongs to the present request, if any. */
   #isFatal(): Fatal | undefined {
     const fatal = this.#fatal;
     if (!fatal) return undefined;
@@ -153,7 +153,7 @@ export class SimulatedProcess {
     });
   }
 
-  /** A request is on its way, and lies there while the engine is frozen. */
+  /** Takes a request to an engine; it waits there while the engine is frozen. */
   #reach(engine: Engine, task: () => void): void {
     this.#scheduler.after(engine.delay(), () => {
       const frozenFor = engine.frozenUntil - this.#scheduler.now;

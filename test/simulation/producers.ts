@@ -12,7 +12,7 @@ import { inForce } from "./records.ts";
 import type { Requests } from "./requests.ts";
 import { short } from "./trace.ts";
 
-/** What producers work with, and what their answers are held against. */
+/** The dependencies of producers, and the model that their answers are compared with. */
 export interface ProducerParts {
   readonly random: Random;
   readonly model: Model;
@@ -20,12 +20,12 @@ export interface ProducerParts {
   readonly requests: Requests;
   readonly now: () => number;
   readonly newsMs: number;
-  /** A process that serves, if there is one. */
+  /** A ready process, if there is one. */
   readonly anyNode: () => Node | undefined;
   readonly later: (ms: number, task: () => void) => void;
 }
 
-/** Something for a destination to take in. */
+/** An event to post to a destination. */
 interface Ingested {
   readonly node: Node;
   readonly account: Account;
@@ -38,7 +38,7 @@ interface Ingested {
 /** The first page of a list. */
 export const newestFirst = { quantity: 100, page: 1, order: { field: "acceptedAt", descending: true } };
 
-/** Those who post events, and what they must be answered. */
+/** Producers that post events, and the checks of their answers. */
 export class Producers {
   readonly #parts: ProducerParts;
   readonly #keyPool: number;
@@ -48,12 +48,12 @@ export class Producers {
     this.#keyPool = parts.random.pick([5, 50, 5_000]);
   }
 
-  /** An idempotency key that others may have, too. */
+  /** An idempotency key that others may use, too. */
   key(): string {
     return `order ${this.#parts.random.below(this.#keyPool)}`;
   }
 
-  /** Posts of one key, together and through whichever processes. */
+  /** Posts several events of one key at once, through any processes. */
   sameKey(node: Node, account: Account, destination: Destination): Promise<string> {
     const { random, requests, anyNode } = this.#parts;
     const key = this.key();
@@ -66,7 +66,7 @@ export class Producers {
     return this.ingest({ node, account, destination, key, look: false });
   }
 
-  /** Posts an event, and posts it again where that may help. */
+  /** Posts an event, and posts it again after some failures that may pass. */
   async ingest(asked: Ingested): Promise<string> {
     const { node, account: { caller, apiKey }, destination, key, look } = asked;
     const { books, model, requests, now, newsMs, later, random, anyNode } = this.#parts;
@@ -86,7 +86,7 @@ export class Producers {
       const { eventId, acceptedAt } = "accepted" in answer ? answer.accepted : answer.duplicate;
       const told = { eventId, key, tenantId, payload };
       if ("duplicate" in answer) {
-        hold(answer.duplicate.tenantId === tenantId, "no tenant sees another's", () => eventId);
+        hold(answer.duplicate.tenantId === tenantId, "no tenant sees another's data", () => eventId);
         books.duplicate(told);
         return `duplicate of ${short(eventId)}`;
       }
@@ -94,7 +94,7 @@ export class Producers {
       hold(model.events.get(eventId)?.payload === payload, "the bytes received are the bytes stored", () => eventId);
       const record = model.destinations.get(destination.id);
       hold(record !== undefined && inForce(record.open, begun - newsMs).includes(true),
-        "nothing is accepted for an inactive or deleted destination", () => eventId);
+        "no event is accepted for an inactive or deleted destination", () => eventId);
       if (look) await this.#mustBeListed(caller, eventId, acceptedAt);
       return short(eventId);
     } catch (error) {
@@ -104,16 +104,16 @@ export class Producers {
       if (refusal === "rejected" && record) {
         const since = begun - newsMs;
         hold(inForce(record.open, since).includes(false) || inForce(record.closed, since).includes(false),
-          "an active destination takes events", () => `${destination.id}: ${String(error)}`);
+          "an active destination accepts events", () => `${destination.id}: ${String(error)}`);
       } else if (refusal !== undefined && refusal !== "unavailable") {
-        hold(refusal === "not-found" && (changed || destination.changed), "a good key and token are let in",
+        hold(refusal === "not-found" && (changed || destination.changed), "a valid key and token are admitted",
           () => `${destination.id}: ${String(error)}`);
       }
       throw error;
     }
   }
 
-  /** A token that was replaced a while ago lets nobody in. */
+  /** Checks that a replaced token is refused after a while. */
   async oldToken(node: Node, { caller, apiKey }: Account, { former }: Destination): Promise<string | undefined> {
     const { now, newsMs } = this.#parts;
     if (!former || now() - former.since < newsMs) return undefined;
@@ -124,11 +124,11 @@ export class Producers {
       if (!(error instanceof Refusal)) throw error;
       refused = error.kind;
     }
-    hold(refused !== undefined, "a token that was replaced lets nobody in", () => former.token);
+    hold(refused !== undefined, "a replaced token is refused", () => former.token);
     return refused;
   }
 
-  /** What was acknowledged is in the next list, through whichever process. */
+  /** Checks that an acknowledged event is in the next list, through any process. */
   async #mustBeListed(caller: Caller, eventId: string, acceptedAt: string): Promise<void> {
     const node = this.#parts.anyNode();
     if (!node) return;
@@ -140,7 +140,7 @@ export class Producers {
       });
     if (!found || found.total > newestFirst.quantity) return;
     const isPurged = () => this.#parts.model.events.get(eventId)?.purgedAt !== null;
-    hold(found.items.some(({ id }) => id === eventId) || isPurged(), "everybody reads what was acknowledged",
+    hold(found.items.some(({ id }) => id === eventId) || isPurged(), "an acknowledged event is in the next list",
       () => `${eventId} through ${node.process.name}`);
   }
 }

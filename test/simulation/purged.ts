@@ -1,6 +1,6 @@
 import { hold } from "./broken.ts";
 
-/** Statuses in which nothing more is to be done. */
+/** Statuses without further work. */
 export const finished = ["Succeeded", "CriticalFailure", "Cancelled"];
 
 /** An event, as far as purges look at it. */
@@ -9,39 +9,39 @@ export interface Purgeable {
   readonly destinationId: string;
   readonly acceptedAt: string;
   status: string;
-  /** The place in the log of the fact that gave it the status it has. */
+  /** The position of the fact that led to its present status. */
   movedIn: string;
-  /** The place in the log of the fact by which it last left a status in which it was finished; "" where none did. */
+  /** The position of the fact by which it last left a finished status; "" if it never did. */
   leftIn: string;
-  /** When a purge took it, ms of the simulation. */
+  /** When a purge took the event, ms of the simulation. */
   purgedAt: number | null;
 }
 
 /** A tenant, as far as purges look at it. */
 export interface Purging {
-  /** The place in the log up to which its newest purge counted. */
+  /** The position up to which its newest purge counted. */
   purgedUpTo: string;
-  /** When those who wait for a purge asked for it, ms of the simulation; also those whose process has crashed. */
+  /** The times of requested purges without an answer, ms of the simulation; also those of crashed processes. */
   readonly purgesAsked: Set<number>;
 }
 
-/** A tenant that nobody purged anything of. */
+/** A tenant without purges. */
 export function neverPurged(): Purging {
   return { purgedUpTo: "", purgesAsked: new Set() };
 }
 
-/** What there is to be purged. */
+/** The events and tenants that a purge may concern. */
 interface World {
   readonly events: ReadonlyMap<string, Purgeable>;
   readonly tenants: ReadonlyMap<string, Purging>;
 }
 
-/** Who finds no moment to count in for so long counts what finished a little later, too. */
+/** A purge that cannot count for this long may also count events that finished a little later. */
 const patienceMs = 2_000;
-/** Nobody waits that long. */
+/** A purge of this age has no waiting caller any more. */
 const forgottenMs = 60_000;
 
-/** What the fact of a purge tells. */
+/** The data of the fact of a purge. */
 export interface PurgeOrder {
   readonly purgeId: string;
   readonly tenantId: string;
@@ -52,7 +52,7 @@ export interface PurgeOrder {
   readonly matched: number;
 }
 
-/** Takes away what a purge takes, now that its fact is durable; says whether it counted that. */
+/** Purges the events that a purge takes, once its fact is durable, and checks that it counted them. */
 export function takeAway(order: PurgeOrder, { events, tenants }: World, now: number): void {
   const { purgeId, tenantId, before, status, destinationId, upTo, matched } = order;
   const tenant = tenants.get(tenantId);
@@ -69,7 +69,7 @@ export function takeAway(order: PurgeOrder, { events, tenants }: World, now: num
     event.purgedAt = now;
     taken += 1;
   }
-  hold(matched >= taken && matched <= taken + moved, "a purge counts what it takes", () =>
+  hold(matched >= taken && matched <= taken + moved, "a purge counts the events it takes", () =>
     `${purgeId}: ${matched}, but took ${taken}, and ${moved} moved meanwhile`);
   if (tenant) tenant.purgedUpTo = upTo;
 }

@@ -8,17 +8,17 @@ import type { Scheduler } from "./scheduler.ts";
 import type { Trace } from "./trace.ts";
 
 const partitions = 6;
-/** How long the members wait for one that says nothing any more, ms. */
+/** The time after which a silent member is given up, ms. */
 const sessionTimeoutMs = 6_000;
 
 interface Member {
   readonly process: SimulatedProcess;
   readonly consumer: WorkConsumer;
   session: { alive: boolean };
-  /** The session that the consumer was told of. */
+  /** The last session that the consumer has heard of. */
   told: QueueSession | undefined;
   owned: ReadonlySet<number>;
-  /** Whether it wants no more. */
+  /** Whether the consumer has stopped. */
   left: boolean;
 }
 
@@ -28,15 +28,15 @@ export interface QueueCondition {
   readonly repeat: number;
   readonly late: number;
   readonly lateMs: number;
-  /** How long a hand-over may take. */
+  /** The longest hand-over. */
   readonly handOverMs: number;
 }
 
 export const calmQueue: QueueCondition = { lose: 0, repeat: 0, late: 0, lateMs: 0, handOverMs: 100 };
 
 /**
- * The work queue of the simulated world: partitions by destination, each owned by one member. With every change of
- * the membership all sessions end before the first new one begins.
+ * The work queue of the simulated world: partitions by destination, each owned by one member. At every change of the
+ * membership all sessions end before the first new one begins.
  */
 export class SimulatedQueue {
   readonly engine: Engine;
@@ -45,7 +45,7 @@ export class SimulatedQueue {
   readonly #random: Random;
   readonly #trace: Trace;
   readonly #members = new Set<Member>();
-  /** What nobody took yet, by partition. */
+  /** Items not taken yet, by partition. */
   readonly #stored = new Map<number, WorkItem[]>();
   #rebalancing = false;
   readonly #had = new Map<SimulatedProcess, Map<number, number>>();
@@ -60,17 +60,17 @@ export class SimulatedQueue {
     this.engine = new Engine("the queue", { random: parts.random, unavailable });
   }
 
-  /** When the process last had the destination to itself, ms: Infinity while it has, -Infinity if it never did. */
+  /** Until when the process owned the destination, ms: Infinity while it does, -Infinity if it never did. */
   hadUntil(process: SimulatedProcess, destinationId: string): number {
     return this.#had.get(process)?.get(partitionOf(destinationId)) ?? -Infinity;
   }
 
-  /** When the destination last came to a worker, ms; undefined before it was any's. */
+  /** When the destination last got an owner, ms; undefined before the first. */
   handedOverAt(destinationId: string): number | undefined {
     return this.#begun.get(partitionOf(destinationId));
   }
 
-  /** The queue as a process sees it. */
+  /** The access of a process. */
   client(process: SimulatedProcess): WorkQueue {
     return {
       publish: (items) => process.ask(this.engine, () => this.#publish(items)),
@@ -80,7 +80,7 @@ export class SimulatedQueue {
     };
   }
 
-  /** A process is gone without a word. */
+  /** A process has died without leaving the queue. */
   abandoned(process: SimulatedProcess): void {
     for (const member of this.#members) {
       if (member.process !== process) continue;
@@ -90,7 +90,7 @@ export class SimulatedQueue {
     }
   }
 
-  /** A process says nothing for so long: its members are given up when that is too long, and come back after it. */
+  /** A process is silent for `ms`: its members are given up after the session timeout, and join again at the end. */
   silent(process: SimulatedProcess, ms: number): void {
     if (ms <= sessionTimeoutMs) return;
     for (const member of [...this.#members].filter((one) => one.process === process)) {
@@ -107,7 +107,7 @@ export class SimulatedQueue {
     }
   }
 
-  /** Has all members' sessions end, and shares the partitions out anew. */
+  /** Ends all members' sessions, and assigns the partitions again. */
   rebalance(): void {
     for (const member of this.#members) this.#over(member);
     if (this.#rebalancing) return;
@@ -126,7 +126,7 @@ export class SimulatedQueue {
 
   #begin(member: Member, owned: ReadonlySet<number>): void {
     const session = { alive: true };
-    // Who was not told of a membership in between cannot know what others did meanwhile: it begins anew.
+    // A member that missed a session cannot know what other owners did meanwhile: it must begin again.
     const missedOne = member.told !== member.session;
     this.#over(member);
     const had = this.#had.get(member.process) ?? new Map<number, number>();
@@ -153,7 +153,7 @@ export class SimulatedQueue {
   #join(member: Member): { stop(): Promise<void> } {
     this.#members.add(member);
     this.rebalance();
-    // A request may arrive later than the death of who sent it.
+    // A request may arrive after the death of its sender.
     if (member.process.crashed) this.abandoned(member.process);
     return {
       stop: async () => {
@@ -190,7 +190,7 @@ export class SimulatedQueue {
     this.#stored.set(partition, [...(this.#stored.get(partition) ?? []), item]);
   }
 
-  /** Hands what a partition holds to its owner, if that still is the owner when it hears of it. */
+  /** Hands the items of a partition to its owner, if that still owns it when the items arrive. */
   #deliver(partition: number): void {
     const member = [...this.#members].find(({ owned }) => owned.has(partition));
     if (!member) return;

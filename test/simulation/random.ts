@@ -1,4 +1,4 @@
-/** Chance that is a function of its seed alone (sfc32). */
+/** A random generator whose values depend on its seed alone (sfc32). */
 export class Random {
   readonly seed: string;
   #a: number;
@@ -39,7 +39,7 @@ export class Random {
     return low + this.next() * (high - low);
   }
 
-  /** Between the two, each order of magnitude as likely as the next. */
+  /** Between the two, each order of magnitude equally likely. */
   spread(low: number, high: number): number {
     return low * (high / low) ** this.next();
   }
@@ -55,7 +55,7 @@ export class Random {
     return items[this.below(items.length)] as Item;
   }
 
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, in proportion to their weights. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const entries = Object.entries(weights) as [Name, number][];
     let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -76,7 +76,7 @@ export class Random {
     return text.slice(0, digits);
   }
 
-  /** Chance of its own, which draws nothing from this one. */
+  /** An independent generator, which draws nothing from this one. */
   fork(name: string): Random {
     return new Random(`${this.seed}/${name}`);
   }

@@ -8,16 +8,16 @@ import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** The read models of the simulated world, behind an engine that answers late, or not at all. */
+/** The read models of the simulated world, behind an engine that answers late or not at all. */
 export class SimulatedReadModels {
   readonly engine: Engine;
-  /** What they hold, as of now. */
+  /** Their present contents. */
   readonly contents = new InMemoryReadModels();
-  /** Whether whoever begins to project next finds no read models at all, and must build them. */
+  /** Whether the read models are lost: the next projector finds none, and must build them. */
   lost = false;
-  /** Told of positions that somebody waits for. */
+  /** Called with positions that a reader waits for. */
   wanted: (position: Position) => void = () => undefined;
-  /** Who asked for the state last: what an earlier writer still sends is refused. */
+  /** The process that asked for the state last; later writes of earlier writers are refused. */
   #writer: SimulatedProcess | undefined;
   readonly #scheduler: Scheduler;
   #checkpoint: Position = logStart;
@@ -29,7 +29,7 @@ export class SimulatedReadModels {
     this.engine = new Engine("the read models", { random: parts.random, unavailable, together: true });
   }
 
-  /** The read models as a process may ask and, where it projects, write them. */
+  /** The access of a process, with writes for a projector. */
   client(process: SimulatedProcess): ReadModels & ReadModelWriter {
     const ask = async <Answer>(perform: () => Promise<Answer>): Promise<Answer> => process.ask(this.engine, perform);
     const { contents } = this;

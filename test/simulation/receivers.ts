@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { TokenEndpoints } from "./token-endpoints.ts";
 
-/** How a receiver takes requests. */
+/** The behaviours of a receiver. */
 export const tempers = [
   "fast", "slow", "failing", "gone", "busy", "paced", "silent", "flapping", "ragged", "dead", "moved", "denying",
 ] as const;
@@ -24,16 +24,15 @@ export interface Call {
   readonly attempt: number;
   readonly body: string;
   readonly signature: string;
-  /** What it shows to prove who calls. */
+  /** The credentials that it carries. */
   readonly proof: { readonly apiKey: string | undefined; readonly bearer: string | undefined };
   readonly startedAt: number;
-  /** What the sending process was told; undefined until then. */
+  /** The result that the sending process received; undefined until then. */
   result?: OutboundAnswer | OutboundFailure;
 }
 
 /**
- * Told of every request, at the moment it leaves, at the moment it is over for the receiver, and when its process is
- * told the result.
+ * Called for every request when it leaves, when it ends at the receiver, and when its process receives the result.
  */
 export interface CallWatcher {
   sent(call: Call): void;
@@ -46,12 +45,12 @@ type Plan = { readonly afterMs: number } & (
   | { readonly refused: true }
 );
 
-/** All receivers there are, and the network to them. */
+/** All receivers, and the network to them. */
 export class Receivers {
   watcher: CallWatcher | undefined;
   readonly tokenEndpoints: TokenEndpoints;
   #healed = false;
-  /** How long a busy one asks to be left alone at most, ms. */
+  /** The longest pause that a busy receiver asks for, ms. */
   busyMs = 0;
   readonly #scheduler: Scheduler;
   readonly #random: Random;
@@ -73,7 +72,7 @@ export class Receivers {
     this.#tempers.set(host, temper);
   }
 
-  /** The network as a process sees it. */
+  /** The access of a process to the network. */
   client(process: SimulatedProcess): OutboundClient {
     return {
       post: (request) => this.tokenEndpoints.has(request)

@@ -3,7 +3,7 @@ import type { Purgeable, Purging } from "./purged.ts";
 import type { Call } from "./receivers.ts";
 import type { Settings } from "./settings.ts";
 
-/** One attempt, as the log and the receivers told of it. */
+/** One attempt, as known from the log and the receivers. */
 export interface AttemptRecord {
   readonly number: number;
   readonly by: SimulatedProcess;
@@ -11,11 +11,11 @@ export interface AttemptRecord {
   readonly url: string;
   readonly authType: string | null;
   readonly probe: boolean;
-  /** When its claim became durable, ms of the simulation. */
+  /** The time at which its claim became durable, ms of the simulation. */
   readonly claimedAt: number;
-  /** The receiver's side of it, once there is one. */
+  /** Its call at the receiver, once there is one. */
   call?: Call;
-  /** Its real outcome in the log. */
+  /** Its outcome in the log, other than unknown. */
   ending?: { readonly ok: boolean; readonly reason: string | null; readonly statusCode: number | null };
   givenUp: boolean;
 }
@@ -25,23 +25,23 @@ export interface EventRecord extends Purgeable {
   readonly id: string;
   readonly idempotencyKey: string | null;
   readonly payload: string;
-  /** When it was accepted, ms of the simulation. */
+  /** The time of its acceptance, ms of the simulation. */
   readonly since: number;
   readonly attempts: AttemptRecord[];
   retryCount: number;
-  /** How many failures in a row were the relay's own. */
+  /** The number of the relay's own failures in a row. */
   ownFailures: number;
-  /** Since when it is in its status, ms of the simulation. */
+  /** The time of its last change of status, ms of the simulation. */
   movedAt: number;
   nextAttemptAt: string | null;
-  /** Its stream is gone. */
+  /** Whether its stream is deleted. */
   deleted: boolean;
 }
 
-/** What a setting was, and since when (ms of the simulation). */
+/** The values of a setting, each with the time since which it holds (ms of the simulation). */
 export type Past<Value> = { readonly since: number; readonly value: Value }[];
 
-/** A destination with its circuit, as they were and are. */
+/** A destination with its circuit, and their past values. */
 export interface DestinationRecord {
   readonly id: string;
   readonly tenantId: string;
@@ -52,40 +52,40 @@ export interface DestinationRecord {
   /** Whether its circuit lets everything through. */
   readonly closed: Past<boolean>;
   readonly probes: Past<string | null>;
-  /** Outcomes of attempts that say something of the receiver, as they became durable. */
+  /** Outcomes of attempts that say something about the receiver, in the order of their commit. */
   readonly outcomes: { readonly at: number; readonly ok: boolean }[];
-  /** Attempts that have no end yet, by the log. */
+  /** The number of attempts without an end in the log. */
   underWay: number;
-  /** Until when there was no room for another attempt, ms of the simulation. */
+  /** The last time at which the limit was reached, ms of the simulation. */
   fullUntil: number;
   circuit: string;
-  /** What 429s asked for, ms of the simulation, and the process that heard it; null: as the log tells everybody. */
+  /** Pauses asked for by 429s, ms of the simulation, and the process that received the 429; null: from the log. */
   readonly pauses: { readonly by: SimulatedProcess | null; readonly from: number; readonly until: number }[];
-  /** The latest end of these. */
+  /** The latest end of a pause. */
   pausedUntil: number;
-  /** As the circuit's newest fact says. */
+  /** The end of the pause in the circuit's newest fact. */
   loggedPause: string | null;
-  /** The newest probe of this outage that was tried, or was lost. */
+  /** The newest probe of this outage that was tried or lost. */
   lastProbe: string | null;
-  /** Until when an open circuit lets nothing through. */
+  /** The time until which an open circuit lets no request through. */
   openUntil: string | null;
   failures: number;
   deleted: boolean;
   active: boolean;
 }
 
-/** A tenant, as it was and is. */
+/** A tenant, with its past settings. */
 export interface TenantRecord extends Purging {
   readonly id: string;
-  /** What its name is compared by. */
+  /** The hash by which its name is compared. */
   nameHash: string;
-  /** What its users' emails are compared by. */
+  /** The hashes by which its users' emails are compared. */
   readonly emailHashes: Set<string>;
   readonly maxTrys: Past<number>;
   readonly timers: Past<number>;
 }
 
-/** What of a past was in force at some time since `from`. */
+/** The values that were in force at some time since `from`. */
 export function inForce<Value>(past: Past<Value>, from: number): Value[] {
   return past.filter((_, at) => (past[at + 1]?.since ?? Infinity) >= from).map(({ value }) => value);
 }

@@ -4,7 +4,7 @@ import { describe, isExpected } from "./errors.ts";
 import type { Node } from "./node.ts";
 import type { Trace } from "./trace.ts";
 
-/** What everybody asks, in the trace from its beginning to its end; what comes of it must be expected. */
+/** All requests of callers: traces their beginning and end, and checks that their errors are expected. */
 export class Requests {
   readonly #trace: Trace;
   readonly #broken: (error: unknown) => void;
@@ -15,12 +15,12 @@ export class Requests {
     this.#broken = broken;
   }
 
-  /** A number that no other request, and nothing in one, has. */
+  /** A number that is used only once. */
   number(): number {
     return (this.#count += 1);
   }
 
-  /** Begins one, and waits for nothing. */
+  /** Begins a request, and does not wait for it. */
   begin(name: string, node: Node, task: () => Promise<string | undefined>): void {
     const n = this.number();
     this.#trace.add(`${node.process.name} #${n} ${name}`);

@@ -7,13 +7,13 @@ interface Task {
 }
 
 /**
- * The simulated world's time and everything that happens in it: timers and completions of I/O, one after the other.
- * Between two of them every promise that can settle has settled, so that what happens is decided here alone.
+ * The simulated time, and all tasks in it: timers and completions of I/O, one after the other. Between two tasks every
+ * promise that can settle has settled, so that the scheduler alone decides the order.
  */
 export class Scheduler {
   /** Milliseconds since the world began; never goes back. */
   now = 0;
-  /** How many tasks have run. */
+  /** The number of tasks that have run. */
   steps = 0;
   readonly #heap: Task[] = [];
   #orders = 0;
@@ -29,7 +29,7 @@ export class Scheduler {
     };
   }
 
-  /** Lets everything happen up to `end` (ms), or until `isOver`. Rejects with what a task throws. */
+  /** Runs all tasks up to `end` (ms), or until `isOver`. Rejects with the error of a task. */
   async run(end: number, isOver: () => boolean): Promise<void> {
     for (;;) {
       const next = this.#heap[0];
@@ -80,7 +80,7 @@ function isBefore(a: Task, b: Task): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Resolves when no promise can settle by itself any more: those all stand before the next turn of the event loop. */
+/** Resolves when no promise can settle by itself any more: all do so before the next turn of the event loop. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,10 +1,10 @@
-/** Where a destination's requests go, and how they prove who calls. */
+/** The URL of a destination's requests, and their type of authentication. */
 export interface Settings {
   readonly url: string;
   readonly authType: string | null;
 }
 
-/** What facts say of settings, if anything. */
+/** The settings in the data of a fact. */
 interface Told {
   readonly url?: string;
   readonly auth?: { readonly type: string } | null;

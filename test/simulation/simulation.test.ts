@@ -8,7 +8,7 @@ import { Simulation, type Outcome } from "./simulation.ts";
 const seeds = sized(200, 10_000);
 const together = 25;
 
-/** What to do about a seed under which something broke, and what it was. */
+/** The broken invariant of a seed, and how to see its whole trace. */
 function report({ seed, broken, last }: Outcome): string {
   return [`seed ${seed}: ${broken?.message}`, ...last, `SEED=${seed} make simulate shows all of it`].join("\n");
 }
@@ -28,10 +28,10 @@ describe("simulation", () => {
   }
 
   for (const { seed, found } of regressions) {
-    it(`holds where it once found: ${found}`, () => mustHold(seed));
+    it(`holds for a seed that once found: ${found}`, () => mustHold(seed));
   }
 
-  it("is not run by a number of seeds that is none", () => {
+  it("refuses an invalid number of seeds", () => {
     const command = ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts")];
     for (const SEEDS of ["x", "0", "-3", "1.5"]) {
       const { status, stderr } = spawnSync(process.execPath, command, { env: { SEEDS }, encoding: "utf8" });
@@ -39,7 +39,7 @@ describe("simulation", () => {
     }
   });
 
-  it("is a function of its seed", async () => {
+  it("depends on its seed alone", async () => {
     const run = async (seed: string) => (await new Simulation(seed).run()).digest;
     for (const seed of ["5", "9", "10"]) expect(await run(seed), `seed ${seed}`).to.equal(await run(seed));
     expect(await run("5")).to.not.equal(await run("9"));

@@ -19,7 +19,7 @@ import { short, Trace } from "./trace.ts";
 import { Users } from "./users.ts";
 import { newsMs, promptness, weatherOf, type Weather } from "./weather.ts";
 
-/** What came of one run. */
+/** The result of one run. */
 export interface Outcome {
   readonly seed: string;
   readonly weather: Weather;
@@ -30,35 +30,35 @@ export interface Outcome {
   /** A hash over the whole trace: the same for the same seed. */
   readonly digest: string;
   readonly figures: Readonly<Record<string, number>>;
-  /** How many questions each process asked engines at least, of those that lived until faults and operations ended. */
+  /** The smallest number of requests to engines by a process, until faults and operations ended. */
   readonly questions: number;
 }
 
 export interface SimulationOptions {
   /** Multiplies the operations. */
   readonly scale?: number;
-  /** Is given every line of the trace. */
+  /** Called with every line of the trace. */
   readonly print?: (line: string) => void;
-  /** No faults, whatever the seed. */
+  /** No faults, for any seed. */
   readonly fair?: true;
-  /** What of the seed's weather is otherwise. */
+  /** Changes to the weather of the seed. */
   readonly weather?: Partial<Weather>;
-  /** A process dies at the question after so many, before or after the engine has done as asked. */
+  /** A process dies at its request after `question` others, before or after the engine has performed it. */
   readonly death?: { readonly question: number; readonly done: boolean };
 }
 
 const deliveryTimeoutMs = 5_000;
-/** What the relay adds to the deadline for an attempt's lease. */
+/** The relay adds this to the deadline for an attempt's lease. */
 const leaseMarginMs = 5_000;
 const retry = { scheduleMs: [500, 2_000, 5_000, 10_000], jitter: 0.1 };
-/** Nothing may be left to do after this long without faults; clocks that were set back prolong it. */
+/** All work must be done after this long without faults; clocks that were set back prolong it. */
 const patienceMs = 90_000;
 const sliceMs = 1_000;
 const quietMs = 20_000;
 
 /**
- * One run: the real relay in a simulated world that is a function of the seed alone. Faults and operations go on for
- * a while; then all is well until nothing moves any more, and what there is must be what there should be.
+ * One run: the real relay in a simulated world that depends on the seed alone. After a phase of faults and operations,
+ * the run goes on without them until nothing changes any more, and the final state is checked.
  */
 export class Simulation {
   readonly #seed: string;
@@ -127,7 +127,7 @@ export class Simulation {
     };
     receivers.tokenEndpoints.watcher = (client, isAsking) => this.#guarded(() => {
       this.#trace.add(`${client} asked for a token`);
-      hold(!isAsking, "a token is fetched once for all who ask", () => client);
+      hold(!isAsking, "concurrent requests share one token fetch", () => client);
     });
     this.#fleet = new Fleet({
       engines: this.#engines, scheduler, wall: this.#wall, trace: this.#trace, random: random.fork("fleet"),
@@ -192,12 +192,12 @@ export class Simulation {
     });
   }
 
-  /** Lets time go by until nothing moves any more. */
+  /** Lets time pass until nothing changes any more. */
   async #settle(): Promise<void> {
     const from = this.#scheduler.now;
     this.#settlingFrom = from;
     const { stallEveryMs, stallMs } = this.#weather;
-    // Somebody may still be held up.
+    // A process may still be stalled.
     const heldUpMs = stallEveryMs < Infinity ? stallMs : 0;
     const isStill = () => {
       const { now } = this.#scheduler;
@@ -205,20 +205,20 @@ export class Simulation {
       return isQuiet && this.#model.unfinished().length === 0 && this.#model.suspended().length === 0;
     };
     await this.#until(isStill, patienceMs + heldUpMs);
-    // Whatever time it was planned for.
+    // An event of a deleted destination must not wait for its planned time.
     const waiting = this.#model.unfinished().find(({ status, destinationId }) =>
       status !== "Processing" && this.#model.destinations.get(destinationId)?.deleted === true);
     if (waiting) {
-      throw new Broken("nothing of a deleted destination waits", `${waiting.id}, until ${waiting.nextAttemptAt}`);
+      throw new Broken("no event of a deleted destination waits", `${waiting.id}, until ${waiting.nextAttemptAt}`);
     }
-    // Others may have been planned by a clock that was ahead, or for as late as their receiver asked for.
+    // Other events may have been planned by a clock that was ahead, or as late as their receiver asked.
     await this.#until(isStill, Math.max(0, this.#faults.furthestAheadMs) + this.#weather.busyMs);
     const [open] = this.#model.suspended();
-    if (open) throw new Broken("no circuit stays open", `${open.id}, at ${this.#wall.now()}`);
+    if (open) throw new Broken("no circuit stays open for good", `${open.id}, at ${this.#wall.now()}`);
     const left = this.#model.unfinished();
     if (left.length > 0) {
       const named = left.slice(0, 5).map(({ id, status, nextAttemptAt }) => `${id} ${status} ${nextAttemptAt}`);
-      throw new Broken("nothing is left undone", `${left.length} events, at ${this.#wall.now()}: ${named.join(", ")}`);
+      throw new Broken("no work is left undone", `${left.length} events, at ${this.#wall.now()}: ${named.join(", ")}`);
     }
   }
 
@@ -234,7 +234,7 @@ export class Simulation {
     };
     promise.then(settled, settled);
     await this.#until(() => state.isOver, 120_000);
-    if (!state.isOver) throw new Broken("everything comes to an end", "an answer did not come in two minutes");
+    if (!state.isOver) throw new Broken("every operation ends", "an answer did not come in two minutes");
     return promise;
   }
 
@@ -243,7 +243,7 @@ export class Simulation {
     if (this.#broken) throw this.#broken;
   }
 
-  /** What a check throws must not reach the relay: it would take it for an engine's failure. */
+  /** The error of a check must not reach the relay, which would take it for a failure of an engine. */
   #guarded(check: () => void): void {
     try {
       check();

@@ -6,7 +6,7 @@ import type { SessionClaims, Tokens } from "../../src/ports/tokens.ts";
 
 const masterKeyId = "0123456789abcdef";
 
-/** Sealing that gives the same text for the same every time, so that a run is a function of its seed. */
+/** Deterministic sealing, so that a run depends on its seed alone. */
 export const sealing: Sealing = {
   masterKeyIds: [masterKeyId],
   wrap: (key, place) => `w1.${masterKeyId}.${boxed(named(key), masterKeyId, place)}`,
@@ -15,7 +15,7 @@ export const sealing: Sealing = {
   open: (sealed, key, place) => opened(sealed.slice(3), named(key), place),
 };
 
-/** What was sealed, without any key. */
+/** The text that was sealed, without a key. */
 export function textIn(sealed: string): string {
   return (JSON.parse(Buffer.from(sealed.slice(3), "base64url").toString()) as string[])[2] ?? "";
 }
@@ -34,14 +34,14 @@ function named(key: SealingKey): string {
   return Buffer.from(key).toString("hex");
 }
 
-/** Passwords without their cost. */
+/** Passwords without the cost of hashing. */
 export const passwords: Passwords = {
   hash: async (password) => `hash of ${password}`,
   matches: async (password, hash) => hash === `hash of ${password}`,
   nobody: "nobody's",
 };
 
-/** Tokens that settle without the platform's crypto threads. */
+/** Tokens that do not use the platform's crypto threads. */
 export const tokens: Tokens = {
   sign: async (claims, key) => {
     const text = Buffer.from(JSON.stringify(claims)).toString("base64url");
@@ -59,7 +59,7 @@ function mac(text: string, key: Uint8Array): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 
-/** No mapping is asked of the simulated relay. */
+/** Destinations of the simulated relay have no mappings. */
 export const mappings: Mappings = {
   problemOf: async () => null,
   apply: async (_tenantId, _expression, payload) => ({ text: payload }),

@@ -4,14 +4,14 @@ import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
-/** How a token endpoint answers, each time anew: what a client may show its secret in, and what it is given. */
+/** The behaviours of a token endpoint, drawn again for each request. */
 const manners = [
   "fast", "fast", "slow", "silent", "wants the form", "refusing", "broken", "garbled", "brief", "forever",
 ] as const;
 
 const mark = ".tokens.";
 
-/** How a destination of a tenant's is to know who calls. */
+/** A random change of a destination's authentication. */
 export function proofFor(tenantId: string, random: Random): DestinationChange {
   const scope = random.pick(["read", "write"]);
   const tokenEndpoint = `https://${tenantId}${mark}example/token`;
@@ -24,10 +24,10 @@ export function proofFor(tenantId: string, random: Random): DestinationChange {
   ]);
 }
 
-/** Told that a process asks for a token, while it has asked for the same one already or not. */
+/** Called when a process asks for a token; `isAsking`: it has an open request for the same token. */
 type AskWatcher = (client: string, isAsking: boolean) => void;
 
-/** All token endpoints there are, and the tokens they gave. */
+/** All token endpoints, and the tokens that they gave. */
 export class TokenEndpoints {
   /** Every endpoint gives good tokens at once. */
   healed = false;
@@ -43,7 +43,7 @@ export class TokenEndpoints {
     this.#random = parts.random;
   }
 
-  /** Whether it is one of these that a request goes to. */
+  /** Whether a request goes to a token endpoint. */
   has({ url }: OutboundRequest): boolean {
     return url.includes(mark);
   }

@@ -3,14 +3,14 @@ import type { Scheduler } from "./scheduler.ts";
 
 const kept = 60;
 
-/** Everything of note that happens, in order: the newest lines, and a hash over all of them. */
+/** The trace of a run, in order: the newest lines, and a hash over all lines. */
 export class Trace {
   readonly #scheduler: Scheduler;
   readonly #hash = createHash("sha256");
   readonly #print: ((line: string) => void) | undefined;
   readonly #last: string[] = [];
 
-  /** `print` is given every line. */
+  /** `print` is called with every line. */
   constructor(scheduler: Scheduler, print?: (line: string) => void) {
     this.#scheduler = scheduler;
     this.#print = print;

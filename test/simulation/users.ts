@@ -15,7 +15,7 @@ import { Requests } from "./requests.ts";
 import { proofFor } from "./token-endpoints.ts";
 import { short, type Trace } from "./trace.ts";
 
-/** What a receiver's circuit stays open for, seconds. */
+/** How long a circuit stays open, seconds. */
 const timers = [1, 2, 5, 15];
 
 interface UserParts extends Omit<ProducerParts, "requests"> {
@@ -23,7 +23,7 @@ interface UserParts extends Omit<ProducerParts, "requests"> {
   readonly broken: (error: unknown) => void;
 }
 
-/** Everybody who uses the relay: producers and people, who do things at random and watch the answers. */
+/** The users of the relay: producers and people. They act at random and check the answers. */
 export class Users {
   readonly #parts: UserParts;
   readonly #accounts: Account[] = [];
@@ -36,7 +36,7 @@ export class Users {
     this.#producers = new Producers({ ...parts, requests: this.#requests });
   }
 
-  /** Opens accounts with their first destinations, while nothing is amiss yet. */
+  /** Opens accounts with their first destinations, before the first fault. */
   async open(node: Node, accounts: number): Promise<void> {
     const { random } = this.#parts;
     for (let n = 0; n < accounts; n += 1) {
@@ -64,7 +64,7 @@ export class Users {
     return this.#accounts.map(({ caller }) => caller);
   }
 
-  /** Does one thing, at random. */
+  /** Begins one random operation. */
   act(): void {
     const { random } = this.#parts;
     const node = this.#parts.anyNode();
@@ -117,7 +117,7 @@ export class Users {
       case "get":
         return this.#withEvent(caller, undefined, async (id) => {
           const event = await queries.events.get(caller, id);
-          hold(event.tenantId === caller.tenantId, "no tenant sees another's", () => id);
+          hold(event.tenantId === caller.tenantId, "no tenant sees another's data", () => id);
           await whole(await queries.events.attempts(caller, id, newestFirst));
           return event.status;
         });
@@ -173,14 +173,14 @@ export class Users {
     const { total, items } = await whole(page);
     for (const item of items) {
       const record = model.events.get(item.id);
-      hold(item.tenantId === caller.tenantId, "no tenant sees another's", () => item.id);
+      hold(item.tenantId === caller.tenantId, "no tenant sees another's data", () => item.id);
       const isPurged = record?.purgedAt != null && record.purgedAt < begun;
-      hold(record !== undefined && !isPurged, "what is purged is not shown", () => item.id);
-      hold(status === undefined || item.status === status, "a filter is kept to", () => item.id);
-      // Meanwhile another may have begun under the same id.
+      hold(record !== undefined && !isPurged, "purged events are not shown", () => item.id);
+      hold(status === undefined || item.status === status, "a list obeys its filter", () => item.id);
+      // Meanwhile a new event may have begun under the same id.
       hold(record.payload === item.payload || record.since > begun, "an event shows its own payload", () => item.id);
     }
-    hold(total >= items.length, "a total counts the list", () => `${total} but ${items.length}`);
+    hold(total >= items.length, "a total is at least the length of its list", () => `${total} but ${items.length}`);
     return String(total);
   }
 
@@ -210,7 +210,7 @@ export class Users {
       if (!(error instanceof Refusal)) throw error;
       return error.kind;
     }
-    throw new Broken("no tenant sees another's", `${id} shown to ${caller.tenantId}`);
+    throw new Broken("no tenant sees another's data", `${id} shown to ${caller.tenantId}`);
   }
 
   async #newToken(node: Node, caller: Caller, destination: Destination): Promise<undefined> {
@@ -226,17 +226,17 @@ export class Users {
     const token = await node.services.login.login(email, "correct horse battery", "192.0.2.1");
     const session = await other.services.sessions.authenticate(token.accessToken);
     const isOwn = session.tenantId === caller.tenantId && session.userId === caller.userId;
-    hold(isOwn, "a session is its user's", () => email);
+    hold(isOwn, "a session belongs to its user", () => email);
     await other.services.sessions.revoke(session, this.#requests.origin());
     const after = await node.services.sessions.authenticate(token.accessToken).catch((error: unknown) => {
       if (error instanceof Refusal && error.kind === "unauthenticated") return undefined;
       throw error;
     });
-    hold(after === undefined, "a session that was ended is over everywhere", () => email);
+    hold(after === undefined, "an ended session is refused by every process", () => email);
     return "over";
   }
 
-  /** Several people do what they want to one event, at once and through whichever process. */
+  /** Several people change one event at once, through any processes. */
   async #together(caller: Caller): Promise<string | undefined> {
     const { random, anyNode } = this.#parts;
     const status = random.pick(["CriticalFailure", "WaitingRetry", "Pending", undefined]);
@@ -272,7 +272,7 @@ export class Users {
     return short(destination.id);
   }
 
-  /** Several people want one name, or one email, at once. */
+  /** Several people request one name or one email at once. */
   async #newTenant(): Promise<undefined> {
     const { random, anyNode } = this.#parts;
     for (let more = 1 + random.below(3); more > 0; more -= 1) {

@@ -3,12 +3,12 @@ import type { Rules } from "./model.ts";
 import { calmQueue, type QueueCondition } from "./queue.ts";
 import type { Random } from "./random.ts";
 
-/** What befalls the world in one run: times in ms, shares from 0 to 1. A mean pause of Infinity: never. */
+/** The faults of one run: times in ms, shares from 0 to 1. A mean pause of Infinity: never. */
 export interface Weather {
   readonly processes: number;
   readonly tenants: number;
   readonly operations: number;
-  /** For how long operations and faults go on. */
+  /** The time of operations and faults. */
   readonly activeMs: number;
   readonly log: Condition;
   readonly readModels: Condition;
@@ -17,15 +17,15 @@ export interface Weather {
   readonly queue: QueueCondition;
   readonly lagMs: number;
   readonly batchDelayMs: number;
-  /** Whether the log's readers meet what was deleted, for a while. */
+  /** Whether reads of the log return deleted entries. */
   readonly keepsDeleted: boolean;
   /** Whether there are no faults at all. */
   readonly fair: boolean;
-  /** How far the clocks of two processes are apart at most, ms. */
+  /** The largest difference between the clocks of two processes, ms. */
   readonly skewMs: number;
   /** Mean pauses between faults of a kind. */
   readonly crashEveryMs: number;
-  /** The share of crashes that come right in the middle of a question to an engine. */
+  /** The share of crashes in the middle of a request to an engine. */
   readonly crashAtQuestion: number;
   readonly stopEveryMs: number;
   readonly stallEveryMs: number;
@@ -37,10 +37,10 @@ export interface Weather {
   readonly rebalanceEveryMs: number;
   /** Between losses of the read models. */
   readonly lossEveryMs: number;
-  /** How often receivers change their temper, and the share of those that are not well. */
+  /** The mean pause between changes of a receiver's temper, and the share of bad tempers. */
   readonly moodEveryMs: number;
   readonly moody: number;
-  /** How long a busy receiver asks to be left alone at most. */
+  /** The longest pause that a busy receiver asks for. */
   readonly busyMs: number;
 }
 
@@ -99,21 +99,21 @@ export function weatherOf(random: Random, options: { readonly scale: number; rea
   };
 }
 
-/** The sweeper finds within this time, ms, what nobody was told of. */
+/** The sweeper finds forgotten work within this time, ms. */
 const roundMs = 4_000;
 
-/** How long after it could an attempt begins at the latest, ms: with faults, nobody can say. */
+/** The longest time until a possible attempt begins, ms; unbounded with faults. */
 export function promptness({ fair }: Weather): Pick<Rules, "promptMs" | "relimitedMs"> {
-  // A wake-up may come before the new limit that it is for.
+  // A wake-up may come before the new limit that caused it.
   return { promptMs: fair ? 1_000 : Infinity, relimitedMs: roundMs };
 }
 
-/** How long news may take to reach everybody who must know, and what they had begun to come out, ms. */
+/** The longest time until a fact has reached all processes, and their earlier actions have shown, ms. */
 export function newsMs({ log, readModels, lagMs, stallEveryMs, stallMs, outageEveryMs, outageMs }: Weather): number {
   const slowest = (one: Condition) => (one.slow > 0 ? Math.max(one.slowMs, one.usualMs) : one.usualMs);
   const stall = stallEveryMs < Infinity ? stallMs : 0;
   const outage = outageEveryMs < Infinity ? outageMs : 0;
-  // An outcome that could not be recorded is recorded again a little later.
+  // Recording an outcome is tried again a little later after a failure.
   const again = log.failBefore + log.failAfter > 0 ? 2_500 : 0;
   return 20 + again + lagMs + 8 * slowest(log) + 2 * slowest(readModels) + stall + outage;
 }

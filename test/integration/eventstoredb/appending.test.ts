@@ -16,7 +16,7 @@ describe("appends to EventStoreDB", () => {
   });
   afterEach(() => bench.stop());
 
-  it("answers as the first time when a reply is lost, and writes once", async () => {
+  it("gives the first answer again when a reply is lost, and writes once", async () => {
     const store = await bench.client();
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);
@@ -57,7 +57,7 @@ describe("appends to EventStoreDB", () => {
       .and.to.include({ actual: revision });
   });
 
-  it("reports a conflict when another was first while a reply was lost", async () => {
+  it("reports a conflict when another client wrote first while a reply was lost", async () => {
     const [store, rival] = [await bench.client(), await bench.client()];
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);
@@ -72,7 +72,7 @@ describe("appends to EventStoreDB", () => {
     expect(texts(await store.readStream(stream))).to.deep.equal(["a", String(won)]);
   });
 
-  it("loses, doubles and reorders nothing while connections break under hundreds of appends", async () => {
+  it("loses, duplicates and reorders no entry while connections break under hundreds of appends", async () => {
     const patient = { tuning: { appendMs: 20_000 } };
     const clients = [await bench.client(patient), await bench.client(patient)];
     const streams = Array.from({ length: 60 }, () => freshStream());
@@ -87,7 +87,7 @@ describe("appends to EventStoreDB", () => {
       await Promise.all(streams.map(async (stream, index) => {
         const store = clients[index % 2]!;
         for (let at = 0; at < 10; at++) {
-          // Two that do not wait for each other, then one that waits for both.
+          // Two appends that do not wait for each other, then an append that waits for both.
           const [first, second] = await Promise.all([0, 1].map((more) =>
             store.append(stream, 3 * at + more - 1, [note(`${3 * at + more}`)])));
           expect(second!.revision).to.equal(first!.revision + 1);
@@ -106,7 +106,7 @@ describe("appends to EventStoreDB", () => {
     }
   });
 
-  it("gives an append up when its time is over, though the server has not failed, and goes on afterwards", async () => {
+  it("gives up an append at its deadline though the server has not failed, and works afterwards", async () => {
     const store = await bench.client({ tuning: { appendMs: 400 } });
     const stream = freshStream();
     const entries = [note("a")];
@@ -139,7 +139,7 @@ describe("appends to EventStoreDB", () => {
     expect(bench.server.faults.appends).to.equal(50);
   });
 
-  it("is not troubled by a server that shuts down in good order", async () => {
+  it("completes an append across a graceful shutdown of the server", async () => {
     const store = await bench.client();
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);
@@ -150,7 +150,7 @@ describe("appends to EventStoreDB", () => {
     expect((await waiting).revision).to.equal(1);
   });
 
-  it("refuses whatever the server would call a bad request, without harm to what follows", async () => {
+  it("refuses requests that the server would reject as bad, without harm to later appends", async () => {
     const store = await bench.client();
     const stream = freshStream();
     const bad = [
@@ -173,7 +173,7 @@ describe("appends to EventStoreDB", () => {
     expect(await store.readStream(stream)).to.have.length(1);
   });
 
-  it("takes what the server counts as a megabyte, and not a byte more", async () => {
+  it("takes an append of a megabyte as the server counts it, and not a byte more", async () => {
     const store = await bench.client();
     const stream = freshStream();
     const { event, metadata } = note("");
@@ -204,7 +204,7 @@ describe("appends to EventStoreDB as it is", () => {
     }
   });
 
-  it("takes a stream that was deleted for good for one that is not there and cannot be written", async () => {
+  it("treats a tombstoned stream as one that does not exist and cannot be written", async () => {
     const store = await bench.client();
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);
@@ -226,7 +226,7 @@ describe("appends to EventStoreDB as it is", () => {
     }
   });
 
-  it("tells the revision of a stream that another application wrote", async () => {
+  it("reports the revision of a stream that another application wrote", async () => {
     const store = await bench.client();
     const stream = freshStream();
     const event = jsonEvent({ type: "Other", data: {} });

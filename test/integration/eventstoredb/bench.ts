@@ -28,7 +28,7 @@ interface ClientOptions {
   readonly clock?: Clock;
 }
 
-/** Clients of a server, and what went wrong for them. */
+/** Clients of a server, and the anomalies that they reported. */
 export class Bench {
   readonly url: string;
   readonly anomalies: unknown[] = [];
@@ -56,7 +56,7 @@ export class Bench {
     return client;
   }
 
-  /** The client library itself: another application on the same server. */
+  /** A client of the library itself: another application on the same server. */
   stranger(): EventStoreDBClient {
     const client = EventStoreDBClient.connectionString(this.url);
     this.#officials.push(client);
@@ -89,7 +89,7 @@ export class OwnBench extends Bench {
   }
 }
 
-/** A subscription that keeps what it was given, batch by batch. */
+/** A subscription that keeps the batches that it received. */
 export class Recorder {
   readonly batches: { readonly entries: readonly LogEntry[]; readonly upTo: Position }[] = [];
   readonly stop: () => Promise<void>;
@@ -117,7 +117,7 @@ export class Recorder {
   }
 }
 
-/** The answer, once the server gives one in the little time of its client; until then it must be unavailable. */
+/** Asks until the server answers within the short timeout of its client; every failure must be LogUnavailable. */
 export async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const answers: Answer[] = [];
   await until("there is an answer", async () => {

@@ -14,7 +14,7 @@ describe("deleting streams of EventStoreDB", () => {
   });
   afterEach(() => bench.stop());
 
-  it("shows its fences to nobody", async () => {
+  it("hides its fences from all readers", async () => {
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);
     await store.deleteStream(stream);
@@ -26,7 +26,7 @@ describe("deleting streams of EventStoreDB", () => {
     expect(texts((await store.readLog("", 100)).entries)).to.deep.equal(["a", "b"]);
   });
 
-  it("goes through a server that dies in between", async () => {
+  it("survives the death of the server between its two steps", async () => {
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);
     await bench.server.kill();
@@ -55,7 +55,7 @@ describe("deleting streams of EventStoreDB", () => {
     await until("it can be deleted", () => hasty.deleteStream(stream).then(() => true, () => false));
   });
 
-  it("leaves entries in the log until a scavenge, which breaks no position", async () => {
+  it("leaves entries in the log until a scavenge, which keeps all positions valid", async () => {
     const [doomed, kept] = [freshStream(), freshStream()];
     await store.append(kept, noStream, [note("a")]);
     const { position } = await store.append(doomed, noStream, [note("x")]);
@@ -93,7 +93,7 @@ describe("deleting streams of EventStoreDB as it is", () => {
     return stream;
   }
 
-  it("counts as done once nobody can write at the old revision, however it was broken off", async () => {
+  it("counts as done once no client can write at the old revision, even when it was broken off", async () => {
     const read = await halfDeleted();
     expect(await store.readStream(read)).to.deep.equal([]);
     for (const part of [{}, { limit: 1 }, { from: 1 }, { from: 1, limit: 1 }, { limit: 9 }]) {
@@ -115,7 +115,7 @@ describe("deleting streams of EventStoreDB as it is", () => {
     expect(texts(await store.readStream(repeated))).to.deep.equal(["d"]);
   });
 
-  it("does not delete what has begun again when another finishes the deletion", async () => {
+  it("does not delete a stream that has begun again when another client finishes the deletion", async () => {
     const rivals = [store, await bench.client(), await bench.client()];
     for (let round = 0; round < 20; round++) {
       const stream = await halfDeleted();

@@ -13,7 +13,7 @@ describe("following the log of EventStoreDB", () => {
   });
   afterEach(() => bench.stop());
 
-  it("resumes from every position it reported with exactly the rest, killed or not, whatever it filters", async () => {
+  it("resumes from every reported position with exactly the rest, killed or not, under every filter", async () => {
     const store = await bench.client({ tuning: { searchWindow: 3 } });
     const streams = (["sender", "event", "person"] as const).map((category) => freshStream(category));
     let written = 0;
@@ -54,7 +54,7 @@ describe("following the log of EventStoreDB", () => {
     }
   });
 
-  it("ignores a checkpoint that cannot be a position", async () => {
+  it("ignores a checkpoint that is no valid position", async () => {
     await bench.stop();
     bench = await OwnBench.start("24.10");
     const store = await bench.client();
@@ -87,7 +87,7 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.server.faults.followed).to.equal(1);
   });
 
-  it("subscribes again without a warning after the server cut it off for taking events too slowly", async () => {
+  it("subscribes again without a warning after the server cut it off as a slow consumer", async () => {
     bench.server.faults.slowConsumerMs = 50;
     const store = await bench.client({ tuning: { bufferEntries: 5, stallMs: 5000 } });
     const stream = freshStream();
@@ -104,7 +104,7 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.anomalies).to.deep.equal([]);
   });
 
-  it("pauses, and tells of it, where each subscription is cut off before it gave anything", async () => {
+  it("pauses, and reports it, when each subscription is cut off before its first event", async () => {
     const store = await bench.client();
     bench.server.faults.refusedReads = { code: 10, details: "Consumer too slow" };
     const recorder = new Recorder(store, { after: "" });
@@ -125,7 +125,7 @@ describe("following the log of EventStoreDB", () => {
     }
   });
 
-  it("has a head that stands still while only the server writes, and finds it behind thousands of its events",
+  it("keeps its head while only the server writes, and finds it behind thousands of system events",
     async () => {
       const store = await bench.client();
       expect(await store.head()).to.equal("");
@@ -139,7 +139,7 @@ describe("following the log of EventStoreDB", () => {
       }
     });
 
-  it("shows nothing of the server and of other applications, and what is damaged as unreadable", async () => {
+  it("hides events of the server and of other applications, and shows damaged entries as unreadable", async () => {
     const store = await bench.client({ codec: new JsonEventCodec() });
     const stranger = bench.stranger();
     const metadata = note("").metadata;
@@ -182,7 +182,7 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.anomalies).to.deep.equal([]);
   });
 
-  it("heals when a connection says nothing any more, and tells it", async () => {
+  it("recovers when a connection falls silent, and reports it", async () => {
     const store = await bench.client();
     const stream = freshStream();
     const { position } = await store.append(stream, noStream, [note("a")]);
@@ -197,7 +197,7 @@ describe("following the log of EventStoreDB", () => {
     expect(texts(recorder.entries)).to.deep.equal(["a", "b"]);
   });
 
-  it("goes over to another call when one that lives delivers nothing", async () => {
+  it("switches to another call when a live call delivers nothing", async () => {
     const store = await bench.client();
     const stream = freshStream();
     const { position } = await store.append(stream, noStream, [note("a")]);
@@ -211,7 +211,7 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.anomalies).to.not.deep.equal([]);
   });
 
-  it("comes back after a server that shut down in good order, and after one that was killed", async () => {
+  it("resumes after a graceful shutdown of the server, and after a kill", async () => {
     const store = await bench.client();
     const stream = freshStream();
     await store.append(stream, noStream, [note("0")]);
@@ -242,7 +242,7 @@ describe("following the log of EventStoreDB", () => {
     await until("nothing is open", () => bench.server.openReads === 0);
   });
 
-  it("never takes a part of a stream or of a page for the whole when the connection breaks", async () => {
+  it("never takes part of a stream or of a page for the whole when the connection breaks", async () => {
     const store = await bench.client();
     const stream = freshStream();
     for (let at = 0; at < 20; at++) {
@@ -280,7 +280,7 @@ describe("following the log of EventStoreDB", () => {
     expect(texts(seen)).to.deep.equal(["0", "1", "2", "3", "4"]);
   });
 
-  it("fails reads, pings and heads as unavailable when the server does not answer, in time", async () => {
+  it("fails reads, pings and heads as unavailable within their timeout when the server does not answer", async () => {
     const store = await bench.client({ tuning: { readMs: 300 } });
     const attempts = [
       () => store.readStream("contract-1"), () => store.readLog("", 1), () => store.head(), () => store.ping(),
@@ -300,7 +300,7 @@ describe("following the log of EventStoreDB", () => {
     }
   });
 
-  it("fails as soon while it looks for the leader of a silent cluster, and goes on once it is found", async () => {
+  it("fails in time while it looks for the leader of a silent cluster, and goes on once it is found", async () => {
     const { host } = new URL(bench.server.url);
     const url = `esdb://${host},${host}?tls=false&discoveryInterval=20`;
     const store = await bench.client({ url, tuning: { appendMs: 300, readMs: 300 } });
@@ -310,7 +310,7 @@ describe("following the log of EventStoreDB", () => {
       () => store.append(stream, noStream, [note("")]), () => store.deleteStream(stream),
     ];
     const recorder = new Recorder(store, { after: "" });
-    // Not found before, then lost.
+    // In the first round the leader was never found, in the second it is lost.
     for (let round = 0; round < 2; round++) {
       bench.server.faults.freeze();
       const startedAt = performance.now();
@@ -326,7 +326,7 @@ describe("following the log of EventStoreDB", () => {
     await recorder.stop();
   });
 
-  it("closes though nothing answers, and refuses whatever comes later", async () => {
+  it("closes though the server does not answer, and refuses later calls", async () => {
     const store = await bench.client({ tuning: { closeMs: 300 } });
     store.subscribe({ after: "" }, () => undefined);
     await store.head();
@@ -339,7 +339,7 @@ describe("following the log of EventStoreDB", () => {
     expect(await failureOf(store.head())).to.be.instanceOf(LogUnavailable);
   });
 
-  /** Positions of what a filter wants, by reading. */
+  /** The positions of the entries that match a filter, found by reading. */
   async function expected(
     store: Awaited<ReturnType<Bench["client"]>>,
     { categories, types }: { readonly categories?: readonly string[]; readonly types?: readonly string[] },
@@ -374,7 +374,7 @@ describe("following the log of EventStoreDB as it is", () => {
       const texts = Array.from({ length: 50 }, (_, of) => note(`${at}/${of}`));
       ({ position: last } = await store.append(stream, 50 * at - 1, texts));
     }
-    // As the server says where a page began in which it found nothing.
+    // The form in which the server reports the start of a page without matches.
     for (const at of [0, 10, 19]) {
       const upTo = `${unwanted[at]!.slice(0, 20)}/${"0".repeat(20)}`;
       const resumed = new Recorder(store, { after: upTo, categories: ["tenant"] });
@@ -385,7 +385,7 @@ describe("following the log of EventStoreDB as it is", () => {
     }
   });
 
-  it("reaches the head of others' entries, of deletions and of system events, whatever it filters", async () => {
+  it("reaches the head behind others' entries, deletions and system events, under every filter", async () => {
     const [store, rival] = [await bench.client(), await bench.client()];
     const stranger = bench.stranger();
     const from = await store.head();

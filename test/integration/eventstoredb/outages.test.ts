@@ -34,7 +34,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     return client;
   }
 
-  it("loses and doubles nothing under load, killed again and again, for writers and for followers", async function () {
+  it("loses and duplicates no entry under load and repeated kills, for writers and for subscribers", async function () {
     if (!server.breakable) this.skip();
     const [store, reader] = [await open({ appendMs: 1000 }), await open()];
     const streams = Array.from({ length: 20 }, () => freshStream());
@@ -44,7 +44,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     const acknowledged = new Map<string, number>();
     const writers = streams.map(async (stream) => {
       for (let at = 0; !done.signal.aborted; at++) {
-        // The same message until it is answered: what a caller that got LogUnavailable may do.
+        // The same message until it is answered: a caller that got LogUnavailable may do that.
         const entries = [note(String(at))];
         await until("the append is answered", () => store.append(stream, at - 1, entries).then(
           () => true,
@@ -80,7 +80,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     }
   });
 
-  it("gets over a server that stands still for longer than every timeout", async function () {
+  it("recovers from a server that is frozen for longer than every timeout", async function () {
     if (!server.breakable) this.skip();
     const store = await open({ appendMs: 600, readMs: 300 });
     const stream = freshStream();
@@ -95,7 +95,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     for (const failure of failures) expect(failure).to.be.instanceOf(LogUnavailable);
     await pause(1200);
     await server.thaw();
-    // Whether the first attempt was committed after all is open: the same message again settles it.
+    // The first attempt may have been committed or not: the same message again settles it.
     expect((await untilAnswered(() => store.append(stream, 0, entries))).revision).to.equal(1);
     const other = () => store.append(stream, 0, [note("other")]).then(() => "taken", (error: unknown) => {
       if (error instanceof RevisionConflict) return "refused";
@@ -108,7 +108,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     expect(texts(recorder.entries)).to.deep.equal(["a", "b", "c"]);
   });
 
-  it("keeps an append waiting through a short stop, and commits it once", async function () {
+  it("keeps an append waiting through a short freeze, and commits it once", async function () {
     if (!server.breakable) this.skip();
     const store = await open({ appendMs: 8000 });
     const stream = freshStream();
@@ -122,7 +122,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     expect(texts(await store.readStream(stream))).to.deep.equal(Array.from({ length: 101 }, (_, at) => String(at)));
   });
 
-  it("opens while the server is away, and works once it is there", async function () {
+  it("opens while the server is unavailable, and works once it is available", async function () {
     if (!server.breakable) this.skip();
     await server.kill();
     const store = await open();
@@ -152,7 +152,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     expect(texts(await store.readStream(stream))).to.deep.equal(["a", "b"]);
   });
 
-  it("asks over another connection where the one it has fell silent", async () => {
+  it("asks over another connection when its own fell silent", async () => {
     const sides: Socket[] = [];
     const way = createServer((client) => {
       const onward = connect(Number(new URL(server.url).port), "127.0.0.1");
@@ -184,7 +184,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     expect(performance.now() - startedAt).to.be.within(800, 4_000);
   });
 
-  it("refuses an address that makes no sense when it is opened", async () => {
+  it("refuses an invalid address when it is opened", async () => {
     expect(() => new EventStoreDb({ url: "http://x", codec: plainCodec, clock: new SystemClock() })).to.throw();
   });
 });

@@ -21,7 +21,7 @@ describe("projecting the log of EventStoreDB", () => {
     models = new CountedReadModels();
   });
 
-  /** One life of a projector: until the read models have come to the very end of the log. */
+  /** Runs a projector until the read models have reached the end of the log. */
   async function project(bench: OwnBench): Promise<void> {
     const log = await bench.client();
     const runner = projectorOf({ log, models, clock: new SystemClock() });
@@ -30,7 +30,7 @@ describe("projecting the log of EventStoreDB", () => {
     await runner.stop();
   }
 
-  it("goes on over restarts where it was, also when the server wrote last", async () => {
+  it("resumes at its checkpoint after restarts, also when the server wrote last", async () => {
     const bench = await OwnBench.start();
     try {
       const store = await bench.client();
@@ -40,7 +40,7 @@ describe("projecting the log of EventStoreDB", () => {
       await store.deleteStream(doomed);
       for (let start = 0; start < 3; start += 1) await project(bench);
       expect(models.resets).to.equal(1);
-      // With read models at a record of the server's, and new ones behind it.
+      // The read models stand at a record of the server, and new records follow.
       await bench.stranger().setStreamMetadata("other", { maxCount: 3 });
       for (let start = 0; start < 2; start += 1) await project(bench);
       expect(models.resets).to.equal(1);
@@ -49,7 +49,7 @@ describe("projecting the log of EventStoreDB", () => {
     }
   });
 
-  it("begins anew on another, shorter log", async () => {
+  it("rebuilds on another, shorter log", async () => {
     const benches = [await OwnBench.start(), await OwnBench.start()] as const;
     try {
       for (const [at, bench] of benches.entries()) {

@@ -19,7 +19,7 @@ import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 import { OwnBench } from "./bench.ts";
 
-describe("a purge of what EventStoreDB holds", () => {
+describe("a purge of events in EventStoreDB", () => {
   let bench: OwnBench;
   beforeEach(async () => { bench = await OwnBench.start(); });
   afterEach(() => bench.stop());

@@ -16,7 +16,7 @@ import { salt } from "../../support/recorded.ts";
 import { quiet } from "../../support/telemetry.ts";
 import { OwnBench } from "./bench.ts";
 
-describe("the thread that projects what EventStoreDB holds", () => {
+describe("the thread that projects the log of EventStoreDB", () => {
   let bench: OwnBench;
   let dataDir: string;
   let engines: Engines;
@@ -50,7 +50,7 @@ describe("the thread that projects what EventStoreDB holds", () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it("tells that its subscription fails, in the log and in the metrics", async () => {
+  it("reports a failed subscription in the log and in the metrics", async () => {
     engines.projector?.follow();
     await until("it follows", () => bench.server.openSubscriptions === 1);
     bench.server.breakConnections();
@@ -58,7 +58,7 @@ describe("the thread that projects what EventStoreDB holds", () => {
     expect(anomalies).to.include("subscription");
   });
 
-  it("counts nothing of what a scavenge left of an event", async () => {
+  it("does not count the entries that a scavenge left of an event", async () => {
     const store = await bench.client({ codec: new JsonEventCodec() });
     const steps = ["registerDestination", "issueKey", "accept", "startAttempt", "succeed"];
     const { told, webhooks } = new History(steps.map((action) => ({ action, which: 0, number: 1, after: 1_000 })));

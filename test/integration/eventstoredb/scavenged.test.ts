@@ -15,7 +15,7 @@ const { told } = new History(
 );
 const { stream } = told.at(-1)!;
 
-describe("what a scavenge has left in EventStoreDB of an event that was deleted", () => {
+describe("a deleted event of which a scavenge has left some facts in EventStoreDB", () => {
   let bench: OwnBench;
   let store: EventStore;
   beforeEach(async () => {
@@ -24,7 +24,7 @@ describe("what a scavenge has left in EventStoreDB of an event that was deleted"
   });
   afterEach(() => bench.stop());
 
-  /** Where each fact stands. */
+  /** Appends the facts; the position of each. */
   async function write(): Promise<Position[]> {
     const positions: Position[] = [];
     for (const [at, { stream: to, fact: event }] of told.entries()) {
@@ -42,7 +42,7 @@ describe("what a scavenge has left in EventStoreDB of an event that was deleted"
   }
 
   for (const left of [5, 4, 3, 2, 1]) {
-    it(`counts for nothing where it is the last ${left} of its facts`, async () => {
+    it(`is not counted when its last ${left} facts are left`, async () => {
       const positions = await write();
       await store.deleteStream(stream);
       bench.server.scavenge(BigInt(pairOf(positions.at(-left)!).commit));

@@ -11,7 +11,7 @@ import { noStream } from "../../../src/ports/event-store.ts";
 import { failureOf, until } from "../../contract/event-store/harness.ts";
 import { EventStoreDbServer } from "../../support/eventstoredb-server/server.ts";
 
-/** The stand-in does what EventStoreDB 23.10 was seen to do, as its own client tells it. */
+/** The stand-in behaves as EventStoreDB 23.10 was observed to, through its own client. */
 describe("the wire-compatible EventStoreDB", () => {
   let server: EventStoreDbServer;
   let client: EventStoreDBClient;
@@ -62,7 +62,7 @@ describe("the wire-compatible EventStoreDB", () => {
     expect(elsewhere.nextExpectedRevision).to.equal(0n);
   });
 
-  it("tells conflicts by what was expected and what is there", async () => {
+  it("reports conflicts with the expected and the actual revision", async () => {
     const missing = await failureOf(append([event()], 3n));
     expect(missing).to.include({
       type: "wrong-expected-version", streamName: stream, expectedVersion: 3n, actualVersion: "no_stream",
@@ -154,7 +154,7 @@ describe("the wire-compatible EventStoreDB", () => {
     });
   }
 
-  it("reads streams both ways, tells missing ones, and refuses to read nothing", async () => {
+  it("reads streams in both directions, reports missing streams, and refuses to read no events", async () => {
     expect(await failureOf(read())).to.include({ type: "stream-not-found" });
     await append(Array.from({ length: 5 }, () => event()));
     expect(await read({ fromRevision: 2n, maxCount: 2 })).to.deep.equal([2n, 3n]);
@@ -168,7 +168,7 @@ describe("the wire-compatible EventStoreDB", () => {
     expect(await read()).to.deep.equal([]);
   });
 
-  it("lets a soft-deleted stream go on, begun anew or at its last revision, and a tombstone end it", async () => {
+  it("lets a soft-deleted stream begin again or go on at its last revision, and a tombstone end it", async () => {
     await append([event(), event()]);
     await client.deleteStream(stream);
     expect(await failureOf(read())).to.include({ type: "stream-not-found" });
@@ -207,7 +207,7 @@ describe("the wire-compatible EventStoreDB", () => {
     expect((await readAll()).map(({ streamId }) => streamId)).to.deep.equal(["$$$scavenges", `$$${stream}`]);
   });
 
-  it("tells checkpoints in both encodings while it catches up, in one when live, and resumes from each", async () => {
+  it("reports checkpoints in both encodings while catching up, in one when live, and resumes from each", async () => {
     for (let at = 0; at < 30; at++) {
       await client.appendToStream(at % 10 === 9 ? `rare-${at}` : `plenty-${at}`, event());
     }

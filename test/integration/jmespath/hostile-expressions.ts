@@ -1,14 +1,14 @@
 /** Joins copies of a part. */
 const repeated = (part: string, times: number, by: string) => Array<string>(times).fill(part).join(by);
 
-/** What hostile expressions are applied to: long texts, a long list, just within the size of a body. */
+/** The payload for hostile expressions: long texts and a long list, just within the limit of a body. */
 export const hostilePayload = JSON.stringify({
   a: "x".repeat(60_000),
   c: "é".repeat(20_000),
   l: Array.from({ length: 9_000 }, (_, n) => n),
 });
 
-/** What a tenant may write to do harm, by how. None of them yields what may be delivered. */
+/** Expressions that a tenant may write to do harm, by their effect. None yields a deliverable payload. */
 export const hostileExpressions: Readonly<Record<string, string>> = {
   "doubles its result at every step": `{x: ${repeated("[@,@]", 400, "|")}}`,
   "doubles its result, named": `{x: ${repeated("{a:@,b:@}", 200, "|")}}`,

@@ -12,7 +12,7 @@ const maxBytes = 262_144;
 
 const endless = hostileExpressions["nests filters"] ?? "";
 
-/** The module's own object: what is put in there is what imports get, once they are told. */
+/** The module's own object: its properties reach the imports after {@link syncBuiltinESMExports}. */
 const childProcess = createRequire(import.meta.url)("node:child_process") as { fork: typeof fork };
 
 describe("mappings in processes of their own", function () {
@@ -27,7 +27,7 @@ describe("mappings in processes of their own", function () {
   const own = childProcess.fork;
   before(() => {
     childProcess.fork = ((...given: Parameters<typeof fork>) => {
-      // Only so often: tries without a pause would never let the test go on.
+      // At most a hundred times: tries without a pause would never let the test go on.
       if (failing && failed < 100) {
         failed += 1;
         throw new Error("spawn EAGAIN");
@@ -64,15 +64,15 @@ describe("mappings in processes of their own", function () {
   });
   const tidy = (mappings: JmespathMappings, n = 1) => mappings.apply("tidy", "{n: n}", `{"n":${n}}`);
 
-  /** Leaves two processes with nothing to do, and the tenant "slow" known for what it is. */
+  /** Leaves two idle processes, and the tenant "slow" marked as slow. */
   const bothStarted = async (mappings: JmespathMappings) => {
     await Promise.all([mappings.apply("slow", endless, hostilePayload), tidy(mappings)]);
-    // Known to be slow it is served by the second process only.
+    // A tenant marked as slow is served by the second process only.
     await mappings.apply("slow", endless, hostilePayload);
     expect(running()).to.have.length(2);
   };
 
-  it("map, say what is wrong, and check an expression without a payload", async () => {
+  it("map, name the problem, and check an expression without a payload", async () => {
     const { mappings, anomalies, clock } = open();
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
     expect(await mappings.apply("tidy", "n", '{"n":1}')).to.deep.equal({ problem: "yields a number, not an object" });
@@ -96,7 +96,7 @@ describe("mappings in processes of their own", function () {
   }
 
   for (const [what, signal] of [["hangs", "SIGSTOP"], ["dies", "SIGKILL"]] as const) {
-    it(`map on another process what one ${what} over`, async () => {
+    it(`map on another process when one ${what}`, async () => {
       const { mappings, anomalies } = open();
       await tidy(mappings);
       const [child] = running();
@@ -108,7 +108,7 @@ describe("mappings in processes of their own", function () {
     });
   }
 
-  it("give up an expression that two processes were lost over, and go on with new ones", async () => {
+  it("give up an expression after two processes were lost over it, and go on with new processes", async () => {
     const { mappings, anomalies, warnings } = open();
     stopping = "once ready";
     const outcome = await mappings.apply("hostile", "{n: n}", '{"n":1}');
@@ -120,7 +120,7 @@ describe("mappings in processes of their own", function () {
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
   });
 
-  it("start another process for one that ended with nothing to do", async () => {
+  it("start another process when an idle one has ended", async () => {
     const { mappings, anomalies } = open();
     await tidy(mappings);
     const [child] = running();
@@ -131,7 +131,7 @@ describe("mappings in processes of their own", function () {
     expect(anomalies).to.deep.equal([]);
   });
 
-  it("leave a process to those who are quick, however many are slow", async () => {
+  it("keep a process for quick tenants, even when many are slow", async () => {
     const { mappings } = open();
     const slow = ["slow 1", "slow 2", "slow 3"];
     await Promise.all(slow.map((tenant) => mappings.apply(tenant, endless, hostilePayload)));
@@ -144,7 +144,7 @@ describe("mappings in processes of their own", function () {
     await flood;
   });
 
-  it("leave the only process that runs to those who are quick, until another has started", async () => {
+  it("keep the only running process for quick tenants until another has started", async () => {
     const { mappings } = open();
     await bothStarted(mappings);
     const [first] = running();
@@ -161,7 +161,7 @@ describe("mappings in processes of their own", function () {
     expect(await waiting).to.have.property("problem");
   });
 
-  it("forget after ten seconds that somebody was slow", async () => {
+  it("forget after ten seconds that a tenant was slow", async () => {
     const { mappings, clock } = open();
     await tidy(mappings);
     failing = true;
@@ -170,7 +170,7 @@ describe("mappings in processes of their own", function () {
     expect(await mappings.apply("slow", "{n: n}", '{"n":1}')).to.deep.equal({ text: '{"n":1}' });
   });
 
-  it("refuse a tenant whose payloads pile up, and nobody else", async () => {
+  it("refuse a tenant whose payloads pile up, and no other tenant", async () => {
     const { mappings } = open();
     const flood = Array.from({ length: 300 }, async () => mappings.apply("hostile", endless, '{"l":[]}'));
     const ended = Promise.allSettled(flood);
@@ -182,7 +182,7 @@ describe("mappings in processes of their own", function () {
     expect(await mappings.apply("hostile", "{n: l}", '{"l":[]}')).to.deep.equal({ text: '{"n":[]}' });
   });
 
-  it("refuse what has waited for two seconds, and do not run it", async () => {
+  it("refuse a mapping that has waited for two seconds, and do not run it", async () => {
     const { mappings, clock } = open();
     stopping = "at once";
     const early = Promise.allSettled([mappings.apply("patient", "{n: n}", '{"n":1}')]);
@@ -194,7 +194,7 @@ describe("mappings in processes of their own", function () {
     expect(await late).to.deep.equal({ text: '{"n":1}' });
   });
 
-  it("refuse those who are slow after two seconds, too, while no process may take them", async () => {
+  it("refuse slow tenants, too, after two seconds while no process may serve them", async () => {
     const { mappings, clock } = open();
     await tidy(mappings);
     failing = true;
@@ -211,8 +211,8 @@ describe("mappings in processes of their own", function () {
   });
 
   for (const [signal, what, expected] of [
-    ["SIGCONT", "let what runs end after two seconds", "mapped"],
-    ["SIGKILL", "try nothing again after two seconds when its process is lost", "unavailable"],
+    ["SIGCONT", "let a running mapping end after two seconds", "mapped"],
+    ["SIGKILL", "do not try a mapping again after two seconds when its process is lost", "unavailable"],
   ] as const) {
     it(what, async () => {
       const { mappings, clock } = open();
@@ -250,7 +250,7 @@ describe("mappings in processes of their own", function () {
     expect(failures).to.have.length(1).and.have.nested.property("[0].err.message", "spawn EAGAIN");
   });
 
-  it("refuse everybody when too much waits", async () => {
+  it("refuse all tenants when too much is queued", async () => {
     const { mappings } = open();
     const large = JSON.stringify({ n: "x".repeat(250_000) });
     const apply = async (n: number) => mappings.apply(`tenant ${n}`, "{n: n}", large);
@@ -260,7 +260,7 @@ describe("mappings in processes of their own", function () {
     expect(await apply(0)).to.deep.equal({ text: large });
   });
 
-  it("let nobody who asks for much keep out who asks for less", async () => {
+  it("do not let tenants with large queues keep out a tenant with a smaller one", async () => {
     const { mappings } = open();
     const large = JSON.stringify({ n: "x".repeat(250_000) });
     const flood = Promise.allSettled(
@@ -273,7 +273,7 @@ describe("mappings in processes of their own", function () {
     for (const { reason } of refused) expect(reason).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
   });
 
-  it("refuse what waits once they are closed, and start nothing any more", async () => {
+  it("refuse waiting mappings once closed, and start no more processes", async () => {
     const { mappings } = open();
     await tidy(mappings);
     const waiting = Promise.allSettled(Array.from({ length: 20 }, (_, n) => tidy(mappings, n)));

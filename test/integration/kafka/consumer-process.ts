@@ -3,7 +3,7 @@ import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { OwnershipWatch, type Span } from "../../support/ownership.ts";
 import { WorkRecorder } from "../../support/work-recorder.ts";
 
-/** What this process is told at its start. */
+/** The message that starts this process. */
 export interface ConsumerOrder {
   readonly brokers: readonly string[];
   readonly topicPrefix: string;
@@ -11,7 +11,7 @@ export interface ConsumerOrder {
   readonly destinations: readonly string[];
 }
 
-/** What it answers to each message after that. */
+/** The answer to each later message. */
 export interface ConsumerState {
   readonly eventIds: readonly string[];
   readonly owned: readonly string[];

@@ -25,7 +25,7 @@ describe("Kafka with connections that end in the middle of a reply", function ()
     await proxy.close();
   });
 
-  it("takes all work all the same", async () => {
+  it("still takes all work", async () => {
     const recorder = new WorkRecorder();
     await queues.open([proxy.address]).queue.consume(recorder);
     const { queue } = queues.open(kafka.brokers);

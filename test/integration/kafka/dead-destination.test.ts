@@ -42,7 +42,7 @@ describe("Kafka with a destination that is dead", function () {
   const destinationAt = async (path: string) => (await account.destination({ url: receiver.url(path) })).ingest;
   const send = (ingest: string) => account.producer.post(ingest, { some: "event" });
 
-  it("holds no partition up, its own neither: all else is delivered, and the whole queue is taken", async () => {
+  it("holds up no partition, not even its own: other events are delivered, and the whole queue is taken", async () => {
     const dead = await destinationAt("/dead");
     const paths = Array.from({ length: healthyDestinations }, (_, index) => `/healthy/${index}`);
     const healthy = await Promise.all(paths.map(destinationAt));
@@ -53,7 +53,7 @@ describe("Kafka with a destination that is dead", function () {
     for (let round = 0; round < eventsEach; round++) await Promise.all([dead, ...healthy].map(send));
     const all = healthyDestinations * eventsEach;
     await receiver.waitFor(({ received }) => received - receiver.requestsTo("/dead").length >= all);
-    // The first attempts at the dead one have not come to their deadline: nothing waited for them.
+    // The first attempts at the dead destination have not reached their deadline: no delivery waited for them.
     expect(performance.now() - from).to.be.below(15_000);
     for (const path of paths) expect(receiver.requestsTo(path), path).to.have.length(eventsEach);
     const lags = async () => Object.values(await queue.lag());

@@ -9,7 +9,7 @@ type Request = (...args: unknown[]) => Promise<unknown>;
 type Requests = Record<"fetch" | "joinGroup", Request>;
 
 const require = createRequire(import.meta.url);
-/** The driver's own: what it sends to a broker, and the brokers' refusals as it throws them. */
+/** Internals of the driver: its requests to a broker, and the error that it throws for a refusal. */
 const broker = (require("kafkajs/src/broker") as { readonly prototype: Requests }).prototype;
 const { KafkaJSProtocolError: Refused } = require("kafkajs/src/errors") as {
   readonly KafkaJSProtocolError: new (error: object) => Error;
@@ -41,7 +41,7 @@ describe("Kafka with a group that refuses one join", function () {
     return refused;
   }
 
-  it("is a member again, though the driver goes on as if the join had not been", async () => {
+  it("joins again, though the driver ignores the refused join", async () => {
     const { queue, log } = queues.open(kafka.brokers);
     const recorder = new WorkRecorder();
     await queue.consume(recorder);

@@ -11,7 +11,7 @@ const destinations = Array.from({ length: 12 }, (_, index) => `destination-${ind
 const healsWithinMs = 30_000;
 const awayMs = sized(3_000, 20_000);
 
-/** Publishes on and on, as the forwarder does: what was not acknowledged is published again. */
+/** Publishes without end, as the forwarder does: unacknowledged items are published again. */
 class Load {
   acknowledged = 0;
   rejected = 0;
@@ -82,7 +82,7 @@ describe("Kafka with a broker that fails under load", function () {
     return "away";
   });
 
-  /** From a fault's end: both have a share and take what is published now. Nothing acknowledged is missing then. */
+  /** From a fault's end: both members have a share and take new items. No acknowledged item is missing then. */
   async function heals(): Promise<void> {
     const from = performance.now();
     const before = load.acknowledged;
@@ -100,7 +100,7 @@ describe("Kafka with a broker that fails under load", function () {
     console.log(`      healed in ${Math.round(healedMs)} ms; ${load.acknowledged} acknowledged, none missing`);
   }
 
-  it("heals after kill -9 and a restart, and says so once in the log, not with every try", async () => {
+  it("recovers from kill -9 and a restart, and logs the lost membership once, not with every try", async () => {
     await kafka.kill();
     await until("nobody is a member", () => recorders.every(({ alive }) => !alive));
     expect(await pings()).to.equal("away");
@@ -115,7 +115,7 @@ describe("Kafka with a broker that fails under load", function () {
     }
   });
 
-  it("heals after standing still for longer than a session", async () => {
+  it("recovers from a freeze that is longer than a session", async () => {
     await kafka.freeze();
     await until("nobody is a member", () => recorders.every(({ alive }) => !alive));
     expect(await pings()).to.equal("away");
@@ -125,7 +125,7 @@ describe("Kafka with a broker that fails under load", function () {
     await heals();
   });
 
-  it("heals after standing still for a moment", async () => {
+  it("recovers from a short freeze", async () => {
     await kafka.freeze();
     await sleep(2_000);
     await kafka.thaw();

@@ -38,7 +38,7 @@ describe("a topic of Kafka that is given more partitions", function () {
     await admin.disconnect();
   };
 
-  it("hands what was published before to its destination's owner, or to nobody", async () => {
+  it("hands earlier items to their destination's owner, or to no member", async () => {
     await join();
     await join();
     await until("both have a share", () =>
@@ -52,7 +52,7 @@ describe("a topic of Kafka that is given more partitions", function () {
     const third = await join();
     await until("the third has its share", () => third.alive && settled());
     const earlier = members.map(({ items }) => items.length);
-    // This one has not heard yet that the topic grew; the other asks.
+    // This producer has not heard yet that the topic grew; the next one asks.
     await publish("where they were");
     await publish("where they are", queues.open(kafka.brokers, { partitions: partitionsBefore }).queue);
     const since = () => members.map(({ items }, at) => items.slice(earlier[at]));
@@ -64,7 +64,7 @@ describe("a topic of Kafka that is given more partitions", function () {
     expect(since().flat().length).to.be.lessThan(2 * destinations.length);
   });
 
-  it("leaves each destination with one owner, also in the eyes of members that joined before", async () => {
+  it("leaves each destination with one owner, also for members that joined before", async () => {
     await join();
     await until("the first has all", () => destinations.every((id) => owners(id) === 1));
     await join();

@@ -77,7 +77,7 @@ describe("Kafka with members that fall silent", function () {
 
   const ownsAll = () => destinations.every((id) => recorder.owns(id));
 
-  it("gives the share of a killed one to those left, within its session's time, and its items", async () => {
+  it("gives the share and the items of a killed member to the others within its session timeout", async () => {
     other.signal("SIGKILL");
     const from = performance.now();
     await publish(1);
@@ -87,7 +87,7 @@ describe("Kafka with members that fall silent", function () {
       destinations.every((id) => recorder.eventIds.includes(`${id}/1`)));
   });
 
-  it("lets a stopped one start nothing when it goes on, until it has a share again", async () => {
+  it("lets a stopped member start nothing after it resumes, until it has a share again", async () => {
     other.signal("SIGSTOP");
     await until("the other owns all", ownsAll);
     await publish(1);

@@ -52,7 +52,7 @@ describe("Kafka's topic", function () {
     ];
     const { destinationId: key } = item;
 
-    it("sets them aside, counted, logged by their place without their content, neighbours unaffected", async () => {
+    it("quarantines them, counted and logged by their offset without content, and takes their neighbours", async () => {
       await producer.send({ topic: queues.topic, messages: garbage.map((value): Message => ({ key, value })) });
       await opened.queue.publish([firstAttempt("last")]);
       await opened.queue.consume(recorder);
@@ -67,7 +67,7 @@ describe("Kafka's topic", function () {
       await until("they are done with", async () => (await total(opened.queue)) === 0);
     });
 
-    it("passes over what a newer release wrote in another way, and takes items with more fields", async () => {
+    it("skips items in the format of a newer release, and takes items with additional fields", async () => {
       const newer = [{ ...item, v: 2 }, { ...item, v: 1, kind: "second" }, { v: 2 }];
       const more = { ...firstAttempt("more"), v: 1, priority: 7 };
       const values = [...newer, more].map((value) => JSON.stringify(value));
@@ -80,7 +80,7 @@ describe("Kafka's topic", function () {
       await until("they are done with", async () => (await total(opened.queue)) === 0);
     });
 
-    it("reads on where another client compressed its messages in a way of its own", async () => {
+    it("reads on behind messages that another client compressed with an unknown codec", async () => {
       const unreadable = () => Promise.reject(new Error("stored as it was sent"));
       const compress = async (encoder: { buffer: Buffer }) => zstdCompressSync(encoder.buffer);
       kafkajs.CompressionCodecs[CompressionTypes.ZSTD] = () => ({ compress, decompress: unreadable });
@@ -109,7 +109,7 @@ describe("Kafka's topic", function () {
     expect(opened.log.filter(({ level }) => level !== "debug")).to.deep.equal([]);
   });
 
-  it("is left as it is where it exists, and what differs is said", async () => {
+  it("is left unchanged if it exists, and differences are logged", async () => {
     await opened.queue.publish([firstAttempt("a")]);
     const { queue, log } = queues.open(kafka.brokers, { partitions: 7 });
     await queue.publish([firstAttempt("b")]);
@@ -118,10 +118,10 @@ describe("Kafka's topic", function () {
     expect(await queue.lag()).to.have.all.keys("0", "1", "2", "3", "4", "5");
   });
 
-  it("is made once by many that start together", async () => {
+  it("is made once by many processes that start together", async () => {
     const many = Array.from({ length: 5 }, () => queues.open(kafka.brokers).queue);
     await Promise.all(many.map((queue, index) => queue.publish([firstAttempt(String(index))])));
-    // A broker that has just made it may be slow to tell.
+    // A broker that has just made the topic may be slow to report its offsets.
     await until("it holds what all of them sent", async () => (await total(opened.queue).catch(() => 0)) === 5);
   });
 
@@ -137,7 +137,7 @@ describe("Kafka's topic", function () {
     await until("they arrive", () => recorder.eventIds.includes("b"));
   });
 
-  it("tells how much nobody took yet", async () => {
+  it("reports how many items are not taken yet", async () => {
     await opened.queue.publish([firstAttempt("a")]);
     expect(await total(opened.queue)).to.equal(1);
     const items = Array.from({ length: 30 }, (_, index) => firstAttempt(String(index), { destinationId: `d${index}` }));
@@ -151,9 +151,9 @@ describe("Kafka's topic", function () {
     expect(await total(opened.queue)).to.equal(1);
   });
 
-  it("leaves nothing of the driver's running when it is closed", async () => {
+  it("leaves no timer of the driver running when it is closed", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-    // A turn later, when Mocha's own is there.
+    // A turn later, when Mocha's own timer exists.
     const before = await Promise.resolve().then(timers);
     const { queue } = queues.open(kafka.brokers);
     await queue.consume(recorder);
@@ -165,7 +165,7 @@ describe("Kafka's topic", function () {
     await until("its timers are gone", () => timers() <= before);
   });
 
-  it("answers pings, and says within a second or so that nobody does", async () => {
+  it("answers pings, and fails within seconds when no broker answers", async () => {
     await opened.queue.ping();
     const { queue } = queues.open(["127.0.0.1:1"]);
     const from = performance.now();

@@ -51,7 +51,7 @@ describe("Kafka's producer", function () {
       expect(replies).to.be.at.least(240);
     });
 
-    it("acknowledges nothing for something else that was stored, after a send that failed", async () => {
+    it("does not take the stored items of a failed send for those of the next", async () => {
       await consume();
       const { queue } = queues.open([proxy.address], { partitions: 4 });
       await queue.publish([firstAttempt("first")]);
@@ -69,7 +69,7 @@ describe("Kafka's producer", function () {
       expect(taken()).to.include.members(["kept/0", "kept/1", "kept/2"]);
     });
 
-    it("rejects in bounded time when nothing is answered any more", async () => {
+    it("rejects in bounded time when the brokers stop answering", async () => {
       const { queue } = queues.open([proxy.address], { partitions: 4 });
       await queue.publish([firstAttempt("first")]);
       proxy.freeze();
@@ -81,7 +81,7 @@ describe("Kafka's producer", function () {
       await queue.publish([firstAttempt("b")]);
     });
 
-    it("leaves no connection behind, whatever it gave up on", async () => {
+    it("leaves no connection behind, also of requests that it gave up", async () => {
       const { queue } = queues.open([proxy.address], { partitions: 4 });
       const tryAll = () => Promise.allSettled([
         queue.ping(), queue.lag(), queue.publish([firstAttempt("a")]), queue.ping(), queue.lag(),
@@ -99,7 +99,7 @@ describe("Kafka's producer", function () {
     });
   });
 
-  it("publishes a wake-up in the stead of an item that no message has room for", async () => {
+  it("publishes a wake-up instead of an item that is too large for a message", async () => {
     await consume();
     const { queue } = queues.open(kafka.brokers);
     const large = firstAttempt("large", { payload: "x".repeat(1_200_000), position: "42" });
@@ -110,7 +110,7 @@ describe("Kafka's producer", function () {
     expect(recorder.items).to.deep.equal([items[0], wakeUp, items[2]]);
   });
 
-  it("splits what is too much for one send", async () => {
+  it("splits a publication that is too large for one send", async () => {
     await consume();
     const { queue } = queues.open(kafka.brokers);
     const payload = "x".repeat(100_000);
@@ -120,7 +120,7 @@ describe("Kafka's producer", function () {
     expect(recorder.items).to.deep.equal(items);
   });
 
-  it("learns that the brokers take less", async () => {
+  it("learns a smaller message limit from the brokers", async () => {
     const admin = new Kafka({ brokers: kafka.brokers, logLevel: logLevel.NOTHING }).admin();
     await admin.connect();
     const configEntries = [{ name: "max.message.bytes", value: "20000" }];

@@ -53,7 +53,7 @@ describe("Kafka's connections", function () {
         await queue.ping();
       });
 
-      it(`is told apart by its password, which is shown nowhere (${mechanism})`, async () => {
+      it(`refuses a wrong password, and shows it nowhere (${mechanism})`, async () => {
         const { username } = secure;
         const password = "not-the-right-one";
         const log = await refused({ tls: { ca }, sasl: { mechanism, username }, password });
@@ -61,7 +61,7 @@ describe("Kafka's connections", function () {
       });
     }
 
-    it("trusts nobody but the authority named", async () => {
+    it("trusts only the configured authority", async () => {
       const other = { pem: makeAuthority().caPem };
       const { username, password } = secure;
       await refused({ tls: { ca: other }, sasl: { mechanism: "plain", username }, password });
@@ -91,7 +91,7 @@ describe("Kafka's connections", function () {
   });
 });
 
-/** All that an error among a line's fields says, its causes included. */
+/** All texts of a line's fields and of the error among them, its causes included. */
 function told(fields: object): string {
   const texts: string[] = [JSON.stringify(fields)];
   for (let error = (fields as { err?: unknown }).err; error instanceof Error; error = error.cause) {

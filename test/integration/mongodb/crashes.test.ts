@@ -6,13 +6,13 @@ import { sized } from "../../support/size.ts";
 import { carryOn, contentsOf, expectedOf, histories, type Step } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
-/** A process that dies at its n-th write, before it arrives or before the answer does. */
+/** The death of a process at its n-th write, before the write arrives or before the answer does. */
 interface Death {
   readonly at: number;
   readonly fate: "lost" | "answer lost";
 }
 
-/** How many writes the process came to; it does what is left of a history as long as it lives. */
+/** Runs the rest of a history until the process dies; the number of its writes. */
 async function live(url: string, steps: readonly Step[], cut: number, death: Death): Promise<number> {
   const proxy = await WireProxy.start(url);
   proxy.fateOf = (count) => (count === death.at ? death.fate : "pass");
@@ -46,7 +46,7 @@ describe("Read models in MongoDB, when their writer dies", function () {
     server = await mongoDbOrSkip(this);
   });
 
-  it("come to the same, at whichever write that is", async () => {
+  it("have the same contents after the death at any write", async () => {
     const ofTwoSteps = fc.sample(histories, { numRuns: 200, seed: 7 }).filter((steps) => steps.length === 2);
     const [steps] = ofTwoSteps.toSorted((a, b) => sizeOf(b) - sizeOf(a));
     const expected = await expectedOf(steps!);
@@ -66,7 +66,7 @@ describe("Read models in MongoDB, when their writer dies", function () {
     await Promise.all([dieEach(), dieEach(), dieEach(), dieEach()]);
   });
 
-  it("come to the same, however often that is, whatever they hold", async () => {
+  it("have the same contents after several deaths in any history", async () => {
     const death = fc.record({
       at: fc.integer({ min: 1, max: 25 }),
       fate: fc.constantFrom("lost" as const, "answer lost" as const),

@@ -21,7 +21,7 @@ describe("Documents in MongoDB", function () {
   });
   after(() => end());
 
-  it("are replaced by one that is said to be fresh and is not", async () => {
+  it("are replaced by a document wrongly marked as fresh", async () => {
     const { writer } = process;
     await writer.reset([things], "any");
     await writer.apply(entriesOf([put(thing(1, { size: 1, label: "old" })), put(thing(2))]), position(2));
@@ -32,7 +32,7 @@ describe("Documents in MongoDB", function () {
     expect(await writer.get("things", id(3))).to.deep.equal(thing(3));
   });
 
-  it("come in pages whose equals are in order, though no index has that", async () => {
+  it("come in pages with equal values ordered by key, though no index has that order", async () => {
     const definition = { ...things, indexes: [["owner", "label", "at"]] };
     const documents = fc.array(fc.option(fc.constantFrom("a", "b", "c"), { nil: null, freq: 3 }), { maxLength: 30 });
     const page = fc.record({ offset: fc.nat(12), limit: fc.integer({ min: 1, max: 12 }), descending: fc.boolean() });

@@ -29,7 +29,7 @@ describe("Expiring state in MongoDB", function () {
     await Promise.all(processes.map((process) => process.close()));
   });
 
-  it("holds for others until its time is over by the server's clock, and no longer", async () => {
+  it("is valid for other processes until it expires by the server's clock, and no longer", async () => {
     const [state, other] = [begin(), begin()];
     const [longMs, shortMs] = [60_000, 100];
     const window = (windowMs: number) => ({ max: 1, windowMs });
@@ -46,11 +46,11 @@ describe("Expiring state in MongoDB", function () {
     expect(await other.admit(["long"], window(longMs))).to.equal(null);
   });
 
-  it("refuses nobody under several keys for the sake of somebody who is refused", async () => {
+  it("does not let a refused claim use up a slot that another claim needs", async () => {
     const states = [begin(), begin(), begin()];
     const limit = { max: 5, windowMs: 60_000 };
     for (let n = 0; n < limit.max; n += 1) await states[0]!.admit(["z-full"], limit);
-    // Each of the first is refused by the full key, after it had a place under the one that all ask for.
+    // The full key refuses every second claim after it had a slot under the key that all ask for.
     const claims = Array.from({ length: 24 }, (_, n) => {
       const keys = n % 2 ? ["a-shared", "z-full"] : ["a-shared", `m-own-${n}`];
       return states[n % 3]!.admit(keys, limit);
@@ -66,8 +66,8 @@ describe("Expiring state in MongoDB", function () {
     }
   });
 
-  it("gives places back that are of no use, at once", async () => {
-    // A clock that stands still: nothing ends by itself.
+  it("gives slots of refused claims back at once", async () => {
+    // The clock stands still: nothing expires by itself.
     const now = new Date(Date.UTC(2100, 0));
     const state = new MongoExpiringState(processes[0]!.connection, { now: () => now });
     const limit = { max: 3, windowMs: 60_000 };
@@ -81,7 +81,7 @@ describe("Expiring state in MongoDB", function () {
     }
   });
 
-  it("lets nobody wait long for one who died between two keys", async () => {
+  it("does not wait long for a process that died between two keys", async () => {
     const proxy = await WireProxy.start(url);
     const dying = begin(proxy.url);
     const limit = { max: 1, windowMs: 60_000 };
@@ -97,7 +97,7 @@ describe("Expiring state in MongoDB", function () {
     expect(await state.admit(["b"], limit)).to.equal(null);
   });
 
-  it("keeps no more keys of a kind than it is meant to, and drops none of another", async () => {
+  it("bounds the number of keys of a kind, and drops none of another kind", async () => {
     const { connection } = processes[0]!;
     const state = new MongoExpiringState(connection, { mostKeys: 10 });
     const limit = { max: 1, windowMs: 60_000 };
@@ -117,7 +117,7 @@ describe("Expiring state in MongoDB", function () {
     expect(await state.admit(["other:1"], limit)).to.equal(null);
   });
 
-  it("is taken away by the server when it is over", async () => {
+  it("is removed by the server when it has expired", async () => {
     const state = begin();
     await state.put("a", "1", 1);
     await state.lease("a", "1", 1);

@@ -9,9 +9,9 @@ import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { definitions } from "./histories.ts";
 import { hasty, openProcess } from "./support.ts";
 
-/** So long may it take until everything works again. */
+/** The longest time until everything works again. */
 const healedWithinMs = 30_000;
-/** So long may anybody wait for an answer that does not come, with room for a busy machine. */
+/** The longest wait for an answer that does not come, with a margin for a busy machine. */
 const refusedWithinMs = 4_500;
 const pingedWithinMs = 2_500;
 
@@ -38,7 +38,7 @@ describe("MongoDB, when its server fails", function () {
     await process.close();
   });
 
-  it("asks the primary, whatever its URL says of secondaries", async () => {
+  it("asks the primary, even when its URL prefers secondaries", async () => {
     const { setName } = await process.connection.db.command({ hello: 1 });
     const asked = new URL(url);
     asked.searchParams.set("replicaSet", setName as string);
@@ -56,11 +56,11 @@ describe("MongoDB, when its server fails", function () {
     frozen: { begin: () => server.freeze(), end: () => server.thaw() },
   };
   for (const [name, fault] of Object.entries(faults)) {
-    it(`refuses in time while it is ${name}, and heals by itself without losing what it acknowledged`, async () => {
+    it(`refuses in time while it is ${name}, and recovers by itself without losing acknowledged writes`, async () => {
       const { writer, reader, connection } = process;
       let applied = 0;
       const until = { stopped: false };
-      // What a runner does: the same batch again until it is taken.
+      // Like a projection runner: repeats the same batch until it is applied.
       const writing = (async () => {
         while (!until.stopped) {
           const at = position(applied + 1);
@@ -74,7 +74,7 @@ describe("MongoDB, when its server fails", function () {
           }
         }
       })();
-      // Whatever fails meanwhile: the next test finds the server well, and nobody writing.
+      // After any failure, too, the next test must find a working server without a writer.
       try {
         while (applied < 20) await wait(5);
         await state.put("key", "value", null);
@@ -109,7 +109,7 @@ describe("MongoDB, when its server fails", function () {
     });
   }
 
-  it("answers others while some questions are not: their connections do not stay taken", async () => {
+  it("answers other queries while some get no answer: these free their connections", async () => {
     const proxy = await WireProxy.start(url);
     const { reader, connection, close } = openProcess(proxy.url);
     try {
@@ -134,7 +134,7 @@ describe("MongoDB, when its server fails", function () {
     "g1.things": (_, writer) => writer.apply([{ position: position(1), changes: [put(thing(1))] }], position(1)),
   };
   for (const [collection, write] of Object.entries(writes)) {
-    it(`answers others while writes to ${collection} are not, by the only connection there is`, async () => {
+    it(`answers other commands while writes to ${collection} get no answer, over the only connection`, async () => {
       const proxy = await WireProxy.start(url);
       const { writer, connection, close } = openProcess(`${proxy.url}&maxPoolSize=1`, { clock: hasty(10) });
       const state = new MongoExpiringState(connection);
@@ -154,7 +154,7 @@ describe("MongoDB, when its server fails", function () {
     });
   }
 
-  it("has a writer take over that gets no answer when it ends the session of another", async () => {
+  it("lets a writer take over though ending the session of its predecessor gets no answer", async () => {
     const proxy = await WireProxy.start(url);
     const { writer, connection, close } = openProcess(`${proxy.url}&maxPoolSize=1`, { clock: hasty(10) });
     try {
@@ -167,7 +167,7 @@ describe("MongoDB, when its server fails", function () {
     }
   });
 
-  it("is not waited for at the start, and used as soon as it is there", async () => {
+  it("is not waited for at the start, and is used as soon as it is available", async () => {
     await server.kill();
     const late = openProcess(newDatabase(server));
     const lateState = new MongoExpiringState(late.connection);
@@ -184,7 +184,7 @@ describe("MongoDB, when its server fails", function () {
   });
 });
 
-/** What a call that is refused rejects with; it must not take longer than that. */
+/** The error that a refused call rejects with; the call must not take longer than `withinMs`. */
 async function refusal(call: () => Promise<unknown>, withinMs: number): Promise<unknown> {
   const began = performance.now();
   const error: unknown = await call().then(

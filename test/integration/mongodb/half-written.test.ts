@@ -18,7 +18,7 @@ describe("Read models in MongoDB, in the middle of a batch", function () {
     server = await mongoDbOrSkip(this);
   });
 
-  it("show nothing of it before all of it", async () => {
+  it("show nothing of the batch before all of it is committed", async () => {
     const url = newDatabase(server);
     const proxy = await WireProxy.start(url);
     const [writing, asking] = [openProcess(proxy.url), openProcess(url)];

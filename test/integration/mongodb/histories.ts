@@ -3,7 +3,7 @@ import type { Change, PositionedChanges, ReadModels } from "../../../src/ports/r
 import { id, notes, position, things, time } from "../../contract/read-models-things.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 
-/** What a projection runner does with read models: batches of the log, and amendments in between. */
+/** The work of a projection runner: a batch of the log, then an amendment. */
 export interface Step {
   readonly entries: readonly (readonly Change[])[];
   readonly amendment: readonly Change[];
@@ -51,7 +51,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   }),
 );
 
-/** Random work. A fresh document is one that is not there: the log says so, and what is said here is made true. */
+/** Random work. A change is marked as fresh only if its document does not exist, as it would be by the log. */
 export const histories: fc.Arbitrary<readonly Step[]> = fc
   .array(
     fc.record({
@@ -76,13 +76,13 @@ export const histories: fc.Arbitrary<readonly Step[]> = fc
     }));
   });
 
-/** Where a history stands: what of it is done. */
+/** The part of a history that is done. */
 interface Done {
   readonly checkpoint: string;
   readonly amendments: number;
 }
 
-/** What a runner needs of read models. */
+/** The part of read models that a runner needs. */
 interface Target {
   state(): Promise<{ readonly checkpoint: string } | null>;
   reset(all: typeof definitions, fingerprint: string): Promise<void>;
@@ -92,8 +92,8 @@ interface Target {
 }
 
 /**
- * Does what is left of a history, as a runner does after a start: it reads on from the checkpoint, in batches of
- * `cut` entries at most, and asks the documents which amendment was the last.
+ * Runs the rest of a history, as a runner does after a start: it reads on from the checkpoint, in batches of `cut`
+ * entries at most, and reads the number of the last amendment from a document.
  */
 export async function carryOn(target: Target, steps: readonly Step[], cut: number): Promise<void> {
   if ((await target.state()) === null) await target.reset(definitions, "any");
@@ -105,7 +105,7 @@ export async function carryOn(target: Target, steps: readonly Step[], cut: numbe
   for (const [at, { entries, amendment }] of steps.entries()) {
     const positioned = entries.map((changes, n) => ({ position: position(first + n), changes }));
     first += entries.length;
-    // Amendments follow from what was applied before them.
+    // An amendment follows the entries of its step.
     if (at >= done.amendments) {
       const rest = positioned.filter((entry) => entry.position > done.checkpoint);
       for (let from = 0; from < rest.length; from += cut) {
@@ -124,7 +124,7 @@ export async function carryOn(target: Target, steps: readonly Step[], cut: numbe
   }
 }
 
-/** Everything a history can have touched. */
+/** Everything that a history can have changed. */
 export async function contentsOf(reader: Pick<ReadModels, "find" | "sum">) {
   const allOf = (collection: string, field: string) =>
     reader.find({ collection, order: { field, descending: false }, limit: 1000 });
@@ -140,7 +140,7 @@ export async function contentsOf(reader: Pick<ReadModels, "find" | "sum">) {
   };
 }
 
-/** What a history comes to when nothing goes wrong. */
+/** The contents after a history without faults. */
 export async function expectedOf(steps: readonly Step[]) {
   const plain = new InMemoryReadModels();
   await carryOn(plain, steps, 1);

@@ -20,7 +20,7 @@ const sorted = (collection: string, fields: readonly string[]) =>
     collection, where: { tenantId }, ...by(field, descending), ...page,
   })));
 
-/** The kinds of question that the program asks of collections that grow. */
+/** The kinds of query that the relay sends to growing collections. */
 const questions: readonly Query[] = [
   ...[true, false].flatMap((descending) =>
     [undefined, eventStatuses[0]].flatMap((status) =>
@@ -63,12 +63,12 @@ function stagesOf(plan: Stored | undefined): Stored[] {
   return [plan, ...inner.flatMap(stagesOf)];
 }
 
-/** The fields of an index that a question leaves free, in their order. */
+/** The fields of an index that a query leaves free, in their order. */
 function freeOf(index: Stored, { where = {}, anyOf }: Query): string[] {
   return Object.keys(index).filter((field) => !(field in where) && field !== anyOf?.field);
 }
 
-describe("Questions that MongoDB answers", function () {
+describe("Queries to MongoDB", function () {
   this.timeout(60_000);
   let process: ReturnType<typeof openProcess>;
   let end = async () => {};
@@ -92,7 +92,7 @@ describe("Questions that MongoDB answers", function () {
   });
   after(() => end());
 
-  it("are answered from an index each, and in its order", async () => {
+  it("are each answered from an index, in its order", async () => {
     for (const question of questions) {
       commands = [];
       await process.reader.find(question);
@@ -102,7 +102,7 @@ describe("Questions that MongoDB answers", function () {
       const names = stages.map(({ stage }) => stage as string);
       expect(names, JSON.stringify(question)).to.include("IXSCAN");
       expect(names, JSON.stringify(question)).to.not.include("COLLSCAN");
-      // SecantusDB heeds no hint and sorts whatever it finds; to MongoDB the index it is told is enough.
+      // SecantusDB ignores hints and always sorts; MongoDB needs only the hinted index.
       if (!server.description.includes("Secantus")) expect(names, JSON.stringify(question)).to.not.include("SORT");
       if (question.range && question.range.field !== question.order.field) continue;
       const index = command?.["hint"] as Stored;
@@ -112,7 +112,7 @@ describe("Questions that MongoDB answers", function () {
       const key = collections.find(({ name }) => name === question.collection)?.key;
       const ordered = question.order.field === key ? "_id" : question.order.field;
       expect(first, JSON.stringify(question)).to.equal(ordered in (question.where ?? {}) ? "_id" : ordered);
-      // Equals are in order, too.
+      // Equal values are ordered by key.
       if (first !== "_id") expect(second, JSON.stringify(question)).to.equal("_id");
     }
   });

@@ -60,14 +60,14 @@ describe("Read models in MongoDB, with a writer's process that ends or stands st
   }
 
   for (let n = 1; n <= commandsOfBatch; n += 1) {
-    it(`are written on at once after a kill -9 before command ${n} of a transaction`, async () => {
+    it(`are writable at once after a kill -9 before command ${n} of a transaction`, async () => {
       await untilCommand(n);
       child.kill("SIGKILL");
       await once(child, "exit");
       await succeed();
     });
 
-    it(`keep nothing of a process that was stopped before command ${n} of a transaction, and goes on`, async () => {
+    it(`keep nothing of a process that was stopped before command ${n} of a transaction and resumes`, async () => {
       await untilCommand(n);
       child.kill("SIGSTOP");
       while (!/\) T/.test(readFileSync(`/proc/${child.pid ?? 0}/stat`, "utf8"))) await turn();

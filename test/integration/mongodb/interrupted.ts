@@ -12,21 +12,21 @@ const next: readonly Change[] = [
 ];
 const last = [remove(3), remove(4), set(1, { size: 7 }), put(thing(2, { size: 8 })), add("a", 0, -5), add("b", 1, -1)];
 
-/** What is there before a writer is interrupted, and its checkpoint. */
+/** The entries applied before a writer is interrupted, and their checkpoint. */
 export const atFirst = entriesOf(first);
 export const begun = position(first.length);
 
-/** The batch that it is interrupted in: documents that come, change and go, and counters. */
+/** The interrupted batch: creates, changes and removes documents, and adds to counters. */
 export const paused = entriesOf(next, first.length + 1);
 export const pausedEnd = position(first.length + next.length);
 /** The commands of its transaction: the state, the three kinds of change of the documents, the counters, the commit. */
 export const commandsOfBatch = 6;
 
-/** What follows, so that nothing of that batch is left, and anything of it that comes late shows. */
+/** The next batch: it reverts the interrupted one, so that a late write of that shows. */
 export const later = entriesOf(last, first.length + next.length + 1);
 export const laterEnd = position(first.length + next.length + last.length);
 
-/** The contents after all of it. */
+/** The contents after all batches. */
 export const expected = {
   things: [thing(1, { size: 7 }), thing(2, { size: 8 })],
   notes: [],

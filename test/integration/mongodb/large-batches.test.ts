@@ -10,14 +10,14 @@ const plain = [{ ...definitions[0]!, indexes: [] }];
 
 describe("A large batch for MongoDB", function () {
   this.timeout(120_000);
-  // One of its own: what such batches take from a server, other tests would wait for.
+  // Its own server: other tests would have to wait while a server applies such batches.
   let server: MongoDbUnderTest | undefined;
   before(async function () {
     server = await mongoDbOrSkip(this, { ours: true });
   });
   after(() => server?.stop());
 
-  it("goes in transactions with a checkpoint each, and on from where a dead writer ended", async () => {
+  it("is applied in several transactions, each with its checkpoint, and resumed after its writer died", async () => {
     const url = newDatabase(server ?? expect.fail("no server"));
     const proxy = await WireProxy.start(url);
     const [first, next] = [openProcess(proxy.url), openProcess(url)];
@@ -31,7 +31,7 @@ describe("A large batch for MongoDB", function () {
       const error: unknown = await first.writer.apply(batch, position(count)).catch((reason: unknown) => reason);
       expect(error).to.have.property("name", "ReadModelsUnavailable");
       const { checkpoint } = (await next.writer.state())!;
-      // A counter and documents.
+      // A transaction has a counter and 999 documents.
       expect(checkpoint).to.equal(position(2 * 999));
       expect(await next.reader.sum("a")).to.equal(2 * 999);
       await next.writer.apply(batch.filter((entry) => entry.position > checkpoint), position(count));
@@ -45,7 +45,7 @@ describe("A large batch for MongoDB", function () {
     }
   });
 
-  it("goes in more transactions where its documents are long", async () => {
+  it("is applied in more transactions when its documents are long", async () => {
     const url = newDatabase(server ?? expect.fail("no server"));
     const proxy = await WireProxy.start(url);
     const { connection, writer, reader, close } = openProcess(proxy.url);

@@ -15,7 +15,7 @@ const batchOf = (version: number) => [
   { position: position(2), changes: [add("a", 0, version)] },
 ];
 
-/** A busy machine may not answer in time; what counts is what it answers. Without a connection it refuses at once. */
+/** Ignores ReadModelsUnavailable: a busy machine may be late. Pauses, since without a connection it comes at once. */
 async function unlessLate(error: unknown): Promise<undefined> {
   if (!(error instanceof ReadModelsUnavailable)) throw error;
   await wait(10);
@@ -45,7 +45,7 @@ describe("Read models in MongoDB, built again", function () {
     await Promise.all([writing.close(), reading.close()]);
   });
 
-  /** Holds back the answer to what the reading process asks next: when it is given, and what lets it arrive. */
+  /** Holds back the next answer to the reading process; `given` resolves once the server gave it. */
   function holdBackAnAnswer(): { readonly given: Promise<void>; readonly arrive: () => void } {
     const { connection } = reading;
     const [given, arrival] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -60,7 +60,7 @@ describe("Read models in MongoDB, built again", function () {
     return { given: given.promise, arrive: arrival.resolve };
   }
 
-  /** The numbers of the generations that there are collections of. */
+  /** The numbers of the generations that have collections. */
   async function generations(): Promise<string[]> {
     const found = await reading.connection.db.listCollections({}, { nameOnly: true }).toArray();
     const numbered = found.flatMap(({ name }) => /^g(\d+)\./.exec(name)?.[1] ?? []);
@@ -68,8 +68,8 @@ describe("Read models in MongoDB, built again", function () {
   }
 
   /**
-   * Waits by what is deleted last, and looks at the collections once: asked again and again meanwhile, the packaged
-   * server may show a collection for ever that it said was dropped.
+   * Waits for the definitions, which are deleted last, and lists the collections only once: under repeated listing,
+   * the packaged server may show a dropped collection for ever.
    */
   async function untilGenerationsAre(...expected: string[]): Promise<void> {
     const defined = definitionsOf(reading.connection);
@@ -77,7 +77,7 @@ describe("Read models in MongoDB, built again", function () {
     expect(await generations()).to.deep.equal(expected);
   }
 
-  it("go on answering from what there was, whole, until the new ones take their place at once", async () => {
+  it("answer from the complete old generation until the new one replaces it at once", async () => {
     const seen = new Set<unknown>();
     let answers = 0;
     const until = { stopped: false };
@@ -99,7 +99,7 @@ describe("Read models in MongoDB, built again", function () {
       const { writer } = writing;
       await writer.reset(definitions, "second");
       await writer.apply(batchOf(2), position(2));
-      // Two may have been asked before.
+      // Two queries may have started before the rebuild.
       for (const enough = answers + 3; answers < enough;) await wait(20);
       expect([...seen]).to.deep.equal([1]);
       expect(await reading.reader.sum("a")).to.equal(1);
@@ -116,7 +116,7 @@ describe("Read models in MongoDB, built again", function () {
     expect([...seen]).to.deep.equal([1, 2]);
   });
 
-  it("are not taken for what they were before, where an answer about them was overtaken by a later one", async () => {
+  it("are not taken for the old generation by an answer that a later one overtook", async () => {
     const { connection } = reading;
     const reader = new MongoReadModels(connection, { freshMs: 60_000 });
     const overtaken = holdBackAnAnswer();
@@ -132,7 +132,7 @@ describe("Read models in MongoDB, built again", function () {
     expect(await reader.sum("a")).to.equal(2);
   });
 
-  it("are not said to be where they were by an answer that was given before they were lost", async () => {
+  it("do not keep their checkpoint by an answer given before they were lost", async () => {
     const { connection, reader } = reading;
     const overtaken = holdBackAnAnswer();
     const early = reader.caughtUp(position(2), 10_000);
@@ -144,7 +144,7 @@ describe("Read models in MongoDB, built again", function () {
     expect(await late).to.equal(logStart);
   });
 
-  it("are settled before and after, and not while others are built to take their place", async () => {
+  it("are settled before and after a rebuild, and not during it", async () => {
     const settled = () => Promise.all(["first", "second"].map((one) => reading.reader.settle(one)));
     expect(await settled()).to.deep.equal([true, false]);
     await writing.writer.reset(definitions, "second");
@@ -153,7 +153,7 @@ describe("Read models in MongoDB, built again", function () {
     expect(await settled()).to.deep.equal([false, true]);
   });
 
-  it("are carried on with by a writer that starts after a crash, before and after the swap", async () => {
+  it("are continued by a writer that starts after a crash, before and after the swap", async () => {
     await writing.writer.reset([things], "second");
     await writing.close();
     writing = openProcess(url, { dropAfterMs: 50 });
@@ -161,7 +161,7 @@ describe("Read models in MongoDB, built again", function () {
     expect((await reading.reader.get("things", id(0)))?.["size"]).to.equal(1);
     await writing.writer.apply(batchOf(3), position(2));
     await writing.writer.publish();
-    // It dies before it has dropped what was.
+    // The writer dies before it has dropped the old generation.
     await writing.close();
     expect(await generations()).to.deep.equal(["1", "2"]);
     writing = openProcess(url, { dropAfterMs: 50 });
@@ -170,7 +170,7 @@ describe("Read models in MongoDB, built again", function () {
     expect((await reading.reader.get("things", id(0)))?.["size"]).to.equal(3);
   });
 
-  it("leave nothing of what was where nobody asks meanwhile, however often that is said", async () => {
+  it("leave nothing of the old generation when published without readers, also at a second try", async () => {
     const { writer } = writing;
     await writer.reset(definitions, "second");
     await writer.apply(batchOf(2), position(2));
@@ -186,7 +186,7 @@ describe("Read models in MongoDB, built again", function () {
     expect(await writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "second" });
   });
 
-  it("leave nothing of a building that was given up before it was known", async () => {
+  it("leave nothing of a generation whose creation failed before it was recorded", async () => {
     const { db } = writing.connection;
     const createCollection = db.createCollection.bind(db);
     db.createCollection = async (...asked) => {
@@ -199,7 +199,7 @@ describe("Read models in MongoDB, built again", function () {
     await untilGenerationsAre("1");
   });
 
-  it("leave nothing of a building that another took the place of", async () => {
+  it("leave nothing of a generation that was superseded while it was built", async () => {
     await writing.writer.reset(definitions, "second");
     await writing.writer.apply(batchOf(2), position(2));
     await writing.writer.reset(definitions, "third");

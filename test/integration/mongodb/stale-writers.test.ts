@@ -6,7 +6,7 @@ import { contentsOf, definitions } from "./histories.ts";
 import { later, laterEnd, atFirst, begun, commandsOfBatch, expected, paused, pausedEnd } from "./interrupted.ts";
 import { hasty, openProcess } from "./support.ts";
 
-/** Enough for the counters at nothing to be taken away. */
+/** Enough amendments for counters of zero to be removed. */
 const many = 60;
 
 type Process = ReturnType<typeof openProcess>;
@@ -16,14 +16,14 @@ async function begin({ writer }: Process): Promise<void> {
   await writer.apply(atFirst, begun);
 }
 
-/** What follows, from the writer's own checkpoint on. */
+/** Applies the following entries, from the writer's own checkpoint on. */
 async function goOn({ writer }: Process): Promise<void> {
   const { checkpoint } = (await writer.state())!;
   await writer.apply([...paused, ...later].filter((entry) => entry.position > checkpoint), laterEnd);
   for (let n = 0; n < many; n += 1) await writer.amend([add("busy", 0, 1)]);
 }
 
-describe("Read models in MongoDB, with a writer that should not be there any more", function () {
+describe("Read models in MongoDB, with a stale writer", function () {
   this.timeout(120_000);
   let url: string;
   let proxy: WireProxy;
@@ -59,7 +59,7 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
   }
 
   for (let n = 1; n <= commandsOfBatch; n += 1) {
-    it(`suffer nothing from one that was paused at command ${n} of a transaction`, async () => {
+    it(`are unharmed by a writer that was paused at command ${n} of a transaction`, async () => {
       stale = openProcess(proxy.url);
       await begin(stale);
       holdFrom(n);
@@ -71,7 +71,7 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
       await goOn(other);
       const count = proxy.count;
       await release();
-      // The state tells a writer that has changed nothing yet; the server has ended the transaction of another.
+      // A writer that has changed nothing yet learns it from the state; later, the server has ended its transaction.
       expect(await applying).to.equal(n === 1 ? "ReadModelsTakenOver" : "ReadModelsUnavailable");
       expect(proxy.count, "nothing more is sent, which would lock documents").to.equal(count);
       const again = await stale.writer.apply(paused, pausedEnd).catch((error: Error) => error.message);
@@ -81,7 +81,7 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
       expect(await other.reader.checkpoint()).to.equal(position(1000));
     });
 
-    it(`suffer nothing from command ${n} of a transaction that comes when its writer has given it up`, async () => {
+    it(`are unharmed by command ${n} of a transaction that arrives after its writer gave it up`, async () => {
       stale = openProcess(proxy.url, { clock: hasty(25) });
       await begin(stale);
       holdFrom(n);
@@ -97,7 +97,7 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
     });
   }
 
-  it("are taken over again by one that begins again", async () => {
+  it("are taken over again by a writer that begins again", async () => {
     stale = openProcess(proxy.url);
     await begin(stale);
     await goOn(other);

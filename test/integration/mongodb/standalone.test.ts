@@ -15,7 +15,7 @@ describe("A MongoDB server that is no replica set", function () {
   let server: MongoDbUnderTest | undefined;
 
   before(async function () {
-    // Whatever the other tests run on: installed with it, where it can be had.
+    // Always the packaged server, where it is installed, whether or not the other tests run on it.
     await mongoDbOrSkip(this);
     server = await packagedMongoDb("standalone").catch(() => undefined);
     if (!server) this.skip();

@@ -21,7 +21,7 @@ export function openProcess(
   };
 }
 
-/** A clock whose timers end so many times sooner: nobody is as patient as elsewhere. */
+/** A clock whose timers end `times` times sooner, so that timeouts are short. */
 export function hasty(times: number): Clock {
   const clock = new SystemClock();
   return {

@@ -9,7 +9,7 @@ import { contentsOf, definitions } from "./histories.ts";
 import { later, laterEnd, atFirst, begun, commandsOfBatch, expected, paused, pausedEnd } from "./interrupted.ts";
 import { openProcess } from "./support.ts";
 
-describe("A transaction of MongoDB that does not go through", function () {
+describe("A transaction of MongoDB that fails", function () {
   this.timeout(120_000);
   let server: MongoDbUnderTest;
   let end = async () => {};
@@ -50,17 +50,17 @@ describe("A transaction of MongoDB that does not go through", function () {
     expect(await contentsOf(asking.reader)).to.deep.equal(expected);
   }
 
-  it("counts once where no answer tells whether it was committed", async () => {
+  it("counts once when its commit got no answer", async () => {
     proxy.fateOf = (_, command) => (command === "commitTransaction" ? "cut" : "pass");
     expect(await refusal()).to.equal("ReadModelsUnavailable");
     proxy.fateOf = () => "pass";
-    // It was, and the next call finds that out.
+    // It was committed, and the next call finds that out.
     expect(await asking.reader.checkpoint()).to.equal(pausedEnd);
     await goOn();
   });
 
   for (let n = 1; n < commandsOfBatch; n += 1) {
-    it(`is begun again where its connection ends after command ${n}`, async () => {
+    it(`is begun again when its connection ends after command ${n}`, async () => {
       const at = proxy.count + n;
       proxy.fateOf = (count) => (count === at ? "cut" : "pass");
       expect(await refusal()).to.equal("ReadModelsUnavailable");
@@ -69,7 +69,7 @@ describe("A transaction of MongoDB that does not go through", function () {
     });
   }
 
-  it("is begun again where another transaction has changed the same document", async () => {
+  it("is begun again when another transaction has changed the same document", async () => {
     const session = client.startSession();
     session.startTransaction();
     const counters = client.db().collection<{ _id: string; n: number }>("g1.counters");
@@ -81,7 +81,7 @@ describe("A transaction of MongoDB that does not go through", function () {
     await goOn();
   });
 
-  it("is begun again where the primary has stepped down", async () => {
+  it("is begun again when the primary has stepped down", async () => {
     const at = proxy.count + 3;
     proxy.fateOf = (count) => (count === at ? "held" : "pass");
     const outcome = refusal();
@@ -94,7 +94,7 @@ describe("A transaction of MongoDB that does not go through", function () {
     await goOn();
   });
 
-  it("is waited for, with a warning, where the server does not end the session of the one before", async () => {
+  it("is waited for, with a warning, when the server refuses to end its session", async () => {
     const warnings: string[] = [];
     const { connection, writer } = asking;
     const command = connection.db.command.bind(connection.db);

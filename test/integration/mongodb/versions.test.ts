@@ -30,7 +30,7 @@ async function leaveVersion02(db: Db): Promise<void> {
   await db.collection<{ _id: Binary }>("g1.things").insertOne({ _id: key, ...{ label, _b: 7, _e: 4 } });
 }
 
-/** What 0.2 does first when it is there again: it takes over, and sets validators. */
+/** The first actions of 0.2 when it returns: it takes over, and sets validators. */
 async function returnToVersion02(db: Db, generation: number): Promise<void> {
   await db.collection<State>("state").updateOne(
     { _id: "read-models" }, { $inc: { epoch: 1 }, $set: { writer: "0f4c1c57" } });
@@ -60,7 +60,7 @@ describe("Read models in MongoDB, of other versions", function () {
     await client.close();
   });
 
-  /** Builds them again, as a projection runner does where the fingerprint is another. */
+  /** Rebuilds the read models, as a projection runner does when the fingerprint differs. */
   async function build(size: number): Promise<void> {
     const { writer, reader } = process;
     expect((await writer.state())?.fingerprint).to.not.equal("any");
@@ -73,7 +73,7 @@ describe("Read models in MongoDB, of other versions", function () {
     expect(await reader.settle("any")).to.equal(true);
   }
 
-  it("answer as 0.2 left them until they are built again, and leave nothing", async () => {
+  it("answer as 0.2 left them until they are rebuilt, and leave nothing of 0.2", async () => {
     const { reader, writer } = process;
     await leaveVersion02(client.db());
     expect(await reader.settle("any")).to.equal(false);
@@ -85,14 +85,14 @@ describe("Read models in MongoDB, of other versions", function () {
     expect(names.toSorted()).to.deep.equal(["g2.counters", "g2.notes", "g2.things", "generations", "state"]);
   });
 
-  it("are built again where 0.2 has taken over in between, whose validators refuse what is written now", async () => {
+  it("are rebuilt after 0.2 took over in between, whose validators refuse new documents", async () => {
     const { writer, reader } = process;
     await writer.reset(definitions, "any");
     await writer.apply(entriesOf([put(thing(1, { label })), add("a", 0, 1)]), position(2));
     await returnToVersion02(client.db(), 1);
     const error: unknown = await writer.apply([], position(3)).catch((reason: unknown) => reason);
     expect(error).to.have.property("name", "ReadModelsTakenOver");
-    // It was stopped before it had built anything, or there would be a newer generation.
+    // 0.2 was stopped before it had built anything, or there would be a newer generation.
     expect((await writer.state())?.fingerprint).to.equal("");
     expect((await reader.get("things", id(1)))?.["label"]).to.equal(label);
     await build(2);

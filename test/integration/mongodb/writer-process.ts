@@ -4,8 +4,8 @@ import { paused, pausedEnd } from "./interrupted.ts";
 import { openProcess } from "./support.ts";
 
 /**
- * A process that takes over the read models of the database whose URL is its argument, and tells so; once it is told
- * to, it tries a batch until that is applied or another writer has taken over, and tells which.
+ * A process that takes over the read models of the database whose URL is its argument, and reports that. At the next
+ * message it tries a batch until that is applied or another writer has taken over, and reports the outcome.
  */
 const { writer, close } = openProcess(process.argv[2] ?? "");
 await writer.state();

@@ -21,7 +21,7 @@ describe("outbound client", () => {
     await receiver.close();
   });
 
-  it("posts the very bytes, and gives back what came", async () => {
+  it("posts the exact bytes, and returns the answer", async () => {
     receiver.on("/hook", () => ({ status: 201, headers: { "X-One": "1", "Set-Cookie": "a=b" }, body: "done" }));
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0xc3, 0xa9, 0x7d]);
     const url = receiver.url("/hook?a=%20b");
@@ -47,7 +47,7 @@ describe("outbound client", () => {
     expect(new Set(receiver.requestsTo("/again").map(({ connection }) => connection)).size).to.equal(1);
   });
 
-  it("cuts the body at what is to be kept, says so, and does not decode it", async () => {
+  it("truncates the body at `keepBytes`, says so, and does not decode it", async () => {
     receiver.on("/long", () => ({ body: "x".repeat(40_000), headers: { "Content-Encoding": "gzip" } }));
     const answer = await client.post(request(receiver.url("/long"), { keepBytes: 100 }));
     expect(answer).to.deep.include({ answered: true, body: Buffer.from("x".repeat(100)), truncated: true });
@@ -56,7 +56,7 @@ describe("outbound client", () => {
     expect(exact).to.deep.include({ body: Buffer.from("x".repeat(100)), truncated: false });
   });
 
-  it("reads on behind what is kept, so that the connection serves again, but not for ever", async () => {
+  it("reads on behind the kept bytes to reuse the connection, but not without limit", async () => {
     receiver.on("/behind", () => ({ body: "x".repeat(200_000) }));
     receiver.on("/beyond", () => ({ body: "x".repeat(2_000_000) }));
     for (let count = 0; count < 3; count += 1) {
@@ -72,14 +72,14 @@ describe("outbound client", () => {
     expect(receiver.connections).to.equal(connections + 1);
   });
 
-  it("puts a body together that comes in many pieces", async () => {
+  it("joins a body that comes in many pieces", async () => {
     const body = Buffer.from(Array.from({ length: 60_000 }, (_, index) => index % 251));
     receiver.on("/pieces", () => ({ body, headers: { "Content-Length": "60000" } }));
     const answer = await client.post(request(receiver.url("/pieces"), { keepBytes: 65_536 }));
     expect(answer.answered && Buffer.compare(answer.body, body)).to.equal(0);
   });
 
-  it("is over when as much time has passed as was left, and names the whole deadline", async () => {
+  it("ends when the remaining time has passed, and names the whole deadline", async () => {
     receiver.on("/never", () => "silence");
     const startedAt = performance.now();
     const answer = await client.post(request(receiver.url("/never"), { timeoutMs: 150 }));
@@ -89,7 +89,7 @@ describe("outbound client", () => {
     expect(performance.now() - startedAt).to.be.within(140, 2_000);
   });
 
-  it("is over at the deadline whatever was left", async () => {
+  it("ends at the deadline even when more time is left", async () => {
     receiver.on("/never", () => "silence");
     const hasty = localClient(receiver.caPem, { deliveryTimeoutMs: 150 });
     const answer = await hasty.post(request(receiver.url("/never"), { timeoutMs: 4_000 }));
@@ -134,7 +134,7 @@ describe("outbound client", () => {
     await another.close();
   });
 
-  it("sends nothing any more when the deadline comes while it connects", async () => {
+  it("sends nothing when the deadline passes while it connects", async () => {
     let resolved = () => {};
     const resolving = new Promise<readonly string[]>((resolve) => (resolved = () => resolve(["127.0.0.1"])));
     const slow = localClient(receiver.caPem, { resolve: async () => resolving });
@@ -145,7 +145,7 @@ describe("outbound client", () => {
     expect(receiver.requestsTo("/too-late")).to.be.empty;
   });
 
-  it("does not connect any more where it gave up connecting before the name was resolved", async () => {
+  it("does not connect when it gave up before the name was resolved", async () => {
     const { promise, resolve } = Promise.withResolvers<readonly string[]>();
     const sink = await startSink();
     const hasty = localClient(receiver.caPem, { connectTimeoutMs: 100, resolve: () => promise });
@@ -187,7 +187,7 @@ describe("outbound client", () => {
     await other.close();
   });
 
-  it("reports a refused connection, a name without address, and what cannot be sent", async () => {
+  it("reports a refused connection, a name without address, and an invalid request", async () => {
     const gone = await startReceiver();
     await gone.close();
     expect(await client.post(request(gone.url()))).to.deep.equal({
@@ -209,7 +209,7 @@ describe("outbound client", () => {
     expect(receiver.requestsTo("/malformed")).to.be.empty;
   });
 
-  it("outlives addresses that cannot even be begun to connect to", async () => {
+  it("survives addresses for which connect itself fails", async () => {
     // TCP knows no multicast: connect(2) itself fails, as it does where there is no route, or no descriptor left.
     for (const addresses of [["ff0e::1"], ["ff0e::1", "ff0e::2"]]) {
       const stranded = localClient(receiver.caPem, { resolve: async () => addresses, allowedNetworks: ["ff00::/8"] });
@@ -219,7 +219,7 @@ describe("outbound client", () => {
     }
   });
 
-  it("calls port 443 where an address names none", async () => {
+  it("calls port 443 when the URL names none", async () => {
     const ports: unknown[] = [];
     const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect") ?? {};
     Object.defineProperty(Socket.prototype, "connect", {
@@ -237,7 +237,7 @@ describe("outbound client", () => {
     expect(ports).to.deep.equal([443]);
   });
 
-  it("finishes what is under way when closed, and sends nothing that comes later", async () => {
+  it("finishes open requests when closed, and sends no later ones", async () => {
     const closing = localClient(receiver.caPem);
     receiver.on("/slow", () => ({ delayMs: 100 }));
     const underWay = closing.post(request(receiver.url("/slow")));

@@ -9,10 +9,10 @@ import { localClient, request } from "./setup.ts";
 
 const deadlineMs = 1000;
 const connectMs = 500;
-/** What a busy machine may add; less than connecting may take, which the deadline includes. */
+/** The margin for a busy machine; less than `connectMs`, which the deadline includes. */
 const busyMs = 450;
 
-/** What each comes to: a status where a head came in time, else the reason of the failure. */
+/** The outcome of each: a status if a head came in time, else the reason of the failure. */
 const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> = {
   silent: "timeout",
   "closes without an answer": "connection",
@@ -67,7 +67,7 @@ describe("S4 hostile receivers", () => {
   let ports: Readonly<Record<Hostility, number>>;
   let client: OutboundClient;
 
-  // In a thread of their own: their floods must cost this one neither time nor memory.
+  // The receivers have their own thread: their floods must cost this one neither time nor memory.
   before(async () => {
     worker = new Worker(new URL("../../support/hostile-receivers-worker.ts", import.meta.url));
     const [started] = (await once(worker, "message")) as [{ caPem: string; ports: Record<Hostility, number> }];
@@ -96,7 +96,7 @@ describe("S4 hostile receivers", () => {
           if (outcome.answered) {
             expect(outcome.body.length).to.be.at.most(16_384);
           } else {
-            // In words: no code of a library's.
+            // In words, without a library's error code.
             expect(outcome.error).to.match(/^[ -'*-~]{5,80}$/);
             expect(outcome.connected).to.equal(!unconnected.has(hostility));
           }

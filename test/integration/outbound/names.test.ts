@@ -15,7 +15,7 @@ const refused = {
   answered: false, reason: "address refused",
   error: "address refused: the host has an address that may not be called", connected: false,
 };
-/** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
+/** A public address without a server (its network is not routed from here). */
 const publicAddress = "192.31.196.1";
 
 describe("S2 names and addresses at connect time", () => {
@@ -34,13 +34,13 @@ describe("S2 names and addresses at connect time", () => {
     await receiver.close();
   });
 
-  /** A client that resolves as told; nothing but the public internet is allowed unless said. */
+  /** A client with this resolver; it may call only the public internet and `allowedNetworks`. */
   const clientWith = (resolve: Resolve, allowedNetworks: readonly string[] = []): OutboundClient =>
     createOutboundClient({
       connectTimeoutMs: 1500, deliveryTimeoutMs: 3000, allowedNetworks, extraCa: authority.caPem, resolve,
     });
 
-  it("refuse a literal address on every path, without asking anyone", async () => {
+  it("refuse a literal address on every path, without a look-up", async () => {
     const client = clientWith(async () => Promise.reject(new Error("asked")));
     for (const host of ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433", "0.0.0.0", "[::1]", "169.254.169.254"]) {
       expect(await client.post(request(`https://${host}:${sink.port}/`)), host).to.deep.equal(refused);
@@ -49,7 +49,7 @@ describe("S2 names and addresses at connect time", () => {
     await client.close();
   });
 
-  it("refuse a name with any forbidden address, wherever in the answer that stands", async () => {
+  it("refuse a name with any forbidden address, at any place in the answer", async () => {
     const answers = [
       ["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], [publicAddress, "127.0.0.1"], ["127.0.0.1", publicAddress],
       ["2606:4700::1", publicAddress, "fe80::1%lo"], ["64:ff9b::7f00:1"], [],
@@ -62,7 +62,7 @@ describe("S2 names and addresses at connect time", () => {
     expect(sink.connections).to.equal(0);
   });
 
-  it("call localhost where it is allowed: machines give it the loopback addresses of both families", async () => {
+  it("call localhost when allowed: machines give it the loopback addresses of both families", async () => {
     for (const both of [["::1", "127.0.0.1"], ["127.0.0.1", "::1"]]) {
       const client = clientWith(async () => both, ["127.0.0.0/8"]);
       for (const host of ["localhost", "LOCALHOST.", "hook.localhost"]) {
@@ -79,7 +79,7 @@ describe("S2 names and addresses at connect time", () => {
     await client.close();
   });
 
-  it("connect to what was checked, though DNS says otherwise a moment later", async () => {
+  it("connect to the checked address, though DNS answers otherwise a moment later", async () => {
     let asked = 0;
     const client = clientWith(async () => {
       asked += 1;
@@ -94,7 +94,7 @@ describe("S2 names and addresses at connect time", () => {
     await client.close();
   });
 
-  it("connect to what was checked, though the answer itself changes", async () => {
+  it("connect to the checked address, though the answer itself changes", async () => {
     const shifting: string[] = [publicAddress];
     const client = clientWith(async () => {
       setImmediate(() => (shifting[0] = "127.0.0.1"));
@@ -105,7 +105,7 @@ describe("S2 names and addresses at connect time", () => {
     await client.close();
   });
 
-  it("look once more at the address a connection really has, before its first byte", async () => {
+  it("check the actual address of a connection again before its first byte", async () => {
     let judged = 0;
     const agent = createGuardedAgent({
       allows: () => (judged += 1) === 1,
@@ -142,7 +142,7 @@ describe("S2 names and addresses at connect time", () => {
     await client.close();
   });
 
-  it("are followed within a minute under steady traffic, and no request is lost by that", async () => {
+  it("are resolved again within a minute under steady traffic, and no request is lost", async () => {
     const { port } = receiver;
     const moved = await startReceiver({ authority, certifiedFor: ["hook.example"], host: "127.0.0.2", port });
     let answer = ["127.0.0.1"];

@@ -44,7 +44,7 @@ describe("odd answers", () => {
 
   for (const [number, { name, reads, headers, body }] of oddAnswers.entries()) {
     it(`${typeof reads === "number" ? "is read" : "is refused by name"}: ${name}`, async () => {
-      // Twice: what was left behind must not become part of the next answer.
+      // Twice: a rest of the first answer must not become part of the next.
       for (let count = 0; count < 2; count += 1) {
         const answer = await client.post(request(`${url}${number}`, { timeoutMs: 1_500 }));
         if (!answer.answered) {

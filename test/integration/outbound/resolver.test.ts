@@ -6,14 +6,14 @@ const never: Resolve = () => new Promise(() => {});
 const noAddress: Resolve = async () => Promise.reject(new Error("no address"));
 
 describe("resolver", () => {
-  it("knows what the system knows, however many ask, and rejects what has no address", async () => {
+  it("resolves as the system does for many callers at once, and rejects a name without address", async () => {
     const resolve = createResolver();
     const answers = await Promise.all(Array.from({ length: 20 }, () => resolve("localhost")));
     for (const answer of answers) expect(["127.0.0.1", "::1"]).to.include.members([...answer]);
     expect(await resolve("no-such-host.invalid").then(() => null, (reason: unknown) => reason)).to.be.an("error");
   });
 
-  it("goes by the system's answer when that comes soon", async () => {
+  it("uses the system's answer when that comes soon", async () => {
     const asked: string[] = [];
     const system: Resolve = async (host) => {
       asked.push(host);
@@ -27,7 +27,7 @@ describe("resolver", () => {
     expect(asked).to.have.lengthOf(6);
   });
 
-  it("asks DNS when the system is stuck, never holds more than two threads, nor for what nobody waits", async () => {
+  it("asks DNS when the system is stuck, and never holds more than two threads, nor any without a caller", async () => {
     let held = 0;
     const { promise: stuck, resolve: release } = Promise.withResolvers<readonly string[]>();
     const system: Resolve = () => {

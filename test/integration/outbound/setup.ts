@@ -21,10 +21,10 @@ export async function turn(): Promise<void> {
   for (let count = 0; count < 3; count += 1) await setImmediate();
 }
 
-/** A listening socket that nobody may reach. */
+/** A listening socket that no request may reach. */
 export interface Sink {
   readonly port: number;
-  /** TCP connections that came all the same. */
+  /** TCP connections that came nevertheless. */
   readonly connections: number;
   /** Bytes that came over these. */
   readonly bytes: number;

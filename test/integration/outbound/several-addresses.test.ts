@@ -6,7 +6,7 @@ import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority, makeSelfSigned } from "../../support/tls.ts";
 import { localClient, request } from "./setup.ts";
 
-/** What the kernel waits before it asks for a connection again, milliseconds. */
+/** The time until the kernel repeats its first packet, milliseconds. */
 const secondPacketMs = 1_000;
 
 describe("a host of several addresses", () => {
@@ -22,13 +22,13 @@ describe("a host of several addresses", () => {
     for (const close of open.reverse()) await close();
   });
 
-  /** A listener at the receiver's port that drops what asks for a connection, until it hears. */
+  /** A listener at the receiver's port that drops requests for a connection until `hear()`. */
   const deaf = async (host: string, delayMs = 0): Promise<DeafListener> => {
     const listener = await startDeafListener(host, receiver.port, { forwardTo: receiver.port, delayMs });
     open.push(() => listener.close());
     return listener;
   };
-  /** Calls a name with these addresses. Answers what came of it, how long it took, and the sockets that it opened. */
+  /** Calls a name with these addresses; returns the outcome, the time it took, and the sockets that it opened. */
   const call = async (addresses: readonly string[], settings: Partial<OutboundSettings> = {}) => {
     const sockets: { readonly socket: Socket; readonly host: string }[] = [];
     const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect") ?? {};
@@ -64,7 +64,7 @@ describe("a host of several addresses", () => {
     }
   });
 
-  it("has the next address begun a quarter of a second after one that is silent", async () => {
+  it("has its next address tried a quarter of a second after a silent one", async () => {
     await deaf("127.0.0.2");
     const { outcome, tookMs } = await call(["127.0.0.2", "127.0.0.1"]);
     expect(outcome).to.include({ statusCode: 200 });
@@ -80,7 +80,7 @@ describe("a host of several addresses", () => {
     expect(tookMs).to.be.above(1_400);
   });
 
-  it("is reached at the last of many, all of them begun in the first third of the time", async () => {
+  it("is reached at the last of many addresses, all tried in the first third of the time", async () => {
     await deaf("127.0.0.2");
     const silent = Array.from({ length: 31 }, () => "127.0.0.2");
     const { outcome, tookMs, sockets } = await call([...silent, "127.0.0.1"], { connectTimeoutMs: 1_800 });
@@ -89,7 +89,7 @@ describe("a host of several addresses", () => {
     expect(sockets).to.have.length(32);
   });
 
-  it("has the next address begun at once where one refuses", async () => {
+  it("has its next address tried at once when one refuses", async () => {
     const refusing = Array.from({ length: 20 }, (_, index) => `127.0.1.${index + 1}`);
     const { outcome, tookMs } = await call([...refusing, "127.0.0.1"], { connectTimeoutMs: 60_000 });
     expect(outcome).to.include({ statusCode: 200 });
@@ -114,7 +114,7 @@ describe("a host of several addresses", () => {
     expect(all.every(({ socket }) => socket.destroyed)).to.equal(true);
   });
 
-  it("gives the most telling error if no address can be connected to, and has at most 32 tried", async () => {
+  it("reports the most specific error if no address can be connected to, and has at most 32 tried", async () => {
     await receiver.close();
     for (const addresses of [["127.0.1.1", "ff0e::1"], ["ff0e::1", "127.0.1.1"]]) {
       expect((await call(addresses)).outcome).to.include({ error: "the connection was refused", connected: false });

@@ -35,7 +35,7 @@ describe("trust in a file of certificates", () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** The certificates of a file that holds this. */
+  /** The certificates of a file with this content. */
   const read = (content: string | Buffer) => {
     const file = join(folder, "ca.pem");
     writeFileSync(file, content);
@@ -70,7 +70,7 @@ describe("trust in a file of certificates", () => {
     });
   }
 
-  it("is kept of a receiver that signed its own certificate", async () => {
+  it("is kept: a receiver's self-signed certificate", async () => {
     const own = makeSelfSigned();
     server.setSecureContext(own);
     const client = localClient(read(own.cert).pem);
@@ -80,7 +80,7 @@ describe("trust in a file of certificates", () => {
     await client.close();
   });
 
-  it("is not given to anyone else", async () => {
+  it("is not given to other certificates", async () => {
     for (const pem of [null, stranger, makeAuthority().intermediate().caPem, root.issue().cert]) {
       const client = localClient("", { extraCa: pem });
       expect(await client.post(request(url))).to.include({ reason: "tls" });

@@ -7,7 +7,7 @@ const retries = "src/domain/event/retry-policy.ts";
 const circuit = "src/domain/circuit/circuit.ts";
 const outcome = "src/application/delivery/outcome.ts";
 
-/** Mistakes in what is decided of events and circuits. */
+/** Mistakes in the decisions about events and circuits. */
 export const decisions: readonly PlantedBug[] = [
   {
     name: "a cancelled event is replayed",
@@ -18,14 +18,14 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "a failure is recorded without its retry",
-    breaks: "a failure is recorded with what follows",
+    breaks: "a failure is recorded with its next step",
     file: event,
     from: "return [failed, { type: \"RetryScheduled\", data: scheduled }];",
     to: "return [failed];",
   },
   {
     name: "a replay of many says one too many",
-    breaks: "a replay of many says how many it put back",
+    breaks: "a bulk replay reports no more than it replayed",
     file: "src/application/commands/bulk-replay.ts",
     from: "let replayed = 0;",
     to: "let replayed = 1;",
@@ -73,15 +73,15 @@ export const decisions: readonly PlantedBug[] = [
     to: "if (gone || retryCount + 1 >= command.policy.maxTrys) {",
   },
   {
-    name: "404 ends it like 410",
-    breaks: "410 ends it at once, and nothing else does",
+    name: "404 ends an event like 410",
+    breaks: "only 410 ends an event at once",
     file: event,
     from: "const gone = answer?.statusCode === 410;",
     to: "const gone = answer?.statusCode === 404;",
   },
   {
     name: "an event whose destination is deleted is given up",
-    breaks: "cancelled is cancelled",
+    breaks: "a cancellation leads to Cancelled",
     file: event,
     from: "const cancelled = moved(from, \"Cancelled\", at);",
     to: "const cancelled = moved(from, \"CriticalFailure\", at);",
@@ -95,7 +95,7 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "a retry takes the number of the attempt before",
-    breaks: "attempts are numbered on",
+    breaks: "attempts are numbered consecutively",
     file: event,
     from: "attempt: state.attempts + 1, ...command.with",
     to: "attempt: Math.max(1, state.attempts), ...command.with",
@@ -108,7 +108,7 @@ export const decisions: readonly PlantedBug[] = [
     to: "if (!isWaiting(state)) return [];",
   },
   {
-    name: "an outcome is recorded however often it comes",
+    name: "an outcome is recorded each time it comes",
     breaks: "an attempt ends once",
     file: event,
     from: "return state.open.includes(attempt) || state.lost.includes(attempt);",
@@ -116,7 +116,7 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "a late success is dropped",
-    breaks: "what was heard is recorded",
+    breaks: "every received result is recorded",
     file: event,
     from: "return state.open.includes(attempt) || state.lost.includes(attempt);",
     to: "return state.open.includes(attempt);",
@@ -124,7 +124,7 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "a late success leaves its event to be retried",
-    breaks: "a success stands",
+    breaks: "a success leads to Succeeded unless cancelled",
     file: event,
     from: "const to = state.status === \"Cancelled\" ? \"Cancelled\" : \"Succeeded\";",
     to: "const to = state.status === \"Processing\" ? \"Succeeded\" : state.status;",
@@ -132,7 +132,7 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "the failure of a retry counts as late",
-    breaks: "a failure moves its event unless it comes late",
+    breaks: "a failure moves its event unless it is late",
     file: event,
     from: "const current = state.status === \"Processing\" && attempt === state.attempts;",
     to: "const current = state.status === \"Processing\" && attempt === 1;",
@@ -147,7 +147,7 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "a circuit's facts name no event",
-    breaks: "a circuit's fact names the event that it came of",
+    breaks: "a circuit's fact names the event that caused it",
     file: circuit,
     from: "return \"eventId\" in command ? command.eventId : null;",
     to: "return null;",
@@ -168,42 +168,42 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "the circuit opens one failure late",
-    breaks: "a circuit opens at maxTrys",
+    breaks: "a circuit opens no later than at maxTrys",
     file: circuit,
     from: "return failures >= command.maxTrys ?",
     to: "return failures > command.maxTrys ?",
   },
   {
     name: "the circuit opens one failure early",
-    breaks: "a circuit opens for a reason",
+    breaks: "a circuit opens only at maxTrys or after a probe",
     file: circuit,
     from: "return failures >= command.maxTrys ?",
     to: "return failures + 1 >= command.maxTrys ?",
   },
   {
     name: "a circuit closes and keeps its probe",
-    breaks: "no probe is left standing",
+    breaks: "no probe stays claimed",
     file: circuit,
     from: "fact(\"CircuitClosed\", pauseOf(before), newCircuit(",
     to: "fact(\"CircuitClosed\", { ...pauseOf(before), probe: state.probe }, newCircuit(",
   },
   {
     name: "a lost attempt counts for its circuit",
-    breaks: "only what its receiver did counts",
+    breaks: "a circuit counts only failures of its receiver",
     file: outcome,
     from: "return !ownFailures.has(outcome.reason) && pauseAskedBy",
     to: "return pauseAskedBy",
   },
   {
     name: "a 429 counts for its circuit",
-    breaks: "only what its receiver did counts",
+    breaks: "a circuit counts only failures of its receiver",
     file: outcome,
     from: "return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;",
     to: "return !ownFailures.has(outcome.reason);",
   },
   {
-    name: "a 429 that does not say how long asks for a moment",
-    breaks: "who asks for a pause is left alone",
+    name: "a 429 without Retry-After asks for too short a pause",
+    breaks: "a pause that a receiver asked for is kept",
     file: outcome,
     from: "const usualPauseMs = 1_000;",
     to: "const usualPauseMs = 10;",
@@ -225,21 +225,21 @@ export const decisions: readonly PlantedBug[] = [
   },
   {
     name: "the circuit is open for half its time",
-    breaks: "a circuit stays open for its time",
+    breaks: "a circuit stays open for the configured time",
     file: circuit,
     from: "command.timerS * 1000",
     to: "command.timerS * 500",
   },
   {
     name: "a closed circuit is probed",
-    breaks: "only what is not closed is probed",
+    breaks: "only circuits that are not closed are probed",
     file: circuit,
     from: "if (!mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];",
     to: "if (stands(state.probe, command.lost)) return [];",
   },
   {
-    name: "a circuit is half-opened whatever it is",
-    breaks: "only what is open is half-opened",
+    name: "a circuit is half-opened in any state",
+    breaks: "only open circuits are half-opened",
     file: circuit,
     from: "if (state.position !== \"Open\" || !mayProbe(state, command.at) ||",
     to: "if (",

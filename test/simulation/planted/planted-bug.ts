@@ -2,11 +2,11 @@ import type { Change } from "../../planted/bug.ts";
 import type { Invariant } from "../invariants.ts";
 import type { Weather } from "../weather.ts";
 
-/** A mistake somebody could make: one passage of a file, and what stands there instead. */
+/** A plausible mistake: a passage of a file, and its replacement. */
 export interface PlantedBug extends Change {
   readonly name: string;
-  /** The invariant by which it is caught. */
+  /** The invariant that catches the bug. */
   readonly breaks: Invariant;
-  /** The weather that it shows in: what it needs is rare in any other. */
+  /** The weather in which the bug shows; its conditions are rare in other weather. */
   readonly weather?: Partial<Weather>;
 }

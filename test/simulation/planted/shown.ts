@@ -7,17 +7,17 @@ const queries = "src/application/queries/events.ts";
 const eventDocuments = "projections/events/projection.ts";
 const due = "projections/due/due.ts";
 
-/** Mistakes in what is derived from the log, in what of it is shown, and in what purges take away. */
+/** Mistakes in read models, in queries and in purges. */
 export const shown: readonly PlantedBug[] = [
   {
-    name: "nobody waits for the read models",
-    breaks: "everybody reads what was acknowledged",
+    name: "reads do not wait for the read models",
+    breaks: "an acknowledged event is in the next list",
     file: "src/application/freshness.ts",
     from: "const head = await this.#head();",
     to: "const head = (await this.#head()).slice(0, 0);",
   },
   {
-    name: "a purge takes what is finished after it",
+    name: "a purge takes events finished after it",
     breaks: "read models are a fold of the log",
     file: "projections/purges/purges.ts",
     from: "const finished = finishedIn !== null && finishedIn <= purge.upTo;",
@@ -25,20 +25,20 @@ export const shown: readonly PlantedBug[] = [
   },
   {
     name: "a purge counts while the read models move on",
-    breaks: "a purge counts what it takes",
+    breaks: "a purge counts the events it takes",
     file: shownEvents,
     from: "const isExact = upTo >= head && (await readModels.standsAt(upTo));",
     to: "const isExact = upTo !== \"\";",
   },
   {
     name: "a purge counts in read models that are behind",
-    breaks: "a purge takes what was finished before it",
+    breaks: "a purge takes all events finished before it",
     file: shownEvents,
     from: "return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));",
     to: "return this.#betweenPurges(tenantId, () => question(\"\"));",
   },
   {
-    name: "a purge deletes whatever has the stream by now",
+    name: "a purge deletes the stream of a later event",
     breaks: "only purged events are deleted",
     file: purger,
     from: "if (newest && !isOf(newest, eventId)) return true;\n      if (newest && newest.position > purgedAt) {",
@@ -47,14 +47,14 @@ export const shown: readonly PlantedBug[] = [
   },
   {
     name: "a purged event is shown while its stream is there",
-    breaks: "what is purged is not shown",
+    breaks: "purged events are not shown",
     file: shownEvents,
     from: "if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;",
     to: "if (isDeepStrictEqual(after, before)) return answer;",
   },
   {
     name: "a filter is not passed on",
-    breaks: "a filter is kept to",
+    breaks: "a list obeys its filter",
     file: queries,
     from: "() => shown.page(wanted, sliceOf(page))",
     to: "() => shown.page({ tenantId }, sliceOf(page))",
@@ -68,21 +68,21 @@ export const shown: readonly PlantedBug[] = [
   },
   {
     name: "a total is one short",
-    breaks: "a total counts the list",
+    breaks: "a total is at least the length of its list",
     file: "src/application/events/event-totals.ts",
     from: "return parts.reduce((sum, part) => sum + part, 0);",
     to: "return parts.reduce((sum, part) => sum + part, -1);",
   },
   {
     name: "a batch applied again counts again",
-    breaks: "totals are counted",
+    breaks: "totals agree with the log",
     file: "test/support/in-memory-read-models.ts",
     from: "if (position > state.checkpoint) changes.forEach",
     to: "if (position !== \"\") changes.forEach",
   },
   {
     name: "a move is counted for the tenant only",
-    breaks: "each status is counted",
+    breaks: "totals by status agree with the log",
     file: "projections/events/counters.ts",
     from: "add(toOfDestination, bucket, 1),",
     to: "add(fromOfDestination, bucket, 1),",
@@ -96,21 +96,21 @@ export const shown: readonly PlantedBug[] = [
   },
   {
     name: "a replayed event shows its former failures",
-    breaks: "lists show what the log says",
+    breaks: "lists agree with the log",
     file: eventDocuments,
     from: "const fields = { status: fact.to, currentRetryCount: 0, nextAttemptAt: fact.nextAttemptAt };",
     to: "const fields = { status: fact.to, nextAttemptAt: fact.nextAttemptAt };",
   },
   {
     name: "an attempt that was given up is shown as failed",
-    breaks: "attempts are shown as they were",
+    breaks: "shown attempts agree with the log",
     file: "src/application/queries/attempts.ts",
     from: "fact.data.reason === \"outcome unknown\" ? \"unknown\" : \"failed\"",
     to: "fact.data.reason === \"outcome unknown\" ? \"failed\" : \"failed\"",
   },
   {
     name: "a suspended destination is shown so for good",
-    breaks: "destinations are shown as they are",
+    breaks: "shown destinations agree with the log",
     file: "projections/destinations/destinations.ts",
     from: "CircuitClosed: circuitMoved,",
     to: "CircuitClosed: ({ destinationId }) => [set(destinations, destinationId, { circuit: \"Open\" })],",
@@ -124,7 +124,7 @@ export const shown: readonly PlantedBug[] = [
   },
   {
     name: "a cancelled event goes on waiting",
-    breaks: "the due index holds what is held",
+    breaks: "the due index holds exactly the held events",
     file: due,
     from: "EventCancelled: leave,",
     to: "EventCancelled: () => [],",

@@ -7,7 +7,7 @@ import { noPause, success } from "../../support/outcomes.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("attempts", () => {
-  it("measure how long an event has waited for its first, and for no other", async () => {
+  it("measure the delay of an event's first attempt only", async () => {
     const clock = new ManualClock();
     const delays: number[] = [];
     const attempts = new Attempts({

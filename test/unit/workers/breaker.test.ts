@@ -17,7 +17,7 @@ describe("the breaker of a destination", () => {
   const fire = (task: () => Promise<string> = good) => breaker.fire(task, isGood);
   const refused = () => fire().then(() => "let through", ({ code }: { readonly code: string }) => code);
 
-  it("lets everything through while the circuit is closed, whatever fails", async () => {
+  it("lets all requests through while the circuit is closed, even if they fail", async () => {
     for (let attempt = 0; attempt < 50; attempt += 1) {
       expect(await fire(async () => "failed")).to.equal("failed");
       breaker.follow(closed, at(attempt));
@@ -25,7 +25,7 @@ describe("the breaker of a destination", () => {
     }
   });
 
-  it("runs a task in the turn in which it is fired", () => {
+  it("runs a task in the turn in which the task is fired", () => {
     let ran = false;
     void fire(async () => {
       ran = true;
@@ -34,7 +34,7 @@ describe("the breaker of a destination", () => {
     expect(ran).to.equal(true);
   });
 
-  it("lets nothing through while the circuit is open", async () => {
+  it("lets no request through while the circuit is open", async () => {
     breaker.follow(open, at(299));
     expect(breaker).to.include({ closed: false, admits: false, probing: false });
     expect(await refused()).to.equal("EOPENBREAKER");
@@ -67,7 +67,7 @@ describe("the breaker of a destination", () => {
     expect(breaker.admits).to.equal(true);
   });
 
-  it("is not closed by an attempt that was under way when it opened", async () => {
+  it("is not closed by an attempt that was open when the breaker opened", async () => {
     const answer = Promise.withResolvers<string>();
     const attempt = fire(() => answer.promise);
     breaker.follow(open, at(0));
@@ -77,7 +77,7 @@ describe("the breaker of a destination", () => {
     expect(breaker).to.include({ closed: false, admits: true });
   });
 
-  it("makes no probe wait for that of an earlier outage", async () => {
+  it("lets no probe wait for the probe of an earlier outage", async () => {
     breaker.follow(open, at(300));
     const answer = Promise.withResolvers<string>();
     const earlier = fire(() => answer.promise);

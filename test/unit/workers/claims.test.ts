@@ -4,13 +4,13 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed, Miss, Start } from "../../../src/workers/delivery/work.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-describe("a first attempt whose claim the log did not answer", () => {
+describe("a first attempt whose claim got no answer from the log", () => {
   const claim = { id: "claim", revision: 1, position: "7" } as unknown as LogEntry;
   const away = new LogUnavailable("away");
   let found: Claimed | Miss | undefined;
   let clock: ManualClock;
 
-  /** Looks for it in a log that answers with what is given, one look after the other, the last again and again. */
+  /** Looks for the claim in a log that gives these answers, one for each look; it repeats the last one. */
   const lookIn = (...answers: readonly (readonly LogEntry[] | LogUnavailable)[]) => {
     found = undefined;
     clock = new ManualClock();
@@ -38,7 +38,7 @@ describe("a first attempt whose claim the log did not answer", () => {
     }
   };
 
-  it("is carried out where the log shows it late, and not where it says twice that there is none", async () => {
+  it("is carried out if the log shows the claim late, but not if two looks find none", async () => {
     lookIn([], [claim]);
     await wait(500);
     expect(found).to.include({ revision: 1, position: "7" });
@@ -49,7 +49,7 @@ describe("a first attempt whose claim the log did not answer", () => {
     expect(found).to.equal("nothing to do");
   });
 
-  it("is looked for while the log is away, but no longer than it is leased", async () => {
+  it("is looked for while the log is unavailable, but no longer than its lease", async () => {
     const leaseMs = lookIn(away);
     await wait(leaseMs - 250);
     expect(found).to.equal(undefined);
@@ -60,8 +60,8 @@ describe("a first attempt whose claim the log did not answer", () => {
 
 describe("cancelling an event", () => {
   for (const [title, entries, miss] of [
-    ["that cannot be read comes to nothing, and is told", [{ unreadable: "spoiled" }], "unreadable"],
-    ["that is gone comes to nothing", [], "gone"],
+    ["that is unreadable has no effect, and is reported", [{ unreadable: "spoiled" }], "unreadable"],
+    ["that is gone has no effect", [], "gone"],
   ] as const) it(title, async () => {
     const told: string[] = [];
     const claims = new Claims({
@@ -72,7 +72,7 @@ describe("cancelling an event", () => {
     expect(told).to.deep.equal(miss === "unreadable" ? ["event not readable"] : []);
   });
 
-  it("that only a newer release can read comes to nothing; of thousands a few lines tell, and no error", async () => {
+  it("that only a newer release can read has no effect; a thousand of them make two lines, and no error", async () => {
     const clock = new ManualClock();
     const lines: object[] = [];
     const store = { readStream: async () => [{ unreadable: "unknown type", newer: true }] };

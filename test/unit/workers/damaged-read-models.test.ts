@@ -63,7 +63,7 @@ describe("a projection runner whose read models are damaged", () => {
 
   const statusOfEvent = async () => (await models.get("events", eventId))?.["status"];
 
-  /** Waits over the pauses of a runner that tries again. */
+  /** Waits for the runner, and skips the pauses between its tries. */
   async function expectBuiltAgain(status: string): Promise<void> {
     const head = await log.head();
     await eventually(async () => {
@@ -73,10 +73,10 @@ describe("a projection runner whose read models are damaged", () => {
     expect(await statusOfEvent()).to.equal(status);
   }
 
-  it("builds them again when a question meets the damage, though nothing is to be written", async () => {
+  it("rebuilds them when a query meets the damage, though there is nothing to write", async () => {
     runner.start();
     await runner.drained(await log.head());
-    // It has begun, and does nothing any more.
+    // The runner has begun, and is idle.
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const failure = await statusOfEvent().then(() => undefined, (error: unknown) => error);
     expect(failure).to.be.instanceOf(ReadModelsUnavailable);
@@ -84,7 +84,7 @@ describe("a projection runner whose read models are damaged", () => {
     await expectBuiltAgain("Processing");
   });
 
-  it("builds them again when what it writes meets the damage", async () => {
+  it("rebuilds them when a write meets the damage", async () => {
     log.write(told.slice(-1));
     runner.start();
     await expectBuiltAgain("Succeeded");

@@ -25,7 +25,7 @@ describe("a delivery worker", () => {
   });
   afterEach(() => relay.close());
 
-  it("has stopped once what came of its attempts is recorded, and not before", async () => {
+  it("has stopped once the outcomes of its attempts are recorded, and not before", async () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
     const sent = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ describe("a delivery worker", () => {
     ["was Inactive", ({ patch }) => patch({ status: "inactive" })],
     ["was Suspended", ({ tell }) => tell(attemptEnded(another, false))],
   ] as const satisfies [string, (stage: Stage) => Promise<unknown>][]) {
-    it(`lets nothing go before what was held while its destination ${title}`, async () => {
+    it(`sends held events before newer ones after its destination ${title}`, async () => {
       const staged = await stage(relay);
       const { destinationId, aggregates, sent, take, post, patch } = staged;
       const wake = { kind: "wake", destinationId, position: "" } as const;
@@ -73,7 +73,7 @@ describe("a delivery worker", () => {
       take(wake);
       await patch({ status: "active", serverRateLimit: 2 });
       await until(() => aggregates.peek(destinations, destinationId)?.state?.serverRateLimit === 2);
-      // There is room, but another event waits.
+      // A slot is free, but another event waits.
       ids.push(await post());
       expect(sent).to.have.length(1);
       expect(await staged.answered(3)).to.deep.equal(ids);
@@ -81,7 +81,7 @@ describe("a delivery worker", () => {
     });
   }
 
-  it("has no more payloads under way to a destination than leave room for those of others", async () => {
+  it("sends no more payloads to a destination than the payload budget allows", async () => {
     const staged = await stage(relay, { sendingCharacters: 2 * "{}".length });
     const { destinationId, aggregates, sent, take, post, patch } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
@@ -97,7 +97,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("keeps no place for an attempt whose event cannot be read any more", async () => {
+  it("frees the slot of an attempt whose event has become unreadable", async () => {
     const staged = await stage(relay);
     const { sent, take, post, destinationId } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
@@ -122,7 +122,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("tries a half-open circuit with the oldest event, whichever it hears of first", async () => {
+  it("probes a half-open circuit with the oldest event, even when it hears of another first", async () => {
     const staged = await stage(relay);
     await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
@@ -135,7 +135,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("claims no first attempt while a half-open circuit is tried with another event", async () => {
+  it("claims no first attempt while a half-open circuit is probed with another event", async () => {
     const staged = await stage(relay);
     const { aggregates, destinationId, sent, take, tell } = staged;
     await staged.patch({ serverRateLimit: 2 });
@@ -154,7 +154,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("is left a first attempt whose claim the log does not take beside so large an event", async () => {
+  it("makes a first attempt later if its claim and its large event do not fit into one append", async () => {
     const staged = await stage(relay);
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
     const ids = [await staged.post()];
@@ -174,7 +174,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("claims no first attempt before an older one whose claim the log did not take", async () => {
+  it("claims no first attempt before an older one whose claim failed", async () => {
     const staged = await stage(relay);
     const { clock, sent, post } = staged;
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
@@ -196,7 +196,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("forgets a destination after half a minute without work, and takes it up again", async () => {
+  it("evicts a destination after half a minute without work, and serves it again later", async () => {
     const staged = await stage(relay);
     const { destinationId, take, clock } = staged;
     const ids = [await staged.post()];
@@ -221,7 +221,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("passes over what the due index names and the log does not hold, when it looks for a probe", async () => {
+  it("skips due events that the log does not hold when it looks for a probe", async () => {
     const staged = await stage(relay);
     await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
@@ -233,7 +233,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("releases a half-open circuit's probe once it was seen for its lease, though no event waits", async () => {
+  it("releases a half-open circuit's probe after the probe's lease, though no event waits", async () => {
     const { destinationId, aggregates, clock, take, tell, worker } = await stage(relay);
     const standing = () => aggregates.peek(circuits, destinationId)?.state?.probe;
     const claim = () => ({ eventId: another, leaseUntil: timestamp(relay.clock.now()) });
@@ -265,7 +265,7 @@ describe("a delivery worker", () => {
     await worker.stop(60_000);
   });
 
-  it("cancels what an attempt leaves waiting that was being recorded as its destination was deleted", async () => {
+  it("cancels an event whose failure was being recorded while its destination was deleted", async () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
     const { worker, session, aggregates } = workerOf(relay, async () => refusal);
@@ -297,7 +297,7 @@ describe("a delivery worker", () => {
     await worker.stop(60_000);
   });
 
-  it("claims nothing once its membership is over, however long it took to read the event", async () => {
+  it("claims nothing after its membership has ended, even while it reads the event", async () => {
     const staged = await stage(relay);
     const id = await staged.post();
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
@@ -323,8 +323,8 @@ describe("a delivery worker", () => {
 
   for (const [title, trouble] of [
     ["at once", false],
-    ["after a pause, the log being away,", true],
-  ] as const) it(`goes on ${title} where a wake-up comes before the fact that calls for it`, async () => {
+    ["after a pause, if the log is unavailable,", true],
+  ] as const) it(`goes on ${title} when a wake-up comes before the fact that caused it`, async () => {
     const staged = await stage(relay);
     const { destinationId, aggregates, sent, take, post, patch, clock } = staged;
     const wake = { kind: "wake", destinationId } as const;
@@ -352,7 +352,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("is left a first attempt whose key's purged event had to be cleared away first", async () => {
+  it("makes a first attempt later if a purged event of the key had to be deleted first", async () => {
     const staged = await stage(relay);
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
     const ids = [await staged.post("key")];
@@ -371,7 +371,7 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("delivers new events while the due index is behind, once no earlier attempt can be under way", async () => {
+  it("delivers new events while the due index is behind, once no earlier attempt can be open", async () => {
     const staged = await stage(relay);
     let asked = 0;
     relay.models.caughtUp = async () => {
@@ -391,7 +391,7 @@ describe("a delivery worker", () => {
     for (let seconds = 0; seconds < 19; seconds += 1) expect(await isSentIn(1_000)).to.equal(false);
     asked = 0;
     while (!(await isSentIn(1_000)));
-    // To look there for more fails, and holds up nothing that is at hand.
+    // The next look in the due index fails, and does not delay queued events.
     await until(() => asked > 0);
     staged.take(second!);
     expect(await staged.answered(2)).to.deep.equal(ids);

@@ -18,8 +18,8 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
 
   for (const [title, written] of [
     ["carries out a first attempt", true],
-    ["gives the place of a first attempt back", false],
-  ] as const) it(`${title} once the log ${written ? "shows" : "does not show"} what it left unanswered`, async () => {
+    ["frees the slot of a first attempt", false],
+  ] as const) it(`${title} once the log ${written ? "shows" : "does not show"} its unanswered claim`, async () => {
     const staged = await stage(relay);
     const { sent, clock } = staged;
     const ids = [await staged.post()];
@@ -45,7 +45,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("counts what an earlier owner left under way, and goes on by itself once that must be over", async () => {
+  it("counts the open attempts of an earlier owner, and goes on by itself after their leases", async () => {
     const staged = await stage(relay);
     const { sent, clock } = staged;
     const ids = [await staged.post(), await staged.post()];
@@ -64,7 +64,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("starts nothing that became another's, and counts what that one left when it comes back", async () => {
+  it("starts nothing of a lost destination, and counts the other owner's open attempts on return", async () => {
     const staged = await stage(relay);
     const { worker, sent, destinationId } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
@@ -90,7 +90,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await worker.stop(60_000);
   });
 
-  it("counts what another left while the destination went and came back, though it had asked before", async () => {
+  it("counts attempts of an owner in between, though its own look began before", async () => {
     const staged = await stage(relay);
     const { worker, sent, destinationId } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
@@ -119,7 +119,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await worker.stop(60_000);
   });
 
-  it("counts its own attempts no longer than they take where a destination comes back", async () => {
+  it("counts its own attempts only until they end when a destination comes back", async () => {
     const staged = await stage(relay);
     const { worker, sent, destinationId } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
@@ -135,7 +135,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await worker.stop(60_000);
   });
 
-  it("forgets no attempt, however long it is under way", async () => {
+  it("forgets no open attempt, even after a minute", async () => {
     const staged = await stage(relay);
     const { sent, take, clock } = staged;
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
@@ -151,7 +151,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await staged.worker.stop(60_000);
   });
 
-  describe("has an outcome written", () => {
+  describe("writes an outcome", () => {
     const written: (boolean | undefined)[] = [];
     beforeEach(() => {
       written.length = 0;
@@ -159,7 +159,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
         if (/^Delivery(Succeeded|Failed)$/.test(entries[0]?.event.type ?? "")) written.push(mayWait);
       };
     });
-    /** Of the first event, which the worker is woken for, and of a second, which it claims as that is accepted. */
+    /** Delivers a first event after a wake-up, and a second one claimed at acceptance: `mayWait` of its outcome. */
     const outcomesOf = async (staged: Stage, limit: number) => {
       await staged.post();
       staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
@@ -174,15 +174,15 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
       return written[1];
     };
 
-    it("with others if the destination has room", async () => {
+    it("with others if the destination has a free slot", async () => {
       expect(await outcomesOf(await stage(relay), 2)).to.equal(true);
     });
 
-    it("at once if its place may be needed", async () => {
+    it("at once if its slot may be needed", async () => {
       expect(await outcomesOf(await stage(relay), 1)).to.equal(false);
     });
 
-    it("at once if it is a failure", async () => {
+    it("at once if the attempt failed", async () => {
       expect(await outcomesOf(await stage(relay, undefined, refusal), 2)).to.equal(false);
     });
   });

@@ -5,7 +5,7 @@ import { millis, timestamp } from "../../../src/domain/time.ts";
 import { DuePages } from "../../../src/workers/delivery/due-pages.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-/** A due index that lags: what is taken out or put in shows when it catches up. */
+/** A due index that lags: changes show when it catches up. */
 class LaggingIndex {
   shown: WaitingWork[] = [];
   looks = 0;
@@ -56,11 +56,11 @@ describe("pages of due work", () => {
     pages.next({ tenantId: "t", position: "", dueBy: 1_000_000, room, known });
 
   const names = Array.from({ length: 100 }, (_, n) => `e${String(n).padStart(3, "0")}`);
-  for (const [title, dueMs] of [["each of its own time", 1], ["all of one time", 0]] as const) {
-    it(`go on where they ended, and have the index catch up first and last only, ${title}`, async () => {
+  for (const [title, dueMs] of [["with distinct due times", 1], ["with equal due times", 0]] as const) {
+    it(`go on where they ended, and wait for the index at the first and last page only, ${title}`, async () => {
       for (const [n, eventId] of names.entries()) index.put(eventId, timestamp(n * dueMs));
       const found: string[] = [];
-      // A look from the start reads more than there is room for.
+      // The first page reads more than fits.
       for (let page = await next(10, { count: 5, has: () => false }); ; page = await next(10)) {
         for (const eventId of page.found) index.take(eventId);
         found.push(...page.found);
@@ -72,7 +72,7 @@ describe("pages of due work", () => {
     });
   }
 
-  it("begin again after a second, when told to, and when the index failed", async () => {
+  it("begin again after a second, and on demand", async () => {
     for (let n = 0; n < 50; n += 1) index.put(`e${n + 10}`, timestamp(n + 10));
     await next(5);
     index.put("early", timestamp(1));
@@ -86,7 +86,7 @@ describe("pages of due work", () => {
     expect((await next(5)).found).to.include("earlier");
   });
 
-  it("find everything, however late the index learns and however alike the times", async () => {
+  it("find all work, even with a late index and with equal due times", async () => {
     const step = fc.record({
       room: fc.integer({ min: 1, max: 7 }),
       puts: fc.array(fc.nat(6), { maxLength: 6 }),
@@ -99,7 +99,7 @@ describe("pages of due work", () => {
         clock = new ManualClock();
         pages = new DuePages("d", { dueIndex: index as unknown as DueIndex, clock });
         const dueAts = new Map<string, string>();
-        /** Known are those taken last, as to a dispatcher with a few under way. */
+        /** All events found so far; the dispatcher knows only those of the last page or two, in `underWay`. */
         const taken: string[] = [];
         const underWay = new Set<string>();
         const settle = (leave: number) => {

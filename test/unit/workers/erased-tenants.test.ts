@@ -12,7 +12,7 @@ import { WrittenLog } from "../../support/written-log.ts";
 
 const tenantOf = ({ fact }: Told) => (fact.data as { readonly tenantId?: string }).tenantId;
 
-/** A history whose first tenant was erased, one entry of it unreadable; the log goes on giving what was deleted. */
+/** A history whose first tenant was erased, one entry of it unreadable; the log still returns deleted entries. */
 function erased(told: readonly Told[], damagedAt: number): { readonly log: WrittenLog; readonly tenantId: string } {
   const tenantId = tenantOf(told[0]!)!;
   const own = told.filter((one) => tenantOf(one) === tenantId);
@@ -24,7 +24,7 @@ function erased(told: readonly Told[], damagedAt: number): { readonly log: Writt
   return { log, tenantId };
 }
 
-/** A log that gives no more than the entries meant of its first ones. */
+/** A log cut after `count` entries, without the entries for which `isMeant` is false. */
 function part(log: WrittenLog, count: number, isMeant = (_at: number) => true): ProjectionParts["log"] {
   return {
     head: () => log.head(),
@@ -49,7 +49,7 @@ async function built(log: ProjectionParts["log"]): Promise<InMemoryReadModels> {
 }
 
 describe("projecting a log with an erased tenant", () => {
-  it("comes to what it would had the tenant never been, from the beginning and from the middle", async () => {
+  it("gives the same result as without the tenant, from the beginning and from the middle", async () => {
     await fc.assert(fc.asyncProperty(histories(40), fc.nat(), fc.nat(), async ({ told }, damagedAt, stoppedAt) => {
       const { log, tenantId } = erased(told, damagedAt);
       const isOthers = (at: number) => at < told.length && tenantOf(told[at]!) !== tenantId;
@@ -64,7 +64,7 @@ describe("projecting a log with an erased tenant", () => {
     }));
   });
 
-  it("asks the log about each tenant once, and about nobody once it is caught up", async () => {
+  it("asks the log about each tenant once, and about none after it has caught up", async () => {
     const { told } = new History(Array.from({ length: 700 }, () =>
       ({ action: "newSecret", which: 0, number: 1, after: 1 })));
     const [first = ""] = told.map(tenantOf);

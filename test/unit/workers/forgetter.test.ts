@@ -22,7 +22,7 @@ describe("forgetting deleted users", () => {
     await engines.close();
   });
 
-  /** Answers its anomalies. */
+  /** Runs the forgetter; returns its anomalies. */
   const runForgetter = async () => {
     const { clock } = engines;
     const anomalies: string[] = [];
@@ -37,11 +37,11 @@ describe("forgetting deleted users", () => {
   const personOf = (id: string) => engines.store.readStream(`person-${id}`);
   const factsOf = async (stream: string) => (await engines.store.readStream(stream)).map(({ type }) => type);
   const contents = () => JSON.stringify(engines.readModels.contents());
-  /** Invites an address and gives the invite. */
+  /** Invites an address; returns the invite. */
   const invite = async (client: TestApiClient, email: string) =>
     (await client.post("/api/v1/invites", { email, role: 0 })).json as { id: string; inviteToken: string };
   type TestApiClient = Awaited<ReturnType<typeof login>>;
-  /** Deletes a user in a process that dies before it deletes any key; then it is time for the forgetter. */
+  /** Deletes a user in a process that dies before it deletes any key; afterwards the forgetter is due. */
   const deleteHalfway = async (client: TestApiClient, id: string) => {
     const deleteStream = engines.store.deleteStream.bind(engines.store);
     engines.store.deleteStream = async () => {
@@ -53,7 +53,7 @@ describe("forgetting deleted users", () => {
     await engines.readModels.caughtUp(await engines.store.head(), 2_000);
   };
 
-  it("is done by the deletion itself", async () => {
+  it("is part of the deletion itself", async () => {
     const { tenantId, owner } = await createTenant(api.url);
     const user = await createUser(owner.client, "viewer");
     const { email } = user;
@@ -66,7 +66,7 @@ describe("forgetting deleted users", () => {
     expect(engines.readModels.contents().documents["forgetting"] ?? {}).to.deep.equal({});
   });
 
-  it("is finished where a process died at any moment after the deletion was in the log", async () => {
+  it("is finished after a process died at any moment after the deletion was in the log", async () => {
     const deleteStream = engines.store.deleteStream.bind(engines.store);
     for (const dies of ["before any key went", "before it said so"]) {
       const { tenantId, owner } = await createTenant(api.url);
@@ -94,7 +94,7 @@ describe("forgetting deleted users", () => {
     expect(api.errors.length).to.equal(2);
   });
 
-  it("is done once, however long the read models do not hear of it", async () => {
+  it("is done once, even if the read models learn of it late", async () => {
     const { tenantId, owner } = await createTenant(api.url);
     const user = await createUser(owner.client, "viewer");
     const deleteStream = engines.store.deleteStream.bind(engines.store);
@@ -112,7 +112,7 @@ describe("forgetting deleted users", () => {
     expect(facts.filter((type) => type === "UserForgotten")).to.have.length(1);
   });
 
-  it("is held up by no others, however many it comes to nothing for", async () => {
+  it("is not held up by a hundred others without effect", async () => {
     const { tenantId, owner } = await createTenant(api.url);
     const user = await createUser(owner.client, "viewer");
     const deletedAt = timestamp(0);
@@ -123,7 +123,7 @@ describe("forgetting deleted users", () => {
     expect(await factsOf(`tenant-${tenantId}`)).to.include("UserForgotten");
   });
 
-  it("takes invites of the tenant to any address the user had, but none made since, and no one else's", async () => {
+  it("forgets the tenant's invites to every address of the user, but no later or other invites", async () => {
     const [here, there] = [await createTenant(api.url), await createTenant(api.url)];
     const [email, former, bystander] = [freshEmail(), freshEmail(), freshEmail()];
     const { client } = here.owner;
@@ -150,7 +150,7 @@ describe("forgetting deleted users", () => {
     for (const { inviteToken } of [since, elsewhere]) expect((await register(inviteToken)).status).to.equal(201);
   });
 
-  it("takes the key of an invite that a process forgot and died before it deleted that", async () => {
+  it("deletes the key of an invite when a process died after forgetting the invite", async () => {
     const { tenantId, owner: { client } } = await createTenant(api.url);
     const email = freshEmail();
     const { id: inviteId } = await invite(client, email);
@@ -164,7 +164,7 @@ describe("forgetting deleted users", () => {
     expect((await factsOf(`invite-${inviteId}`)).filter((type) => type === "InviteForgotten")).to.have.length(1);
   });
 
-  it("leaves who registers at the same moment, by an invite to an address that the user had", async () => {
+  it("keeps a user who registers at the same moment through an invite to the deleted user's address", async () => {
     const elsewhere = await startApi(engines);
     const { owner: { client } } = await createTenant(api.url);
     const email = freshEmail();
@@ -183,7 +183,7 @@ describe("forgetting deleted users", () => {
     expect((await client.get(`/api/v1/users/${id}`)).json).to.include({ email });
   });
 
-  it("leaves who came by an invite to an address that the user had given up", async () => {
+  it("keeps a user who registered through an invite to a former address of the deleted user", async () => {
     const { owner: { client } } = await createTenant(api.url);
     const email = freshEmail();
     const { id, inviteToken } = await invite(client, email);

@@ -22,7 +22,7 @@ describe("forwarder", () => {
   let clock: ManualClock;
   let state: SqliteExpiringState;
   let published: string[];
-  /** The queue takes nothing before this resolves. */
+  /** The queue takes no items before this resolves. */
   let queue: Promise<void>;
 
   beforeEach(() => {
@@ -63,7 +63,7 @@ describe("forwarder", () => {
   };
   const all = (count: number) => eventually(async () => published, ({ length }) => length >= count);
 
-  it("publishes what was accepted since it last ran, and what it may have published already", async () => {
+  it("publishes events accepted since its last run, and those it may have published already", async () => {
     const first = await open();
     const before = [await accept()];
     await all(1);
@@ -78,7 +78,7 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([...before, meanwhile, after]);
   });
 
-  it("begins at the log's head where it has no checkpoint, or one of a log that was longer", async () => {
+  it("begins at the log's head without a checkpoint, or with one of a longer log", async () => {
     await accept();
     const first = await open();
     const after = [await accept()];
@@ -101,7 +101,7 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([after]);
   });
 
-  it("publishes an event whose stream another one had that was tried and purged, told of both at once", async () => {
+  it("publishes an event whose stream belonged to an attempted and purged one, both in one batch", async () => {
     const key = keyOfEvent(randomUUID());
     const [first, second] = [eventIdOf(Date.parse(at), key), eventIdOf(Date.parse(at) + 1, key)];
     const told: LogEntry[] = [];
@@ -118,7 +118,7 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([second]);
   });
 
-  it("wakes a destination whose limit was changed: no attempt need end before there is room", async () => {
+  it("wakes a destination whose limit was changed: a slot may be free before any attempt ends", async () => {
     const forwarder = await open();
     const [tenantId, destinationId] = [randomUUID(), randomUUID()];
     const data = { destinationId, tenantId, serverRateLimit: 6, at };
@@ -131,7 +131,7 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([`wake ${destinationId}`, after]);
   });
 
-  it("passes over what cannot be read, and goes on", async () => {
+  it("skips unreadable entries, and goes on", async () => {
     let first: string | undefined;
     const subscribe = log.subscribe.bind(log);
     log.subscribe = (options, handle) => subscribe(options, (entries, upTo) => handle(entries.map((entry) => {
@@ -146,7 +146,7 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([after]);
   });
 
-  it("has no checkpoint beyond what the queue has taken", async () => {
+  it("has no checkpoint beyond the items that the queue has taken", async () => {
     const first = await open();
     const taken = await accept();
     await all(1);
@@ -170,7 +170,7 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([taken, refused]);
   });
 
-  it("ends where its checkpoint cannot be stored: a drain must not fail over that", async () => {
+  it("stops without an error though its checkpoint cannot be stored: a drain must not fail", async () => {
     const forwarder = await open();
     await accept();
     await eventually(() => state.get(["forwarder/checkpoint"]), ([position]) => position !== null);

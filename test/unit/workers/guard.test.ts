@@ -5,8 +5,8 @@ import { RetryPause } from "../../../src/workers/delivery/retry-pause.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 
-describe("dispatchers that pause", () => {
-  it("are told in two lines where a newer release wrote of many destinations", async () => {
+describe("the retry pauses of dispatchers", () => {
+  it("make two log lines when a newer release wrote about many destinations", async () => {
     const clock = new ManualClock();
     const lines: object[] = [];
     const logger = { ...quiet, warn: (fields: object) => void lines.push(fields) };

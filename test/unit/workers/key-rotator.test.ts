@@ -8,7 +8,7 @@ type Finish = KeyRotation["finish"];
 
 describe("key rotator", () => {
   let clock: ManualClock;
-  /** What was logged and counted. */
+  /** Logged lines and counted anomalies. */
   let told: string[];
   let finish: Finish;
 
@@ -35,10 +35,10 @@ describe("key rotator", () => {
   const failed = "warn: re-wrapping keys failed and is tried again";
 
   for (const [what, result, said] of [
-    ["says once it is through, where there was something to do", { rewrapped: 2, left: 0, through: true }, [through]],
-    ["says nothing where there was nothing to do", { rewrapped: 0, left: 0, through: true }, []],
-    ["says nothing where another has brought a newer key", { rewrapped: 2, left: 0, through: false }, []],
-    ["warns of keys that stay under old ones", { rewrapped: 2, left: 1, through: false }, ["key rotation", left]],
+    ["logs once when it has re-wrapped all keys", { rewrapped: 2, left: 0, through: true }, [through]],
+    ["logs nothing when there was nothing to do", { rewrapped: 0, left: 0, through: true }, []],
+    ["logs nothing when another process has a newer master key", { rewrapped: 2, left: 0, through: false }, []],
+    ["reports keys that stay under old master keys", { rewrapped: 2, left: 1, through: false }, ["key rotation", left]],
   ] as const) {
     it(what, async () => {
       await started(async () => result);
@@ -47,7 +47,7 @@ describe("key rotator", () => {
     });
   }
 
-  it("tries again what fails, until it is through", async () => {
+  it("tries again after a failure until all keys are re-wrapped", async () => {
     await started(() => Promise.reject(new Error("the log is away")));
     expect(told.splice(0)).to.deep.equal(["key rotation", failed]);
     finish = async () => ({ rewrapped: 1, left: 0, through: true });
@@ -56,7 +56,7 @@ describe("key rotator", () => {
     expect([told, clock.pending]).to.deep.equal([[through], []]);
   });
 
-  it("is silent about what its stop broke off, were it by an error", async () => {
+  it("logs nothing when it is stopped halfway, even by an error", async () => {
     const fail = () => { throw new Error("the log is closed"); };
     for (const end of [() => ({ rewrapped: 1, left: 0, through: false }), fail]) {
       const going = Promise.withResolvers<void>();

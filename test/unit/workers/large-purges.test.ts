@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 
-describe("a purge of more events than are forgotten at a time", () => {
+describe("a purge of more events than one batch", () => {
   let relay: ManualRelay;
 
   beforeEach(async () => {
@@ -10,7 +10,7 @@ describe("a purge of more events than are forgotten at a time", () => {
   });
   afterEach(() => relay.close());
 
-  it("leaves nothing of them in the read models", async () => {
+  it("leaves nothing of the events in the read models", async () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const target = await openIngest(owner.client, tenantId);
     await Promise.all(Array.from({ length: 501 }, async () => relay.deliveries.succeed(await relay.accept(target))));
@@ -24,7 +24,7 @@ describe("a purge of more events than are forgotten at a time", () => {
       left.push(`${await count("purging")} of ${await count("purges")}`);
     };
     await relay.settle();
-    // Never of none: after a crash nobody would look for these.
+    // No event without its purge: after a crash no process would look for it.
     expect(left.slice(-2)).to.deep.equal(["1 of 1", "0 of 0"]);
     expect(relay.store.deleted).to.equal(501);
     expect(await relay.models.count({ collection: "purging" })).to.equal(0);

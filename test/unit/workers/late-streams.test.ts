@@ -12,10 +12,10 @@ import { projectorOf } from "../../support/projector.ts";
 import { quiet } from "../../support/telemetry.ts";
 import { WrittenLog } from "../../support/written-log.ts";
 
-/** Read models whose amendments a test may count, refuse, or break off. */
+/** Read models whose amendments a test may count, or let fail. */
 class AmendedReadModels extends InMemoryReadModels {
   readonly amendments: (readonly Change[])[] = [];
-  /** How the next amendments fail: before or after they did what they should; `null`: not. */
+  /** How the next amendments fail: before or after they are written; `null`: not at all. */
   readonly failures: ("before" | "after" | null)[] = [];
   resets = 0;
 
@@ -33,7 +33,7 @@ class AmendedReadModels extends InMemoryReadModels {
   }
 }
 
-/** Lets everything run that waits for nothing but other code. */
+/** Waits until only timers are pending. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -66,7 +66,7 @@ describe("streams that wait for a newer release", () => {
     return runner;
   }
 
-  /** Projects all there is by a process of its own, which then ends. */
+  /** Projects the whole log in a process of its own, which then ends. */
   async function project(parts: Partial<ProjectionParts> = {}): Promise<void> {
     const runner = newRunner(parts);
     runner.start();
@@ -75,7 +75,7 @@ describe("streams that wait for a newer release", () => {
     await runner.stop();
   }
 
-  /** What comes of the whole log, each entry in its turn. */
+  /** The contents after a projection of the whole log in its order. */
   async function inOrder(): Promise<ReturnType<InMemoryReadModels["contents"]>> {
     const plain = new InMemoryReadModels();
     await projectorOf({ log, models: plain, clock }).rebuild();
@@ -86,7 +86,7 @@ describe("streams that wait for a newer release", () => {
   const statusOf = async (id: string) => (await models.get("events", id))?.["status"];
   const step = (action: string, which = 0) => ({ action, which, number: 1, after: 1000 });
   const beginning = [step("registerDestination"), step("issueKey")];
-  /** Two tenants, a destination and an API key, then what is done to the event that is accepted first. */
+  /** Two tenants, a destination and an API key, then actions on the first event. */
   const told = (...actions: string[]) => new History([...beginning, ...actions.map((action) => step(action))]).told;
   const facts = (all: readonly Told[], ...types: string[]) => all.filter(({ fact }) => types.includes(fact.type));
   const idIn = ({ fact }: Told) => (fact.data as { readonly eventId: string }).eventId;
@@ -96,7 +96,7 @@ describe("streams that wait for a newer release", () => {
   const retried = told("accept", "startAttempt", "fail");
   const eventId = idIn(retried.at(-1)!);
 
-  it("wait with a warning, and hold up no other", async () => {
+  it("wait with a warning, and do not hold up other streams", async () => {
     log.write(retried);
     log.writeNewer([noted(eventId)], "unknown type");
     const later = told("accept", "startAttempt", "fail", "accept").slice(-1);
@@ -116,7 +116,7 @@ describe("streams that wait for a newer release", () => {
     expect(line?.fields).to.include({ stream: streams.event(eventId), type: "DeliveryNoted", revision: 4 });
   });
 
-  it("are told of once a while, however many they are, and counted at each start", async () => {
+  it("are logged in a few lines, also when many wait, and counted at each start", async () => {
     const all = told("accept", "accept", "accept", "accept");
     const accepted = facts(all, "EventAccepted");
     log.write(others(all, accepted));
@@ -137,7 +137,7 @@ describe("streams that wait for a newer release", () => {
     expect(anomalies).to.deep.equal(Array.from({ length: 4 }, () => "stream of a newer release"));
   });
 
-  it("leave the due index, and are there again as the log has them", async () => {
+  it("leave the due index, and return to it once they can be read", async () => {
     log.write(retried);
     await project();
     const due = contentsOf("waiting");
@@ -150,7 +150,7 @@ describe("streams that wait for a newer release", () => {
     expect(contentsOf("waiting")).to.deep.equal(due);
   });
 
-  it("keep no attempt in the due index that is under way, and give it back unless it ended", async () => {
+  it("remove an open attempt from the due index, and put it back unless it has ended", async () => {
     for (const outcome of [[], told("accept", "startAttempt", "succeed").slice(-1)]) {
       log = new WrittenLog();
       models = new AmendedReadModels();
@@ -168,7 +168,7 @@ describe("streams that wait for a newer release", () => {
     }
   });
 
-  it("are projected from there on by a release that can read them, at the checkpoint where it stands", async () => {
+  it("are projected by a release that can read them, which leaves the checkpoint unchanged", async () => {
     const all = told("accept", "startAttempt", "fail", "startAttempt", "succeed");
     const failed = facts(all, "DeliveryFailed");
     const at = all.indexOf(failed[0]!);
@@ -190,7 +190,7 @@ describe("streams that wait for a newer release", () => {
     ]);
   });
 
-  it("get each entry once, whether the checkpoint is before it or behind", async () => {
+  it("project each entry once, before or behind the checkpoint", async () => {
     const all = told("accept", "startAttempt", "fail", "startAttempt", "fail", "startAttempt", "succeed");
     const at = all.indexOf(facts(all, "DeliveryFailed")[0]!);
     for (let stopped = at + 1; stopped <= all.length; stopped += 1) {
@@ -207,7 +207,7 @@ describe("streams that wait for a newer release", () => {
     }
   });
 
-  it("miss no entry that comes while it is unknown whether they are back", async () => {
+  it("miss no entry that comes while their return is in doubt", async () => {
     const all = told("accept", "startAttempt", "fail", "startAttempt", "succeed");
     const at = all.indexOf(facts(all, "DeliveryFailed")[0]!);
     log.write(all.slice(0, at));
@@ -224,7 +224,7 @@ describe("streams that wait for a newer release", () => {
     expect(models.contents()).to.deep.equal(await inOrder());
   });
 
-  it("wait again from the next entry that cannot be read, and are damaged where it is", async () => {
+  it("wait again at the next entry of a newer release, and are quarantined at a damaged one", async () => {
     const all = told("accept", "startAttempt", "fail", "startAttempt", "fail", "startAttempt", "succeed");
     const [first, second] = facts(all, "DeliveryFailed") as [Told, Told];
     const parts = [first, second].map((one) => all.indexOf(one)) as [number, number];
@@ -254,7 +254,7 @@ describe("streams that wait for a newer release", () => {
     }
   });
 
-  it("are no more where the stream was deleted meanwhile", async () => {
+  it("are forgotten when the stream was deleted meanwhile", async () => {
     log.write(retried);
     log.writeNewer([noted(eventId)]);
     await project();
@@ -264,7 +264,7 @@ describe("streams that wait for a newer release", () => {
     expect(contentsOf("waiting")).to.deep.equal({});
   });
 
-  it("are looked for once for each type and version that cannot be read either", async () => {
+  it("are read once for each type and version that is still unreadable", async () => {
     const all = told(...Array.from({ length: 120 }, () => "accept"));
     const accepted = facts(all, "EventAccepted");
     log.write(others(all, accepted));
@@ -281,7 +281,7 @@ describe("streams that wait for a newer release", () => {
   });
 
   describe("with many entries", () => {
-    /** A tenant with a hundred changes, the first of them of a newer release, and as many events that wait. */
+    /** A tenant with a hundred changes, the first of a newer release, and a hundred waiting events. */
     function write(): void {
       const all = told(...Array.from({ length: 100 }, () => ["newSecret", "accept"]).flat());
       const [first] = facts(all, "WebhookSecretRegenerated");
@@ -292,7 +292,7 @@ describe("streams that wait for a newer release", () => {
       }
     }
 
-    it("are projected page by page, each with its mark", async () => {
+    it("are projected page by page, each page with its mark", async () => {
       write();
       await project();
       log.upgrade();
@@ -303,13 +303,13 @@ describe("streams that wait for a newer release", () => {
     });
 
     for (const failure of ["before", "after"] as const) {
-      it(`count nothing twice where a process ends ${failure} an amendment is written`, async () => {
+      it(`count nothing twice when a process ends ${failure} an amendment is written`, async () => {
         write();
         await project();
         log.upgrade();
         for (let done = 0; done < 4; done += 1) {
           models.failures.push(...Array.from({ length: done }, () => null), failure);
-          // The failure is met, and the process ends during the pause.
+          // The amendment fails, and the process ends during the pause.
           const runner = newRunner();
           runner.start();
           await settled();
@@ -329,14 +329,14 @@ describe("streams that wait for a newer release", () => {
     }
   });
 
-  describe("whose facts others build on", () => {
+  describe("with facts that other streams depend on", () => {
     const built = "the read models lack facts of a newer release that can be read now: building them again";
 
     for (const [type, ...actions] of [
       ["DestinationRegistered", "accept", "open"],
       ["ApiKeyIssued", "accept"],
     ] as const) {
-      it(`have everything built again, in order: ${type}`, async () => {
+      it(`cause a rebuild of the read models: ${type}`, async () => {
         const all = told(...actions);
         const newer = facts(all, type);
         for (const one of all) {
@@ -355,7 +355,7 @@ describe("streams that wait for a newer release", () => {
     }
   });
 
-  it("are as if every entry had been read in its turn, whichever waited, and however long", async () => {
+  it("equal a projection in log order, for any waiting streams and any time", async () => {
     const flags = fc.array(fc.nat(9).map((n) => n === 0), { minLength: 7, maxLength: 40 });
     const failures = fc.array(fc.constantFrom("before" as const, "after" as const, null), { maxLength: 9 });
     const cases = fc.tuple(histories(80), flags, fc.nat(), fc.nat(), fc.nat(2), failures);
@@ -373,7 +373,7 @@ describe("streams that wait for a newer release", () => {
         write(0, cuts[0]!);
         await project();
         write(cuts[0]!, cuts[1]!);
-        // A release in between can read some of it, and is ended somewhere on its way.
+        // A release in between can read some types, and is stopped halfway.
         log.upgrade((type) => type.length % 3 === third);
         models.failures.push(...failing);
         const runner = newRunner();

@@ -12,12 +12,12 @@ describe("leadership", () => {
   let anomalies: string[];
   let startFails: boolean;
   let stopFails: boolean;
-  /** No role has stopped before this resolves. */
+  /** Roles do not finish stopping before this resolves. */
   let stopping: Promise<void>;
   let away: ReadonlySet<string>;
   let silent: ReadonlySet<string>;
   let candidates: Leadership[];
-  /** No lease is asked for before this resolves. */
+  /** Leases are not requested before this resolves. */
   let renewal: Promise<void>;
   beforeEach(() => {
     clock = new ManualClock();
@@ -76,7 +76,7 @@ describe("leadership", () => {
     return leadership;
   };
 
-  it("runs the role in the first that comes, and in that one only, however long", async () => {
+  it("runs the role in the first candidate, and in that one only, for as long as it lives", async () => {
     const first = candidate("a");
     expect(await settle()).to.deep.equal(["a1 starts"]);
     const second = candidate("b");
@@ -84,7 +84,7 @@ describe("leadership", () => {
     expect([first.leading, second.leading]).to.deep.equal([true, false]);
   });
 
-  it("hands over within one look when the holder stops, and within its lease when it dies", async () => {
+  it("hands over at the next look when the holder stops, and after its lease when it dies", async () => {
     const first = candidate("a");
     await settle();
     candidate("b");
@@ -93,14 +93,14 @@ describe("leadership", () => {
     expect(await pass(2_000)).to.deep.equal(["a1 stops", "b1 starts"]);
     await candidates[1]?.stop(0);
     await settle();
-    // One that dies gives nothing back.
+    // A holder that dies does not release its lease.
     await state.lease("role/work", "dead", 6_000);
     candidate("c");
     expect(await pass(3_500)).to.deep.equal([]);
     expect(await pass(4_500)).to.deep.equal(["c1 starts"]);
   });
 
-  it("stops the role before another has it when the lease cannot be renewed, and takes it up again", async () => {
+  it("stops the role before another takes over when its lease cannot be renewed, and can lead again", async () => {
     candidate("a");
     await settle();
     candidate("b");
@@ -114,7 +114,7 @@ describe("leadership", () => {
     expect(await pass(2_000)).to.deep.equal(["b1 stops", "a2 starts"]);
   });
 
-  it("stops the role a second before its lease could be over, whether the engine refuses or says nothing", async () => {
+  it("stops the role a second before its lease could end, when the engine refuses or is silent", async () => {
     for (const outage of ["refuses", "says nothing"]) {
       candidates = [];
       const holder = candidate(outage);
@@ -126,7 +126,7 @@ describe("leadership", () => {
     }
   });
 
-  it("stops the role at the next look when another has the lease: the engine lost it", async () => {
+  it("stops the role at the next look when another has the lease, because the engine lost it", async () => {
     candidate("a");
     await settle();
     await state.release("role/work", "a");
@@ -135,7 +135,7 @@ describe("leadership", () => {
     expect(await pass(2_000)).to.deep.equal(["a1 stops"]);
   });
 
-  it("does not take the role up on a lease that it gave back, while the engine does not answer", async () => {
+  it("does not start the role on a lease that it released while the engine is unavailable", async () => {
     startFails = true;
     candidate("a");
     expect(await settle()).to.deep.equal(["a1 stops"]);
@@ -155,7 +155,7 @@ describe("leadership", () => {
     expect(await pass(10_000)).to.deep.equal([]);
   });
 
-  it("begins a new term when it was held up for longer than its lease, and the lease is to be had again", async () => {
+  it("restarts the role when it stalled for longer than its lease and the lease is free again", async () => {
     const heldUp = new ManualClock();
     candidate("a", heldUp);
     expect(await settle()).to.deep.equal(["a1 starts"]);
@@ -177,7 +177,7 @@ describe("leadership", () => {
     expect(await pass(2_000)).to.deep.equal(["a2 starts"]);
   });
 
-  it("gives the lease back only once no renewal is under way, which would take it again", async () => {
+  it("releases the lease only after an open renewal, which would take it again", async () => {
     const holder = candidate("a");
     await settle();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -192,7 +192,7 @@ describe("leadership", () => {
     expect(await settle()).to.deep.equal(["a1 stops", "b1 starts"]);
   });
 
-  it("gives back a lease that it is told of when it has been stopped", async () => {
+  it("releases a lease that is granted after its stop", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     renewal = promise;
     const first = candidate("a");
@@ -218,7 +218,7 @@ describe("leadership", () => {
     expect(await pass(2_000)).to.deep.equal(["b1 starts"]);
   });
 
-  it("gives the lease back from a role that does not stop cleanly", async () => {
+  it("releases the lease even if the role fails to stop cleanly", async () => {
     stopFails = true;
     const holder = candidate("a");
     await settle();

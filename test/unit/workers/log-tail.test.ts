@@ -8,7 +8,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 import { salt } from "../../support/recorded.ts";
 import { quiet } from "../../support/telemetry.ts";
 
-describe("follower", () => {
+describe("log tail", () => {
   let clock: ManualClock;
   let store: InMemoryEventStore;
   let seen: LogEntry[];
@@ -17,7 +17,7 @@ describe("follower", () => {
   let lines: string[];
   let away: boolean;
   let deaf: boolean;
-  /** The end of the log is not told before this resolves. */
+  /** The head of the log is not answered before this resolves. */
   let answering: Promise<void>;
   beforeEach(async () => {
     clock = new ManualClock();
@@ -77,7 +77,7 @@ describe("follower", () => {
     expect(seen).to.have.length(20);
   });
 
-  it("tells since when the log is in reach without an interruption", async () => {
+  it("knows since when the log has been reachable without interruption", async () => {
     const startedAt = follower.reachableSince;
     await pass(10_000);
     expect(follower.reachableSince).to.equal(startedAt);
@@ -94,7 +94,7 @@ describe("follower", () => {
     expect(clock.monotonic() - follower.reachableSince).to.be.within(500, 1_000);
   });
 
-  it("tells that a log which does not answer is not in reach", async () => {
+  it("treats a log that does not answer as unreachable", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     answering = promise;
     await pass(2_500);
@@ -104,7 +104,7 @@ describe("follower", () => {
     expect(clock.monotonic() - follower.reachableSince).to.be.within(500, 1_000);
   });
 
-  it("is not fresh a second after the log went out of reach, and again when it is back", async () => {
+  it("is not fresh a second after the log became unreachable, and is fresh again when it is back", async () => {
     away = true;
     await pass(700);
     expect(follower.fresh).to.equal(true);
@@ -117,7 +117,7 @@ describe("follower", () => {
     expect(new Set(anomalies)).to.deep.equal(new Set(["following the log"]));
   });
 
-  it("is renewed by a look at the log that began after it was asked, and gives up after two seconds", async () => {
+  it("is renewed by a look at the log that began after the request, and gives up after two seconds", async () => {
     deaf = true;
     const stream = await write("session");
     const renewed = follower.renewed();
@@ -131,7 +131,7 @@ describe("follower", () => {
     expect(await lost).to.equal(false);
   });
 
-  it("is not renewed by a look that had begun before it was asked", async () => {
+  it("is not renewed by a look that had begun before the request", async () => {
     deaf = true;
     const look = Promise.withResolvers<void>();
     answering = look.promise;
@@ -145,7 +145,7 @@ describe("follower", () => {
     expect(await seenThen).to.deep.equal([stream]);
   });
 
-  it("sees what a subscription is late to tell", async () => {
+  it("sees entries that a subscription delivers late", async () => {
     deaf = true;
     const stream = await write("session");
     await write("other");

@@ -3,11 +3,11 @@ import { Loop, repeating } from "../../../src/workers/loop.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 
-/** Lets everything happen that waits for no time to pass. */
+/** Waits until only timers are pending. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("loop", () => {
-  it("does its task again after the rest that the task asked for, until there is nothing more to do", async () => {
+  it("repeats its task after the rest that the task asked for, until the task returns null", async () => {
     const clock = new ManualClock();
     const rests: (number | null)[] = [10, 20, null];
     let times = 0;
@@ -24,7 +24,7 @@ describe("loop", () => {
     await loop.stop();
   });
 
-  it("waits for what is under way when it is stopped, and does nothing more", async () => {
+  it("waits for the running task when it is stopped, and runs no more", async () => {
     const clock = new ManualClock();
     const underWay = Promise.withResolvers<number>();
     let [times, over] = [0, false];
@@ -65,7 +65,7 @@ describe("a repeated task", () => {
   const anomalies: string[] = [];
   const metrics = { anomaly: (of: string) => void anomalies.push(of) };
 
-  it("is done again after its pause, whatever became of it, until it is stopped", async () => {
+  it("is repeated after its pause until it is stopped, even after a failure", async () => {
     const clock = new ManualClock();
     const [times, parts] = [[] as number[], { clock, logger: quiet, metrics }];
     const begun = clock.now();
@@ -84,7 +84,7 @@ describe("a repeated task", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
-  it("is not begun again while it is under way, and waited for when it is stopped", async () => {
+  it("is not begun again while it runs, and is waited for when it is stopped", async () => {
     const clock = new ManualClock();
     const going = Promise.withResolvers<void>();
     let [times, isStopped] = [0, false];
@@ -104,7 +104,7 @@ describe("a repeated task", () => {
     await stopped;
   });
 
-  it("learns when it is to come to its end", async () => {
+  it("learns that it has been stopped", async () => {
     const clock = new ManualClock();
     const going = Promise.withResolvers<void>();
     const seen: boolean[] = [];

@@ -7,8 +7,8 @@ import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
-describe("a lease that a slow index tells of", () => {
-  it("is timed from the answer, not from the question", async () => {
+describe("a lease reported by a slow due index", () => {
+  it("is timed from the answer, not from the query", async () => {
     const clock = new ManualClock();
     const looked: string[] = [];
     const startedAt = timestamp(clock.now());

@@ -25,7 +25,7 @@ const origin = { actor: { type: "service", part: "delivery/w1" }, correlationId:
 /** An event of the same destination. */
 const another = "0193a1b2-0000-7000-8000-00000000ffff";
 
-describe("an attempt that is held for lost", () => {
+describe("a lost attempt", () => {
   let relay: ManualRelay;
   let target: Awaited<ReturnType<typeof openIngest>>;
   let outcomes: Outcomes;
@@ -40,7 +40,7 @@ describe("an attempt that is held for lost", () => {
   });
   afterEach(() => relay.close());
 
-  /** An event whose attempt is under way; its lease lasts no time at all, or so long. */
+  /** An event with an open attempt, whose lease lasts `leaseMs`. */
   const underWay = async (leaseMs = 0) => {
     const answer = await http("POST", relay.api.url + target.path, {
       json: {}, headers: { "x-api-key": target.apiKey },
@@ -59,7 +59,7 @@ describe("an attempt that is held for lost", () => {
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
   let clock: ManualClock;
   let reach: { reachableSince: number };
-  /** A sweeper that has seen every attempt under way; the answer gives up all that is lost `afterMs` later. */
+  /** A sweeper that has seen all open attempts; the result gives up those that are lost `afterMs` later. */
   const watching = async (isGone = (_worker: string) => false) => {
     await relay.drained();
     clock = new ManualClock();
@@ -77,7 +77,7 @@ describe("an attempt that is held for lost", () => {
   const endsOf = async (eventId: string) =>
     (await relay.store.readStream(streams.event(eventId))).flatMap((fact) =>
       fact.unreadable === undefined && /^Delivery(Failed|Succeeded)$/.test(fact.type) ? [fact.type] : []);
-  /** The appends to a stream wait until the answer is called. */
+  /** Holds appends to a stream until `release()`. */
   const holdAppends = (stream: string) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const held: string[] = [];
@@ -89,7 +89,7 @@ describe("an attempt that is held for lost", () => {
     return { held, release: resolve };
   };
 
-  it("is given up once, by however many processes, and does not count for its circuit", async () => {
+  it("is given up once, also by several processes, and does not count for its circuit", async () => {
     const { eventId } = await underWay();
     const all = [await watching(), await watching(), await watching()];
     const { held, release } = holdAppends(streams.event(eventId));
@@ -102,7 +102,7 @@ describe("an attempt that is held for lost", () => {
     expect(ended).to.deep.equal(["failed: outcome unknown, null s"]);
   });
 
-  it("is told in the log like any other attempt, with whose it was", async () => {
+  it("is logged like any other attempt, with its event, tenant and destination", async () => {
     const { eventId, state } = await underWay();
     const giveUp = await watching();
     await giveUp();
@@ -118,7 +118,7 @@ describe("an attempt that is held for lost", () => {
   });
 
   for (const [name, real, failures] of [["success", success, undefined], ["failure", refusal, 1]] as const) {
-    it(`counts as the ${name} that its worker recorded first`, async () => {
+    it(`counts as a ${name} if its worker recorded that first`, async () => {
       const { eventId, state, revision } = await underWay();
       const giveUp = await watching();
       const { held, release } = holdAppends(streams.event(eventId));
@@ -135,7 +135,7 @@ describe("an attempt that is held for lost", () => {
   }
 
   for (const fails of ["before", "after"] as const) {
-    it(`gives its probe back, and once, though the log's answer to that was lost ${fails} it was written`, async () => {
+    it(`releases its probe once, though the log's answer was lost ${fails} the write`, async () => {
       const { eventId, state } = await underWay();
       await tellCircuit(relay.api.world, state, attemptEnded(another, false));
       relay.clock.advance(301_000);
@@ -164,7 +164,7 @@ describe("an attempt that is held for lost", () => {
     });
   }
 
-  it("counts as what its worker recorded while giving it up was to be done again", async () => {
+  it("counts as recorded by its worker if giving it up failed at first", async () => {
     const { eventId, state, revision } = await underWay();
     const giveUp = await watching();
     relay.store.beforeAppend = () => {
@@ -199,7 +199,7 @@ describe("an attempt that is held for lost", () => {
     expect(await circuit()).to.include({ failures: 1 });
   });
 
-  it("keeps those who look for more waiting, were another's failing meanwhile", async () => {
+  it("is waited for by the sweep, even if giving up another attempt fails meanwhile", async () => {
     const [one, other] = [await underWay(), await underWay()];
     const giveUp = await watching();
     const { held, release } = holdAppends(streams.event(one.eventId));
@@ -221,7 +221,7 @@ describe("an attempt that is held for lost", () => {
     expect(await circuit()).to.equal(undefined);
   });
 
-  it("is given up at first sight if its worker has certainly ended, and its event is due again at once", async () => {
+  it("is given up at first sight if its worker has certainly ended, and its event is due at once", async () => {
     const { eventId } = await underWay(20_000);
     await relay.drained();
     await watching((worker) => worker !== "test");
@@ -231,7 +231,7 @@ describe("an attempt that is held for lost", () => {
     expect(state).to.include({ status: "WaitingRetry", nextAttemptAt: facts.at(-1)?.data.at });
   });
 
-  it("whose worker is gone and whose event cannot be read is tried again after a lease, not at each look", async () => {
+  it("of a gone worker and an unreadable event is tried again after a lease, not at each look", async () => {
     const { eventId } = await underWay(1_000);
     const readStream = relay.store.readStream.bind(relay.store);
     let looks = 0;
@@ -248,7 +248,7 @@ describe("an attempt that is held for lost", () => {
     expect(looks).to.equal(2);
   });
 
-  it("is not given up where only a newer release can read its event or its tenant, and is told once", async () => {
+  it("is not given up while only a newer release can read its event or its tenant, and is logged once", async () => {
     const { eventId, state } = await underWay();
     const other = await underWay();
     const giveUp = await watching();
@@ -265,7 +265,7 @@ describe("an attempt that is held for lost", () => {
     expect(ends).to.deep.equal([[], ["DeliveryFailed"], []]);
   });
 
-  it("is given up where only a newer release can read its circuit, which is left alone", async () => {
+  it("is given up while only a newer release can read its circuit, which stays unchanged", async () => {
     const { eventId } = await underWay();
     const giveUp = await watching();
     await relay.store.appendNewer(streams.circuit(target.destinationId));
@@ -274,7 +274,7 @@ describe("an attempt that is held for lost", () => {
     expect(await relay.store.readStream(streams.circuit(target.destinationId))).to.have.length(1);
   });
 
-  it("has its whole lease again after the log was out of reach, so that its worker can record first", async () => {
+  it("has its whole lease again after the log was unreachable, so that its worker can record first", async () => {
     const { eventId } = await underWay(10_000);
     const giveUp = await watching();
     reach.reachableSince = Infinity;
@@ -286,7 +286,7 @@ describe("an attempt that is held for lost", () => {
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
   });
 
-  it("is not given up if the log went out of reach while its event was read", async () => {
+  it("is not given up if the log became unreachable while its event was read", async () => {
     const { eventId } = await underWay(10_000);
     const giveUp = await watching();
     const readStream = relay.store.readStream.bind(relay.store);
@@ -299,7 +299,7 @@ describe("an attempt that is held for lost", () => {
     expect(await endsOf(eventId)).to.deep.equal([]);
   });
 
-  it("whose event cannot be read has another lease's time, and holds up no other", async () => {
+  it("of an unreadable event gets another lease, and holds up no other attempt", async () => {
     const [spoiled, other] = [await underWay(1_000), await underWay(1_000)];
     const giveUp = await watching();
     const readStream = relay.store.readStream.bind(relay.store);

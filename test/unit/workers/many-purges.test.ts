@@ -4,7 +4,7 @@ import { createTenant, openIngest } from "../../support/accounts.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 
-/** Counts the documents it gives. */
+/** Counts the documents that it returns. */
 class CountingReadModels extends InMemoryReadModels {
   given = 0;
 
@@ -15,7 +15,7 @@ class CountingReadModels extends InMemoryReadModels {
   }
 }
 
-describe("read models built anew from a log with many purges", () => {
+describe("read models rebuilt from a log with many purges", () => {
   let relay: ManualRelay;
 
   beforeEach(async () => {
@@ -23,7 +23,7 @@ describe("read models built anew from a log with many purges", () => {
   });
   afterEach(() => relay.close());
 
-  it("look through no more for each than with few", async () => {
+  it("read no more documents for each purge than with few purges", async () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const target = await openIngest(owner.client, tenantId);
     const purgeSome = async () => {

@@ -26,7 +26,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
 
   const wake = () => staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
   const typesIn = async (stream: string) => (await relay.store.readStream(stream)).map(({ type }) => type);
-  /** Lets the worker do whatever it does, through a few of its pauses after trouble. */
+  /** Lets the worker run through several of its retry pauses. */
   const idle = async () => {
     for (let second = 0; second < 5; second += 1) {
       staged.clock.advance(1_000);
@@ -40,7 +40,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
   };
 
   for (const record of ["circuit", "destination", "tenant"] as const) {
-    it(`starts no attempt where one of them is about the destination's ${record}, and delivers to others`, async () => {
+    it(`starts no attempt if one is about the destination's ${record}, and delivers to others`, async () => {
       const { destinationId: other, path, apiKey } = await staged.openAnother();
       if (record === "circuit") await staged.tell(attemptEnded(another, false, 10));
       const first = await staged.post();
@@ -57,7 +57,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     });
   }
 
-  for (const record of ["circuit", "destination", "tenant"] as const) it(`asks once about a ${record}`, async () => {
+  for (const record of ["circuit", "destination", "tenant"] as const) it(`reads a newer ${record} once`, async () => {
     await staged.tell(attemptEnded(another, false, 10));
     await staged.post();
     await relay.store.appendNewer(recordOf[record]());
@@ -67,7 +67,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
       asked.push(stream);
       return readStream(stream, ...rest);
     };
-    // A fact called for work.
+    // A wake-up with a position: the cached destination may be stale.
     staged.take({ kind: "wake", destinationId: staged.destinationId, position: "1" });
     await until(() => asked.includes(recordOf[record]()));
     await idle();
@@ -76,7 +76,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it("accepts events for a destination whose circuit it cannot read, and claims none of them", async () => {
+  it("accepts events for a destination with an unreadable circuit, and claims none of them", async () => {
     await staged.post();
     wake();
     await staged.answered(1);
@@ -86,7 +86,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     expect(await typesIn(streams.event(id))).to.deep.equal(["EventAccepted"]);
   });
 
-  it("leaves the event with one of them alone, and delivers the others of its destination", async () => {
+  it("skips an event with such a fact, and delivers the others of its destination", async () => {
     const newer = await staged.post();
     const others = [await staged.post(), await staged.post()];
     await relay.store.appendNewer(streams.event(newer));
@@ -97,7 +97,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     expect(await typesIn(streams.event(newer))).to.deep.equal(["EventAccepted", "FromTheFuture"]);
   });
 
-  it("does not cancel the event with one of them when its destination is deleted", async () => {
+  it("does not cancel an event with such a fact when its destination is deleted", async () => {
     const [newer, other] = [await staged.post(), await staged.post()];
     await relay.store.appendNewer(streams.event(newer));
     await staged.remove();
@@ -107,7 +107,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     expect(await typesIn(streams.event(newer))).to.deep.equal(["EventAccepted", "FromTheFuture"]);
   });
 
-  it("tries a half-open circuit with the next event, and writes nothing about the one it cannot read", async () => {
+  it("probes a half-open circuit with the next event, and writes nothing about the unreadable one", async () => {
     await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", lost: null });
@@ -123,7 +123,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     ["a success", success, "Succeeded"], ["a failure", refusal, "WaitingRetry"],
   ] as const) {
     for (const record of ["circuit", "destination", "tenant"] as const) {
-      it(`records ${how} of an attempt though the ${record} has one of them by then`, async () => {
+      it(`records ${how} of an attempt though the ${record} has such a fact by then`, async () => {
         await staged.tell(attemptEnded(another, false, 10));
         const id = await staged.post();
         wake();
@@ -139,7 +139,7 @@ describe("a delivery worker that meets facts of a newer release", () => {
     }
   }
 
-  it("appends nothing behind one of them that came into the event's own stream during the attempt", async () => {
+  it("appends nothing after such a fact that came into the event's own stream during the attempt", async () => {
     const id = await staged.post();
     wake();
     await until(() => staged.sent.length === 1);

@@ -19,7 +19,7 @@ class CountedReadModels extends InMemoryReadModels {
   }
 }
 
-describe("what is left of events that were deleted", () => {
+describe("orphaned entries of deleted events", () => {
   let log: WrittenLog;
   beforeEach(() => {
     log = new WrittenLog();
@@ -33,7 +33,7 @@ describe("what is left of events that were deleted", () => {
     return projectorOf({ log, models, clock: new SystemClock(), leavesOrphans });
   }
 
-  it("is told from facts whose beginning came just before, or is in the read models", async () => {
+  it("are told apart from facts whose event began just before, or is in the read models", async () => {
     const models = new InMemoryReadModels();
     log.write(told("accept", "startAttempt", "succeed"));
     await runnerOf(models, true).rebuild();
@@ -47,7 +47,7 @@ describe("what is left of events that were deleted", () => {
     expect(await remains.without(later)).to.deep.equal(later);
   });
 
-  it("is nothing where the beginning is in the batch or in an earlier one", async () => {
+  it("are none if the beginning is in the batch or in an earlier one", async () => {
     const others = (length: number) => Array.from({ length }, () => "newSecret");
     log.write(told("accept", ...others(700), "startAttempt", ...others(8_000), "succeed"));
     const [looking, plain] = [new InMemoryReadModels(), new InMemoryReadModels()];
@@ -56,7 +56,7 @@ describe("what is left of events that were deleted", () => {
     expect(looking.contents()).to.deep.equal(plain.contents());
   });
 
-  it("is looked for only until the log is caught up with", async () => {
+  it("are looked for only until the runner has caught up with the log", async () => {
     const models = new CountedReadModels();
     const all = told("accept", "startAttempt", "succeed");
     log.write(all.slice(0, -2));
@@ -76,7 +76,7 @@ describe("what is left of events that were deleted", () => {
     expect(models.finds).to.equal(before);
   });
 
-  it("is told of more events than are asked about at once", async () => {
+  it("are told apart among more events than one query asks about", async () => {
     const models = new InMemoryReadModels();
     log.write(told(...Array.from({ length: 101 }, () => "accept")));
     await runnerOf(models, true).rebuild();
@@ -86,7 +86,7 @@ describe("what is left of events that were deleted", () => {
     expect(await new OrphanedEntries(models).without(later)).to.deep.equal(later);
   });
 
-  it("is no fact of a circuit, whatever event that was about", async () => {
+  it("include no fact of a circuit, even one about a deleted event", async () => {
     log.write([
       { stream: streams.circuit("one"), fact: { type: "CircuitClosed", data: { eventId: "deleted" } } },
     ]);

@@ -14,7 +14,7 @@ describe("two purges that take the same event", () => {
   });
   afterEach(() => relay.close());
 
-  it("leave it to the first to delete, also in read models that are built when the second is through", async () => {
+  it("leave its deletion to the first, also in read models rebuilt after the second has completed", async () => {
     const { api, clock, deliveries, models } = relay;
     const { tenantId, owner } = await createTenant(api.url);
     await deliveries.succeed(await relay.accept(await openIngest(owner.client, tenantId)));
@@ -31,7 +31,7 @@ describe("two purges that take the same event", () => {
     expect(await relay.rebuilt()).to.deep.equal(models.contents());
   });
 
-  it("each make room for the event that is accepted again under the same id, also where all is built", async () => {
+  it("each let the event be accepted again under the same id, also in rebuilt read models", async () => {
     const { api, clock, deliveries, models } = relay;
     const { tenantId, owner } = await createTenant(api.url);
     const target = await openIngest(owner.client, tenantId);

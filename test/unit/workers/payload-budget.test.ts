@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { PayloadBudget } from "../../../src/workers/delivery/payload-budget.ts";
 
-describe("the room for payloads", () => {
-  /** How many characters each of so many comes to when all take what they may, one character at a time. */
+describe("the payload budget", () => {
+  /** The characters of each of `count` users when all take as many as allowed, one at a time. */
   function shares(room: PayloadBudget, count: number): number[] {
     const taken = new Array<number>(count).fill(0);
     for (let moved = true; moved;) {
@@ -17,13 +17,13 @@ describe("the room for payloads", () => {
     return taken;
   }
 
-  it("is shared so that as much is left as each has", () => {
+  it("is shared so that the rest equals the share of each", () => {
     expect(shares(new PayloadBudget(60), 1)).to.deep.equal([30]);
     expect(shares(new PayloadBudget(60), 2)).to.deep.equal([20, 20]);
     expect(shares(new PayloadBudget(60), 5)).to.deep.equal([10, 10, 10, 10, 10]);
   });
 
-  it("allows one payload to whoever has none, however large it is and however little is left", () => {
+  it("allows one payload to a user without any, even beyond the budget", () => {
     const room = new PayloadBudget(4);
     room.occupy("larger than all of it");
     expect(room.allows(0)).to.equal(true);

@@ -18,7 +18,7 @@ import { WrittenLog } from "../../support/written-log.ts";
 /** Read models whose writes a test may count and let fail. */
 class WatchedReadModels extends InMemoryReadModels {
   readonly batches: PositionedChanges[][] = [];
-  /** How the next calls fail: before or after they did what they should. */
+  /** How the next calls fail: before or after the write. */
   readonly failures: ("before" | "after")[] = [];
   resets = 0;
 
@@ -36,7 +36,7 @@ class WatchedReadModels extends InMemoryReadModels {
   }
 }
 
-/** Lets everything run that waits for nothing but other code. */
+/** Waits until only timers are pending. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -73,14 +73,14 @@ describe("projection runner", () => {
   /** Two tenants with an owner each, a destination and an API key. */
   const beginning = [step("registerDestination"), step("issueKey")];
   const told = (...actions: string[]) => new History([...beginning, ...actions.map((action) => step(action))]).told;
-  /** The ids of the events that were accepted, in that order. */
+  /** The ids of the accepted events, in that order. */
   const eventIdsOf = (all: readonly Told[]) =>
     all.flatMap(({ fact: { type, data } }) =>
       type === "EventAccepted" ? [(data as { readonly eventId: string }).eventId] : []);
   const [eventId = ""] = eventIdsOf(told("accept"));
   const statusOf = async (id = eventId) => (await models.get("events", id))?.["status"];
 
-  it("projects what is in the log, then what is added to it", async () => {
+  it("projects the entries of the log, then new ones", async () => {
     const all = told("accept", "startAttempt", "succeed");
     log.write(all.slice(0, -2));
     const runner = newRunner();
@@ -93,7 +93,7 @@ describe("projection runner", () => {
     expect(await models.checkpoint()).to.equal(await log.head());
   });
 
-  it("lets a small batch wait for more, so that what belongs together folds", async () => {
+  it("lets a small batch wait for more entries, so that related ones fold", async () => {
     const all = told("accept", "startAttempt", "succeed");
     log.write(all.slice(0, -3));
     const runner = newRunner();
@@ -114,7 +114,7 @@ describe("projection runner", () => {
     expect(await statusOf()).to.equal("Succeeded");
   });
 
-  it("lets nothing wait that somebody waits for", async () => {
+  it("projects entries without delay up to a position that a reader waits for", async () => {
     const all = told("accept", "startAttempt", "succeed");
     log.write(all.slice(0, -3));
     const runner = newRunner();
@@ -134,7 +134,7 @@ describe("projection runner", () => {
     expect(await statusOf()).to.equal("Processing");
   });
 
-  it("reads bit by bit when behind, and projects as one batch what makes one", async () => {
+  it("reads page by page when behind, and projects several pages as one batch", async () => {
     log.write(told("accept", ...Array.from({ length: 700 }, () => "newSecret"), "startAttempt", "succeed"));
     const limits: number[] = [];
     const read = log.readLog.bind(log);
@@ -150,7 +150,7 @@ describe("projection runner", () => {
     expect(await models.checkpoint()).to.equal(await log.head());
   });
 
-  it("covers what was deleted at the end of the log", async () => {
+  it("covers deleted entries at the end of the log", async () => {
     log.write(told("accept", "startAttempt"));
     const read = log.readLog.bind(log);
     log.readLog = async (after, limit) => {
@@ -162,7 +162,7 @@ describe("projection runner", () => {
     expect(await statusOf()).to.equal("Pending");
   });
 
-  it("lets go of a batch that it was stopped in the middle of reading, and reads it again", async () => {
+  it("drops a batch when stopped while reading it, and reads it again", async () => {
     log.write(told("accept", ...Array.from({ length: 700 }, () => "newSecret")));
     const runner = newRunner();
     const read = log.readLog.bind(log);
@@ -201,7 +201,7 @@ describe("projection runner", () => {
     expect(await statusOf()).to.equal("Succeeded");
   });
 
-  it("builds everything again under other definitions", async () => {
+  it("rebuilds the read models under other definitions", async () => {
     log.write(told("accept"));
     await models.reset([], "another");
     await models.apply([], await log.head());
@@ -215,7 +215,7 @@ describe("projection runner", () => {
     expect(lines).to.deep.equal([again, "the read models are built: lists answer from them"]);
   });
 
-  it("builds everything again when the log ends before the checkpoint", async () => {
+  it("rebuilds the read models when the log ends before the checkpoint", async () => {
     const all = told("accept", "startAttempt", "succeed");
     log.write(all);
     const first = newRunner();
@@ -232,7 +232,7 @@ describe("projection runner", () => {
     expect(lines).to.include("the read models are of a log that went further: building them again");
   });
 
-  it("rebuilds on demand to what was there", async () => {
+  it("rebuilds the same contents on demand", async () => {
     log.write(told("accept", "startAttempt", "fail", "accept"));
     const first = newRunner();
     first.start();
@@ -245,7 +245,7 @@ describe("projection runner", () => {
   });
 
   for (const failure of ["before", "after"] as const) {
-    it(`tries the same batch again when the writer fails ${failure} it has written`, async () => {
+    it(`tries the same batch again when the writer fails ${failure} the write`, async () => {
       const all = told("accept", "startAttempt", "succeed", "accept");
       log.write(all);
       models.failures.push(failure, failure, failure);
@@ -269,7 +269,7 @@ describe("projection runner", () => {
     });
   }
 
-  it("waits for a log that is down", async () => {
+  it("waits for an unavailable log", async () => {
     log.write(told("accept"));
     log.failing = 2;
     const runner = newRunner();
@@ -282,7 +282,7 @@ describe("projection runner", () => {
     expect(await statusOf()).to.equal("Pending");
   });
 
-  it("stops in the middle of its tries, and leaves the rest for the next start", async () => {
+  it("stops between its tries, and leaves the rest for the next start", async () => {
     log.write(told("accept"));
     models.failures.push(...Array.from({ length: 10 }, () => "before" as const));
     const runner = newRunner();
@@ -296,7 +296,7 @@ describe("projection runner", () => {
     expect(await statusOf()).to.equal("Pending");
   });
 
-  it("projects what `prepare` makes of the entries, and asks again when that fails", async () => {
+  it("projects the entries as prepared by `prepare`, and calls it again when it fails", async () => {
     let asked = 0;
     const prepare = async (entries: readonly LogEntry[]) => {
       asked += 1;
@@ -331,7 +331,7 @@ describe("projection runner", () => {
     const asideOf = async () =>
       models.find({ collection: "quarantine", order: { field: "stream", descending: false }, limit: 9 });
 
-    it("sets the stream aside from there on, and nothing else", async () => {
+    it("quarantines the stream from there on, and no other", async () => {
       const { before, outcome, neighbour } = lives();
       log.write(before);
       log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
@@ -347,7 +347,7 @@ describe("projection runner", () => {
       expect(anomalies).to.deep.equal(["stream set aside"]);
     });
 
-    it("takes its event out of the due index, attempts under way included", async () => {
+    it("removes its event from the due index, with open attempts", async () => {
       const { before } = lives();
       log.write(before);
       const runner = newRunner();
@@ -360,7 +360,7 @@ describe("projection runner", () => {
       expect(models.contents().documents["waiting"]).to.deep.equal({});
     });
 
-    it("remembers it after a restart, and says so again", async () => {
+    it("remembers the quarantine after a restart, and reports it again", async () => {
       const { before, outcome } = lives();
       log.write(before);
       log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
@@ -376,7 +376,7 @@ describe("projection runner", () => {
       expect(anomalies).to.deep.equal(["stream set aside", "stream set aside"]);
     });
 
-    it("forgets what it remembered of read models that were lost while it began", async () => {
+    it("drops its memory of read models that were lost while it began", async () => {
       log.write(lives().before);
       log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
       const first = newRunner();
@@ -399,7 +399,7 @@ describe("projection runner", () => {
       expect(models.contents()).to.deep.equal(contents);
     });
 
-    it("treats a fact that no projection can take like one", async () => {
+    it("treats a fact that a projection fails on as unreadable", async () => {
       const { before, neighbour } = lives();
       log.write(before.slice(0, -1));
       log.write([
@@ -414,7 +414,7 @@ describe("projection runner", () => {
       expect(await statusOf(eventIdsOf(neighbour)[0])).to.equal("Processing");
     });
 
-    it("comes to the same wherever it stands and however the log is cut", async () => {
+    it("gives the same contents for any place of the entry and any cut of the log", async () => {
       await fc.assert(
         fc.asyncProperty(histories(60), fc.nat(), fc.nat(20), async (history, at, cut) => {
           const bad = at % history.told.length;

@@ -16,7 +16,7 @@ describe("purger", () => {
   });
   afterEach(() => relay.close());
 
-  it("rests as long as its deletions took", async () => {
+  it("rests for as long as its deletions took", async () => {
     const { api, clock, models, store } = relay;
     const { tenantId, owner } = await createTenant(api.url);
     await relay.deliveries.succeed(await relay.accept(await openIngest(owner.client, tenantId)));
@@ -37,7 +37,7 @@ describe("purger", () => {
     expect([store.deleted, rests]).to.deep.equal([1, [70]]);
   });
 
-  describe("where a tenant's records cannot be read", () => {
+  describe("with unreadable records of a tenant", () => {
     const purged = async () => {
       const { tenantId, owner } = await createTenant(relay.api.url);
       const eventId = await relay.accept(await openIngest(owner.client, tenantId));
@@ -45,7 +45,7 @@ describe("purger", () => {
       expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
       return { tenantId, eventId };
     };
-    /** The tenants whose purged events are still in the log, after the purger has done what it can. */
+    /** The tenants whose purged events are still in the log after two runs of the purger. */
     const leftBy = async (isSpoiled: (stream: string) => boolean) => {
       const { models, store } = relay;
       const all = [await purged(), await purged(), await purged()].sort((a, b) => a.tenantId < b.tenantId ? -1 : 1);
@@ -59,17 +59,17 @@ describe("purger", () => {
       return all.filter((_, at) => facts[at]!.length > 0).map(({ tenantId }) => tenantId);
     };
 
-    it("goes on with the purges of others", async () => {
+    it("goes on with the purges of other tenants", async () => {
       const stuck = new Set<string>();
       const left = await leftBy((stream) => {
-        // Whichever tenant's it looks at first.
+        // The first tenant that the purger looks at.
         if (stream.startsWith("purges-") && stuck.size === 0) stuck.add(stream);
         return stuck.has(stream);
       });
       expect(left.map((tenantId) => `purges-${tenantId}`)).to.deep.equal([...stuck]);
     });
 
-    it("goes on with the purges of others where an event's stream cannot be deleted", async () => {
+    it("goes on with the purges of other tenants when an event's stream cannot be deleted", async () => {
       const stuck = new Set<string>();
       relay.store.beforeDelete = async (stream) => {
         if (stuck.size === 0) stuck.add(stream);
@@ -78,7 +78,7 @@ describe("purger", () => {
       expect(await leftBy(() => false)).to.have.length(1);
     });
 
-    it("deletes the events all the same whose keys' records are damaged", async () => {
+    it("deletes events though the records of their API keys are damaged", async () => {
       let asked = 0;
       const left = await leftBy((stream) => stream.startsWith("apiKey-") && (asked += 1) > 0);
       expect(left).to.deep.equal([]);

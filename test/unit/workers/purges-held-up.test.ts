@@ -12,7 +12,7 @@ describe("a purge that is held up", () => {
   let tenant: Awaited<ReturnType<typeof createTenant>>;
   let target: Awaited<ReturnType<typeof openIngest>>;
 
-  /** One event has finished. */
+  /** Begins with one finished event. */
   beforeEach(async () => {
     relay = await ManualRelay.open();
     tenant = await createTenant(relay.api.url);
@@ -24,7 +24,7 @@ describe("a purge that is held up", () => {
   const accept = () => relay.accept(target);
   const purge = () => tenant.owner.client.post("/api/v1/events/purge", {});
 
-  it("is waited for by a runner that stops, which writes nothing of it afterwards", async () => {
+  it("is waited for by a stopping runner, which writes nothing of the purge afterwards", async () => {
     const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const amend = relay.models.amend.bind(relay.models);
     relay.models.amend = async (changes) => {
@@ -44,7 +44,7 @@ describe("a purge that is held up", () => {
     expect((await tenant.owner.client.get("/api/v1/events")).json).to.deep.equal({ total: 0, items: [] });
   });
 
-  it("goes on where the newest entry of an event cannot be read", async () => {
+  it("goes on when the newest entry of an event is unreadable", async () => {
     const read = relay.store.readStream.bind(relay.store);
     relay.store.readStream = async (stream, options) => {
       const entries = await read(stream, options);
@@ -56,7 +56,7 @@ describe("a purge that is held up", () => {
     expect([relay.store.deleted, relay.store.wronged]).to.deep.equal([1, []]);
   });
 
-  it("leaves an event of which a newer release wrote a part, takes the others, and is not through", async () => {
+  it("leaves an event with a fact of a newer release, takes the others, and stays incomplete", async () => {
     const kept = await accept();
     await relay.deliveries.succeed(kept);
     const other = await accept();
@@ -79,7 +79,7 @@ describe("a purge that is held up", () => {
     expect(await relay.models.count({ collection: "purges", where: { completed: false } })).to.equal(1);
   });
 
-  it("passes over an event of which something cannot be read: it may have been replayed", async () => {
+  it("skips an event with an unreadable fact: it may have been replayed", async () => {
     const { deliveries, store } = relay;
     const [readLog, readStream] = [store.readLog.bind(store), store.readStream.bind(store)];
     const spoil = (entry: LogEntry) => (entry.type === "EventReplayed" ? spoiled(entry) : entry);
@@ -98,7 +98,7 @@ describe("a purge that is held up", () => {
     expect(store.deleted).to.equal(1);
   });
 
-  it("leaves an event alone that waits for a newer release; once it is read, the next purge takes it", async () => {
+  it("leaves an event that waits for a newer release to the next purge after it can be read", async () => {
     const { deliveries, store } = relay;
     const id = await accept();
     await relay.drained();
@@ -132,7 +132,7 @@ describe("a purge that is held up", () => {
     expect(await relay.rebuilt()).to.deep.equal(relay.models.contents());
   });
 
-  it("forgets what it took although that fails at first", async () => {
+  it("forgets the events that it took although that fails at first", async () => {
     await purge();
     await relay.drained();
     const hiding = () => relay.models.count({ collection: "purges", where: { hiding: true } });
@@ -142,7 +142,7 @@ describe("a purge that is held up", () => {
     expect([relay.models.failingAmends, await relay.models.count({ collection: "purging" })]).to.deep.equal([0, 0]);
   });
 
-  it("leaves nothing of attempts that were under way when their event had finished by another", async () => {
+  it("removes open attempts of an event that another attempt had finished", async () => {
     const id = await accept();
     await relay.deliveries.succeedLate(id);
     await relay.drained();
@@ -152,7 +152,7 @@ describe("a purge that is held up", () => {
     expect([relay.store.deleted, relay.models.contents().documents["leases"]]).to.deep.equal([2, {}]);
   });
 
-  it("goes on where another has written the read models meanwhile", async () => {
+  it("goes on when another process has written the read models meanwhile", async () => {
     const amend = relay.models.amend.bind(relay.models);
     let amended = 0;
     relay.models.amend = async (changes) => {
@@ -166,7 +166,7 @@ describe("a purge that is held up", () => {
   });
 
   for (const [when, hidden] of [["is out of sight", true], ["is still in sight", false]] as const) {
-    it(`changes an event no more that ${when}, and lets others go on`, async () => {
+    it(`freezes an event that ${when}, and lets others go on`, async () => {
       const [failed, other] = [await accept(), await accept()];
       await relay.deliveries.fail(failed, 1);
       await relay.drained();

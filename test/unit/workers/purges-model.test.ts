@@ -23,7 +23,7 @@ type Target = Awaited<ReturnType<typeof openIngest>>;
 const eventCount = 5;
 const finished = ["Succeeded", "CriticalFailure", "Cancelled", undefined] as const;
 
-/** What may happen to some events and their purges; what is refused is refused. */
+/** Actions on a few events and their purges; refusals are ignored. */
 class Play {
   readonly #relay: ManualRelay;
   readonly #tenant: Tenant;
@@ -72,7 +72,7 @@ class Play {
     start: ({ which }) => this.#relay.deliveries.start(this.#id(which)),
     cancel: ({ which }) => this.#post(`/${this.#id(which)}/cancel`),
     replay: ({ which }) => this.#post(`/${this.#id(which)}/replay`),
-    // As a process does that has not heard of a purge yet.
+    // Like a process that has not heard of a purge yet.
     replayUnheard: ({ which }) => this.#relay.deliveries.replay(this.#id(which)),
     bulkReplay: () => this.#post("/replay", {}),
     purge: ({ which, number }) => {
@@ -106,7 +106,7 @@ class Play {
     }
   }
 
-  /** What the API shows, by event; fails unless lists and gets agree, and no purge took any of it. */
+  /** Checks that lists and gets agree, and show exactly the events that no purge took. */
   async look(): Promise<void> {
     const { store } = this.#relay;
     const { items, total } = (await this.#list("")) as { items: { id: string; status: string }[]; total: number };
@@ -161,7 +161,7 @@ const steps = fc.array(
 );
 
 describe("purges of random histories", () => {
-  it("come to the same whatever breaks off or is accepted again, and built again at any time", async () => {
+  it("have the same result with interruptions and repeated keys, and after a rebuild at any time", async () => {
     let deleted = 0;
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(80), async (taken, moment) => {
@@ -193,7 +193,7 @@ describe("purges of random histories", () => {
         expect(relay.api.errors).to.deep.equal([]);
         await relay.close();
       }),
-      // A run takes a third of a second: to look for a shorter failure would outlast the test's time, and none be told.
+      // A run takes a third of a second: shrinking a failure would exceed the test's timeout, and report none.
       { numRuns: sized(30, 2_000), endOnFailure: true },
     );
     expect(deleted).to.be.greaterThan(20);

@@ -49,7 +49,7 @@ describe("in the middle of a purge", () => {
     return String(answer.json["eventId"]);
   };
   const purge = () => tenant.owner.client.post("/api/v1/events/purge", {});
-  /** Has a purge come right before the next append to an event. */
+  /** Purges right before the next append to an event. */
   const overtake = () => {
     relay.store.beforeAppend = async (stream) => {
       if (!stream.startsWith("event-")) return;
@@ -66,14 +66,14 @@ describe("in the middle of a purge", () => {
   };
   const keys = async () =>
     Object.values((await relay.rebuilt()).documents["apiKeys"] ?? {}).map(({ lastUsedAt }) => lastUsedAt);
-  /** Holds up what clears purged events away, until the answer is called. */
+  /** Holds up the removal of purged events until the result is called. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     relay.models.held = promise;
     return resolve;
   };
 
-  /** The read models are through with taking it out of sight. */
+  /** Waits until the read models have hidden the purged events. */
   const hidden = async () => {
     await relay.drained();
     const hiding = () => relay.models.count({ collection: "purges", where: { hiding: true } });
@@ -86,7 +86,7 @@ describe("in the middle of a purge", () => {
       type === "EventsPurged" ? [(data as unknown as { readonly matched: number }).matched] : []);
   };
 
-  it("what finishes after it was counted stays, until the next", async () => {
+  it("events that finish after the count stay until the next purge", async () => {
     const [first, late] = [await accept(undefined, "one"), await accept(undefined, "two")];
     await relay.deliveries.succeed(first);
     relay.store.beforeAppend = async (stream) => {
@@ -105,7 +105,7 @@ describe("in the middle of a purge", () => {
     expect([await matched(), await shown()]).to.deep.equal([[1, 1], []]);
   });
 
-  it("what finishes while it is counted is counted where it is taken", async () => {
+  it("events that finish during the count are counted if they are taken", async () => {
     const [first, meanwhile] = [await accept(undefined, "one"), await accept(undefined, "two")];
     await relay.deliveries.succeed(first);
     relay.models.beforeSum = async () => {
@@ -117,7 +117,7 @@ describe("in the middle of a purge", () => {
     expect([await matched(), await shown()]).to.deep.equal([[2], []]);
   });
 
-  it("what is replayed after it was counted stays", async () => {
+  it("events that are replayed after the count stay", async () => {
     const id = await accept();
     await relay.deliveries.fail(id, 1);
     relay.store.beforeAppend = async (stream) => {
@@ -125,7 +125,7 @@ describe("in the middle of a purge", () => {
       relay.store.beforeAppend = () => undefined;
       const answer = await tenant.owner.client.post(`/api/v1/events/${id}/replay`);
       expect(answer.status).to.equal(200);
-      // Finished again at once: that is not what was counted.
+      // Finished again at once, but after the count.
       await relay.deliveries.succeed(id);
     };
     await purge();
@@ -135,7 +135,7 @@ describe("in the middle of a purge", () => {
     expect(await relay.rebuilt()).to.deep.equal(relay.models.contents());
   });
 
-  it("what another purge took, and was through with, since it was counted is not counted again", async () => {
+  it("events that another purge took and deleted since the count are not counted again", async () => {
     await relay.deliveries.succeed(await accept());
     relay.models.whenCounted = async () => {
       relay.models.whenCounted = async () => undefined;
@@ -146,7 +146,7 @@ describe("in the middle of a purge", () => {
     expect(await matched()).to.deep.equal([1, 0]);
   });
 
-  it("all that was purged is deleted in one go, unless that is over before", async () => {
+  it("all purged events are deleted in one run, unless it is stopped", async () => {
     const eventId = await accept();
     await relay.deliveries.succeed(eventId);
     await purge();
@@ -177,7 +177,7 @@ describe("in the middle of a purge", () => {
     expect((await tenant.owner.client.get(`/api/v1/events/${purged}`)).status).to.equal(404);
   });
 
-  it("of two that accept it again, neither takes the other's away", async () => {
+  it("of two requests that accept the event again, neither deletes the other's", async () => {
     await relay.deliveries.succeed(await accept());
     await purge();
     let first: Promise<string> | undefined;
@@ -191,11 +191,11 @@ describe("in the middle of a purge", () => {
     expect(await shown()).to.deep.equal([await first]);
   });
 
-  it("an event accepted again while it is still in sight is shown once, as it is now", async () => {
+  it("an event accepted again before its purge is projected is shown once, in its new state", async () => {
     const id = await accept();
     await relay.deliveries.succeed(id);
     expect(await shown()).to.deep.equal([id]);
-    // The purge and what comes after it are then projected at one go.
+    // The purge and the following facts are then projected in one batch.
     await relay.stopRunner();
     await purge();
     await relay.deliveries.fail(await accept(), 1);
@@ -206,7 +206,7 @@ describe("in the middle of a purge", () => {
     expect(await relay.rebuilt()).to.deep.equal(relay.models.contents());
   });
 
-  it("the tenant's lists wait, and give 503 when it takes long; others are not held up", async () => {
+  it("the tenant's lists wait, and give 503 after a timeout; other tenants are not held up", async () => {
     await relay.deliveries.succeed(await accept());
     const other = await createTenant(relay.api.url);
     const goOn = hold();
@@ -220,7 +220,7 @@ describe("in the middle of a purge", () => {
     expect((await list).json).to.deep.equal({ total: 0, items: [] });
   });
 
-  it("what fails on the way is done again", async () => {
+  it("failed amendments are tried again", async () => {
     await relay.deliveries.succeed(await accept());
     relay.models.failingAmends = 3;
     await purge();
@@ -228,7 +228,7 @@ describe("in the middle of a purge", () => {
     expect(relay.models.failingAmends).to.equal(0);
   });
 
-  it("an outcome of before is not one of the event that is accepted again", async () => {
+  it("an outcome of the purged event is not recorded for the event accepted again", async () => {
     const { world } = relay.api;
     const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
     const id = await accept();
@@ -246,7 +246,7 @@ describe("in the middle of a purge", () => {
     expect((await tenant.owner.client.get(`/api/v1/events/${again}`)).json).to.include({ status: "Processing" });
   });
 
-  it("the first attempt at an event that is accepted again needs nothing read back", async () => {
+  it("the first attempt at an event accepted again reads nothing back", async () => {
     const { world } = relay.api;
     await relay.deliveries.succeed(await accept());
     await purge();
@@ -264,7 +264,7 @@ describe("in the middle of a purge", () => {
     expect((await tenant.owner.client.get(`/api/v1/events/${id}`)).json).to.include({ status: "Succeeded" });
   });
 
-  it("a runner that starts again goes on with it", async () => {
+  it("a restarted runner goes on with the purge", async () => {
     await relay.deliveries.succeed(await accept());
     relay.models.held = Promise.reject(new ReadModelsUnavailable("down"));
     relay.models.held.catch(() => undefined);
@@ -275,7 +275,7 @@ describe("in the middle of a purge", () => {
     expect(await shown()).to.deep.equal([]);
   });
 
-  it("the streams stay while read models are built beside those that know of it", async () => {
+  it("the streams stay while other read models are built beside those that have the purge", async () => {
     await relay.deliveries.succeed(await accept());
     await purge();
     await hidden();
@@ -305,7 +305,7 @@ describe("in the middle of a purge", () => {
     expect(anew.contents()).to.deep.equal(await relay.rebuilt());
   });
 
-  it("deletions come to a rest where others begin to be built meanwhile", async () => {
+  it("deletions pause when other read models begin to be built", async () => {
     const ids = await Promise.all(Array.from({ length: 51 }, (_, n) => accept(undefined, `${n}`)));
     await Promise.all(ids.map((id) => relay.deliveries.succeed(id)));
     await purge();
@@ -321,7 +321,7 @@ describe("in the middle of a purge", () => {
     expect(relay.store.deleted).to.equal(51);
   });
 
-  it("read models built anew have all of it out of their sight before they go on, and answer then", async () => {
+  it("rebuilt read models hide all purged events before they are published", async () => {
     await relay.deliveries.succeed(await accept());
     await purge();
     await accept(undefined, "two");
@@ -351,7 +351,7 @@ describe("in the middle of a purge", () => {
     await runner.stop();
   });
 
-  it("it is not through where read models that have not hidden it yet take the place of others", async () => {
+  it("it is not completed when read models that have not hidden its events replace others", async () => {
     await relay.deliveries.succeed(await accept());
     await purge();
     await hidden();
@@ -361,7 +361,7 @@ describe("in the middle of a purge", () => {
     const changes = entries.flatMap((entry) =>
       entry.unreadable === undefined ? [{ position: entry.position, changes: project(entry) }] : []);
     await anew.apply(changes, upTo);
-    // They take it right after the purger asked which purges there are.
+    // They replace the others right after the purger has listed the purges.
     let answering: InMemoryReadModels = relay.models;
     const readModels = {
       settle: async () => true,
@@ -390,7 +390,7 @@ describe("in the middle of a purge", () => {
     expect(await relay.rebuilt()).to.deep.equal(relay.models.contents());
   });
 
-  it("a bulk replay that a purge overtakes does not count what was taken", async () => {
+  it("a bulk replay that a purge overtakes does not count purged events", async () => {
     const id = await accept();
     await relay.deliveries.fail(id, 1);
     overtake();
@@ -398,7 +398,7 @@ describe("in the middle of a purge", () => {
     expect(json).to.deep.equal({ matched: 1, replayed: 0 });
   });
 
-  it("the time of a key's last use outlives the events, whoever deletes them", async () => {
+  it("the time of a key's last use outlives the deleted events", async () => {
     const second = String((await tenant.owner.client.post("/api/v1/api-keys", { name: "second" })).json["apiKey"]);
     const id = await accept();
     await relay.deliveries.succeed(id);
@@ -434,7 +434,7 @@ describe("in the middle of a purge", () => {
     expect(await keys()).to.deep.equal([acceptedAt]);
   });
 
-  it("the streams go, and one fact of the purge stays", async () => {
+  it("the streams are deleted, and one fact of the purge stays", async () => {
     const id = await accept();
     await relay.deliveries.succeed(id);
     await purge();

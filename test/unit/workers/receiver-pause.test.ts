@@ -24,7 +24,7 @@ describe("a receiver's pause", () => {
     return { clock, pause, resumed };
   };
 
-  it("lasts as long as the longest one asked for, and resumes once", () => {
+  it("lasts as long as the longest requested pause, and resumes once", () => {
     const { clock, pause, resumed } = begin();
     expect(pause.until).to.equal(null);
     const end = after(clock, 2_000);
@@ -39,7 +39,7 @@ describe("a receiver's pause", () => {
     expect([pause.until, resumed]).to.deep.equal([null, [clock.now()]]);
   });
 
-  it("is the one in the log, if that is longer", () => {
+  it("is the pause in the log, if that is longer", () => {
     const { clock, pause } = begin();
     pause.follow(after(clock, 2_000));
     pause.ask(1_000);
@@ -50,7 +50,7 @@ describe("a receiver's pause", () => {
     expect(pause.until).to.equal(after(clock, 3_000));
   });
 
-  it("ends when the log no longer has it, unless it is over by the wall clock", () => {
+  it("ends when the log no longer has it, unless it had ended by the wall clock", () => {
     const { clock, pause, resumed } = begin();
     pause.follow(after(clock, 2_000));
     pause.follow(undefined);
@@ -88,19 +88,19 @@ describe("after a 429, a delivery worker", () => {
     await relay.close();
   });
 
-  /** The time of its facts is to be that of the API's. */
+  /** Sets a clock to the time of the API. */
   const setAsTheRelays = (clock: ManualClock) => clock.advance(Math.floor(relay.clock.now() - clock.now()));
   const woken = () => staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
   const circuit = async () =>
     (await relay.api.world.aggregates.current(circuits, staged.destinationId)).state as Circuit;
   const factsOfCircuit = async () => (await relay.store.readStream(streams.circuit(staged.destinationId))).length;
-  /** Time for whatever could go on to go on. */
+  /** Gives pending work time to go on. */
   const turns = async () => {
     for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
   };
   const waits = (id: string) =>
     eventually(() => loadWebhook(relay.store, id), ({ state }) => state?.status === "WaitingRetry");
-  /** So many events, all sent and unanswered. */
+  /** Posts `count` events, and waits until all are sent; none is answered. */
   const underWay = async (count: number) => {
     await staged.patch({ serverRateLimit: count });
     const ids: string[] = [];
@@ -145,7 +145,7 @@ describe("after a 429, a delivery worker", () => {
     await until(() => sent.length === 2);
   });
 
-  it("neither counts the attempt nor resets the count, and writes one fact for many", async () => {
+  it("neither counts the attempts nor resets the count, and writes one fact for many", async () => {
     const { sent, tell } = staged;
     await tell(attemptEnded(another, false, 3));
     const ids = await underWay(10);
@@ -156,7 +156,7 @@ describe("after a 429, a delivery worker", () => {
     expect(await factsOfCircuit()).to.equal(2);
   });
 
-  it("has the destination's next owner keep to the pause", async () => {
+  it("makes the destination's next owner keep to the pause", async () => {
     const { sent, worker, destinationId } = staged;
     const ids = await underWay(1);
     sent[0]?.answer(tooMany(60_000));
@@ -196,7 +196,7 @@ describe("after a 429, a delivery worker", () => {
     expect(sent[1]?.eventId).to.equal(ids[1]);
   });
 
-  it("that answers a probe, probes again after the pause, with the next event", async () => {
+  it("to a probe, probes again after the pause, with the next event", async () => {
     const { clock, sent, tell, post } = staged;
     await tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
@@ -221,7 +221,7 @@ describe("after a 429, a delivery worker", () => {
     await eventually(circuit, ({ position }) => position === "Closed");
   });
 
-  it("to the only event that was held, has its open circuit half-open at once, since nothing could probe", async () => {
+  it("to the only held event, half-opens the open circuit at once, since no other event could probe", async () => {
     const { clock, sent, tell, post } = staged;
     await post();
     await tell(attemptEnded(another, false));
@@ -245,7 +245,7 @@ describe("after a 429, a delivery worker", () => {
     expect([later, sent[0]?.eventId]).to.include(sent[1]?.eventId);
   });
 
-  it("to an attempt under way as its circuit opened, has that half-open once its time is over", async () => {
+  it("to an attempt that was open when the circuit opened, half-opens the circuit at its time", async () => {
     const { clock, sent, tell } = staged;
     const ids = await underWay(1);
     await tell(attemptEnded(another, false));
@@ -262,7 +262,7 @@ describe("after a 429, a delivery worker", () => {
     expect(sent).to.have.length(1);
   });
 
-  it("to a probe, leaves its circuit open while others are held", async () => {
+  it("to a probe, leaves the circuit open while other events are held", async () => {
     const { clock, sent, tell, post } = staged;
     await post();
     const held = await post();
@@ -284,7 +284,7 @@ describe("after a 429, a delivery worker", () => {
     expect(sent[1]?.eventId).to.equal(held);
   });
 
-  it("or another failure of a probe, probes with the next event: one that always fails holds up no other", async () => {
+  it("or another failure of a probe, probes with the next event, so that none holds up the others", async () => {
     const { clock, sent, tell, post } = staged;
     const ids = [await post(), await post(), await post()];
     await tell(attemptEnded(another, false));

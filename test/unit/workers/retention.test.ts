@@ -33,7 +33,7 @@ describe("retention", () => {
       logger: quiet,
       metrics: { anomaly: (of) => anomalies.push(of) },
     });
-  /** A tenant that keeps events for so many days. */
+  /** A tenant with this retention. */
   const open = async (retentionDays: number | null) => {
     const tenant = await createTenant(relay.api.url);
     const path = `/api/v1/tenants/${tenant.tenantId}`;
@@ -52,7 +52,7 @@ describe("retention", () => {
   };
   const purges = async () => (await relay.store.purges()).length;
 
-  it("purges finished events older than a tenant keeps them, and nothing of others'", async () => {
+  it("purges finished events beyond a tenant's retention, and nothing of other tenants", async () => {
     const [short, long, none] = [await open(1), await open(30), await open(null)];
     const old = { short: await short.accept(), long: await long.accept(), none: await none.accept() };
     for (const id of Object.values(old)) await relay.deliveries.succeed(id);
@@ -74,7 +74,7 @@ describe("retention", () => {
     expect(anomalies).to.deep.equal([]);
   });
 
-  it("leaves no trace where there is nothing to purge", async () => {
+  it("writes no fact when there is nothing to purge", async () => {
     const tenant = await open(1);
     await tenant.accept();
     relay.clock.advance(3 * dayMs);
@@ -82,7 +82,7 @@ describe("retention", () => {
     expect(await purges()).to.equal(0);
   });
 
-  it("looks after a tenant once an hour, whichever process does", async () => {
+  it("checks a tenant once an hour across all processes", async () => {
     const tenant = await open(1);
     const finish = async () => relay.deliveries.succeed(await tenant.accept());
     await finish();
@@ -100,7 +100,7 @@ describe("retention", () => {
     expect(await tenant.shown()).to.deep.equal([]);
   });
 
-  it("looks after a tenant again when the clock was set back", async () => {
+  it("checks a tenant again when the clock was set back", async () => {
     const tenant = await open(1);
     const finish = async () => relay.deliveries.succeed(await tenant.accept());
     await finish();
@@ -116,7 +116,7 @@ describe("retention", () => {
     expect(await tenant.shown()).to.deep.equal([]);
   });
 
-  it("is over in the middle of the tenants", async () => {
+  it("can be stopped between tenants", async () => {
     const two = [await open(1), await open(1)];
     for (const { accept } of two) await relay.deliveries.succeed(await accept());
     relay.clock.advance(2 * dayMs);
@@ -127,7 +127,7 @@ describe("retention", () => {
     expect(await purges()).to.equal(2);
   });
 
-  it("tries again at once what failed, and looks after the others meanwhile", async () => {
+  it("tries a failed tenant again in the next run, and purges the others meanwhile", async () => {
     const [one, other] = [await open(1), await open(2)];
     for (const { accept } of [one, other]) await relay.deliveries.succeed(await accept());
     relay.clock.advance(3 * dayMs);
@@ -143,7 +143,7 @@ describe("retention", () => {
     expect(await one.shown()).to.deep.equal([]);
   });
 
-  it("purges nothing of a tenant while only a newer release can read how long it keeps events", async () => {
+  it("purges nothing of a tenant while only a newer release can read its retention", async () => {
     const [newer, other] = [await open(1), await open(1)];
     for (const tenant of [newer, other]) await relay.deliveries.succeed(await tenant.accept());
     relay.clock.advance(2 * dayMs);

@@ -11,7 +11,7 @@ import { projectorOf } from "../../support/projector.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 
-/** Read models that several may write, of whom only the one that began last is listened to. */
+/** Read models with several writers: only writes of the one that began last are accepted. */
 class SharedReadModels extends InMemoryReadModels {
   /** The position of everything that was applied. */
   readonly applied: string[] = [];
@@ -78,7 +78,7 @@ describe("projectors of the same read models", () => {
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it("go on after another has written meanwhile, from where that one came to", async () => {
+  it("go on after another has written meanwhile, from its checkpoint", async () => {
     const first = begin();
     const positions = [await accept()];
     await first.drained(positions[0]!);

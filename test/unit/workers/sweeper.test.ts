@@ -25,7 +25,7 @@ describe("sweeper", () => {
   });
   afterEach(() => relay.close());
 
-  /** An event that waits for a retry which is a day away, and whose destination was deleted without a wake-up. */
+  /** An event with a retry in a day, whose destination was deleted without a wake-up. */
   const leftWaiting = async () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const { destinationId, ...target } = await openIngest(owner.client, tenantId);
@@ -36,7 +36,7 @@ describe("sweeper", () => {
     return { eventId, destinationId };
   };
 
-  it("wakes a deleted destination of which an event waits", async () => {
+  it("wakes a deleted destination with a waiting event", async () => {
     const { destinationId } = await leftWaiting();
     const woken: string[] = [];
     const publish = async (items: readonly WorkItem[]) => void woken.push(...items.map((item) => item.destinationId));
@@ -48,7 +48,7 @@ describe("sweeper", () => {
     expect(woken).to.deep.equal([destinationId]);
   });
 
-  it("has a worker that knows nothing of the deletion cancel what waits", async () => {
+  it("makes a worker cancel waiting events though it missed the deletion", async () => {
     const { eventId } = await leftWaiting();
     const parts = {
       ...relay.api.world, logger: quiet, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000,
@@ -105,13 +105,13 @@ describe("sweeper", () => {
       return asked;
     };
 
-    it("looks at retries that became due since the last time", async () => {
+    it("looks for retries that became due since the last look", async () => {
       expect(await retriesAfter(0)).to.deep.equal(["retries 99000 to 100000"]);
       expect(await retriesAfter(3_000)).to.deep.equal(["retries 99000 to 103000"]);
       expect(await retriesAfter(1)).to.deep.equal(["retries 102000 to 103001"]);
     });
 
-    it("looks again at those it could not wake, and back where the clock was set back", async () => {
+    it("looks again for retries that it could not wake, and further back when the clock was set back", async () => {
       await retriesAfter(0);
       failing = true;
       expect(await retriesAfter(1_000)).to.deep.equal(["retries 99000 to 101000", "failed"]);

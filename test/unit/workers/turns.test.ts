@@ -13,16 +13,16 @@ import { until, workerOf } from "../../support/staged-worker.ts";
 const atOnce = 64;
 const waiting = 6;
 const another = "0193a1b2-0000-7000-8000-00000000ffff";
-/** Of a dispatcher whose log is away. */
+/** The retry pause of a dispatcher whose log is unavailable. */
 const pauseMs = 1_000;
 
-describe("a delivery worker with many destinations that are called at once", () => {
+describe("a delivery worker with many active destinations", () => {
   let relay: ManualRelay;
   let tenantId: string;
   let working: ReturnType<typeof workerOf>;
-  /** What calls for each destination's event. */
+  /** The item of each destination's event. */
   let firsts: WorkItem[];
-  /** Which events were sent, each with what has its receiver answer. */
+  /** The sent events, each with a function that lets its receiver answer. */
   let sent: Map<string, () => void>;
 
   beforeEach(async () => {
@@ -53,7 +53,7 @@ describe("a delivery worker with many destinations that are called at once", () 
   const wakes = () => firsts.map(({ destinationId }) => ({ kind: "wake", destinationId, position: logStart }) as const);
   const take = (items: readonly WorkItem[]) => working.worker.take(items, working.session);
 
-  /** What the log does with claims from now on; whose come to it. */
+  /** Lets claims wait for or fail with `answer` from now on; the streams of claims so far. */
   function claimsMeet(answer: () => Promise<void>): ReadonlySet<string> {
     const met = new Set<string>();
     relay.store.beforeAppend = (stream, entries) => {
@@ -64,12 +64,12 @@ describe("a delivery worker with many destinations that are called at once", () 
     return met;
   }
 
-  it("sends to them all, though no receiver answers", async () => {
+  it("sends to all of them, though no receiver answers", async () => {
     take(wakes());
     await until(() => sent.size === firsts.length);
   });
 
-  it("tries them all whose circuits are half-open, though no receiver answers", async () => {
+  it("probes all half-open circuits, though no receiver answers", async () => {
     const tell = async (command: Parameters<typeof tellCircuit>[2]) => {
       for (const { destinationId } of firsts) await tellCircuit(relay.api.world, { tenantId, destinationId }, command);
     };
@@ -84,12 +84,12 @@ describe("a delivery worker with many destinations that are called at once", () 
     ["were woken", async () => undefined, () => take(wakes())],
     ["stay under a new membership", async () => working.worker.take(wakes(), { alive: false }),
       () => working.worker.reassign(() => false, working.session)],
-    ["have paused while the log was away", async () => {
+    ["have paused while the log was unavailable", async () => {
       claimsMeet(() => Promise.reject(new LogUnavailable("away")));
       take(wakes());
       await until(() => working.clock.pending.filter((ms) => ms === pauseMs).length === firsts.length);
     }, () => working.clock.advance(pauseMs)],
-  ] as const) it(`has the claims of some answered before the next ask for work, where they ${title}`, async () => {
+  ] as const) it(`lets a limited number of them claim at once when they ${title}`, async () => {
     await before();
     const answered = Promise.withResolvers<void>();
     const claims = claimsMeet(() => answered.promise);
@@ -101,7 +101,7 @@ describe("a delivery worker with many destinations that are called at once", () 
     await until(() => sent.size === firsts.length);
   });
 
-  it("lets one go whose event is at hand, while others that were woken wait their turn", async () => {
+  it("claims a queued event at once, while other woken destinations wait their turn", async () => {
     const answered = Promise.withResolvers<void>();
     const claims = claimsMeet(() => answered.promise);
     take(wakes().slice(1));
@@ -112,10 +112,10 @@ describe("a delivery worker with many destinations that are called at once", () 
     await until(() => sent.size === firsts.length);
   });
 
-  it("sends what is at hand while the due index does not answer", async () => {
+  it("sends queued events while the due index does not answer", async () => {
     take(wakes().slice(0, 1));
     await until(() => sent.size === 1);
-    // What an earlier owner left, which the due index would tell, is over.
+    // Attempts of an earlier owner, listed by the due index, are over by then.
     working.clock.advance(21_000);
     relay.models.caughtUp = () => new Promise(() => undefined);
     take([...wakes(), ...firsts].filter(({ destinationId }) => destinationId !== firsts[0]?.destinationId));

@@ -15,10 +15,10 @@ const wake = (position: string) => ({ kind: "wake", destinationId: "d", position
 
 describe("a window of work", () => {
   let named: string[];
-  /** What the due index had to have come to, look by look; it fails once for each error. */
+  /** The positions that the due index had to cover, look by look; it fails once for each of `errors`. */
   let covered: string[];
   let errors: Error[];
-  /** Where the log ends, look by look. */
+  /** The heads of the log, look by look. */
   let heads: string[];
   let parts: WindowParts;
   let window: WorkWindow;
@@ -45,19 +45,19 @@ describe("a window of work", () => {
   const refill = () => window.refill("t", 0);
   const taken = () => Array.from({ length: windowSize + 1 }, () => window.take()?.eventId).filter((id) => id);
 
-  it("leaves to the due index what has no room, and asks it when little is left", async () => {
+  it("leaves events beyond its size to the due index, and is low when few are left", async () => {
     for (let n = 0; n <= windowSize; n += 1) window.offer(item(n));
     expect(window.low).to.equal(false);
     expect(taken()).to.deep.equal(Array.from({ length: windowSize }, (_, n) => `e${n}`));
     expect(window.low).to.equal(true);
     named = ["e0", `e${windowSize}`];
     await refill();
-    // What is under way, the index may still name.
+    // The index may still name events whose attempts are open.
     expect(taken()).to.deep.equal([`e${windowSize}`]);
     expect(window.low).to.equal(false);
   });
 
-  it("leaves to the due index what payloads at hand elsewhere leave no room for, until those are let go", () => {
+  it("leaves events to the due index while payloads of other windows exhaust the budget", () => {
     const other = new WorkWindow("other", parts);
     const payload = "x".repeat(windowSize);
     for (const n of [1, 2]) other.offer({ ...item(n), payload });
@@ -71,7 +71,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(["e5", "e6"]);
   });
 
-  it("has the due index come as far as was written for its own destination, or as it was told", async () => {
+  it("waits for the due index to cover its own writes and the positions of wake-ups", async () => {
     window.written("5");
     window.written("4");
     window.offer(wake("3"));
@@ -81,7 +81,7 @@ describe("a window of work", () => {
     expect(covered).to.deep.equal(["5", "7"]);
   });
 
-  it("waits no longer than once for a place that the log does not have, or no longer has", async () => {
+  it("waits only once for a position beyond the head of the log", async () => {
     window.offer(wake("i: beyond the head"));
     errors.push(new Error("the due index is behind"));
     await refill().catch(() => undefined);
@@ -90,7 +90,7 @@ describe("a window of work", () => {
     expect(covered).to.deep.equal(["i: beyond the head", "head"]);
   });
 
-  it("lets nothing newer go before what it let go, or what came to nothing", async () => {
+  it("is not clear for newer events after it dropped events or an attempt failed, until a refill", async () => {
     expect(window.clear).to.equal(true);
     for (const lose of [() => window.hold(), () => window.lookAgain(), () => window.end("e1", "not ours")]) {
       window.offer(item(1));
@@ -104,7 +104,7 @@ describe("a window of work", () => {
     }
   });
 
-  it("lets nothing newer go before what is at hand or looked for, and looks once at a time", async () => {
+  it("is not clear for newer events while it holds events or looks for them; it looks once at a time", async () => {
     window.offer(item(1));
     expect(window.clear).to.equal(false);
     window.take();
@@ -118,7 +118,7 @@ describe("a window of work", () => {
     expect(window.low).to.equal(true);
   });
 
-  it("is called by work and wake-ups, until it lets go", () => {
+  it("is called by work and wake-ups, until it is held", () => {
     for (const call of [wake("1"), item(1)]) {
       window.offer(call);
       expect(window.called).to.equal(true);
@@ -127,7 +127,7 @@ describe("a window of work", () => {
     }
   });
 
-  for (const count of [windowSize - 1, windowSize]) it(`finds again what of ${count} no longer fits`, async () => {
+  for (const count of [windowSize - 1, windowSize]) it(`finds the rest of ${count} events again`, async () => {
     named = Array.from({ length: count }, (_, n) => `e${n}`);
     const arrived = ["e3", "e100", "e101"];
     window.offer(wake("1"));
@@ -143,7 +143,7 @@ describe("a window of work", () => {
     expect([...first, ...taken()]).to.have.members([...named, "e100", "e101"]);
   });
 
-  it("sinks until it asks for what had no room, however much comes to hand", () => {
+  it("becomes low, to ask for the events left out, even while new ones arrive", () => {
     for (let n = 0; n <= windowSize; n += 1) window.offer(item(n));
     for (let n = 100; n < 100 + windowSize && !window.low; n += 1) {
       window.offer(item(n));
@@ -153,7 +153,7 @@ describe("a window of work", () => {
     expect(taken().at(-1)).to.equal(`e${windowSize - 1}`);
   });
 
-  it("keeps places for what it looks for, however much comes to hand meanwhile", async () => {
+  it("keeps places for the events that it looks for, even while many new ones arrive", async () => {
     named = ["e0", "e1"];
     window.offer(wake("1"));
     const looking = refill();
@@ -162,7 +162,7 @@ describe("a window of work", () => {
     expect(taken()).to.include.members(named);
   });
 
-  it("lets nothing that comes to hand overtake what the due index still had, once it was asked for that", async () => {
+  it("does not start new events before older ones left in the due index", async () => {
     const count = windowSize + 1;
     named = Array.from({ length: count }, (_, n) => `e${n}`);
     window.offer(wake("1"));
@@ -178,7 +178,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal([`e${count + 1}`]);
   });
 
-  it("takes in what comes to hand where the due index cannot tell what is older", async () => {
+  it("takes new events when the due index cannot tell the older ones", async () => {
     named = Array.from({ length: windowSize + 1 }, (_, n) => `e${n}`);
     window.offer(wake("1"));
     await refill();
@@ -190,7 +190,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(["e100"]);
   });
 
-  it("looks from the start for what it let go", async () => {
+  it("looks from the start for events that it dropped", async () => {
     named = Array.from({ length: 2 * windowSize }, (_, n) => `e${n}`);
     window.offer(wake("1"));
     await refill();
@@ -198,11 +198,11 @@ describe("a window of work", () => {
     await refill();
     expect(covered).to.deep.equal(["1", ""]);
     expect(taken()).to.deep.equal(named.slice(0, windowSize));
-    // There is more where it ended.
+    // The index has more behind the page.
     expect(window.low).to.equal(true);
   });
 
-  it("lets go of what is still being looked for, and finds it again", async () => {
+  it("drops the events of an open look, and finds them again", async () => {
     named = Array.from({ length: 2 * windowSize }, (_, n) => `e${n}`);
     window.offer(wake("1"));
     const looking = refill();
@@ -213,7 +213,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(named.slice(0, windowSize));
   });
 
-  it("after a pause waits until the due index covers the events of before and during it", async () => {
+  it("waits after a pause until the due index covers the events from before and during it", async () => {
     const first = (position: string) => window.offer({ ...item(Number(position)), position });
     for (const position of ["3", "5", "4"]) first(position);
     window.holdForPause();
@@ -227,7 +227,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(named);
   });
 
-  it("takes an event in again that it let go, not one that nobody can read", async () => {
+  it("takes a dropped event again, but not an unreadable one", async () => {
     window.offer(item(1));
     window.hold();
     window.offer(item(1));
@@ -240,7 +240,7 @@ describe("a window of work", () => {
     expect(covered).to.deep.equal(["head"]);
   });
 
-  it("remembers no end of events that it cannot read: it takes new ones then, and looks for no others", () => {
+  it("remembers a limited number of unreadable events; beyond that it takes new ones, and does not look", () => {
     window.offer(wake("1"));
     for (let n = 1; n < mostUnreadable; n += 1) window.end(`u${n}`, "unreadable");
     expect(window.low).to.equal(true);
@@ -250,7 +250,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(["e1"]);
   });
 
-  it("looks for a probe behind what the log does not hold, unless that is accepted once more", async () => {
+  it("looks for a probe behind an event that the log lacks, until that is accepted again", async () => {
     const oldest = async () => (await window.oldest(halfOpen))?.eventId;
     expect(await oldest()).to.equal(undefined);
     named = ["e1", "e2"];
@@ -266,12 +266,12 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(["e1"]);
   });
 
-  it("looks for the next probe of an outage behind the last one, after the newest from the start", async () => {
+  it("looks for the next probe of an outage behind the last one, and from the start after the newest", async () => {
     named = ["e1", "e2", "e3"];
     const after = async (circuit: Partial<Circuit>) => (await window.oldest({ ...halfOpen, ...circuit }))?.eventId;
     expect(await after({ lastProbe: "e1" })).to.equal("e2");
     expect(await after({ lastProbe: "e3" })).to.equal("e1");
-    // A probe that stands is lost, or nobody would look.
+    // A claimed probe must be lost: otherwise there would be no look.
     expect(await after({ lastProbe: "e1", probe: { eventId: "e2", leaseUntil: timestamp(0) } })).to.equal("e3");
     window.end("e2", "unreadable");
     window.end("e3", "gone");
@@ -280,7 +280,7 @@ describe("a window of work", () => {
     expect(await after({ lastProbe: "e9" }), "the only one").to.equal("e9");
   });
 
-  it("has the due index that was behind come no further than it had to, whatever was claimed meanwhile", async () => {
+  it("repeats a failed look at its first position, even after later claims", async () => {
     const refillBehind = async () => {
       errors.push(new Error("the due index is behind"));
       expect(await refill().catch(String)).to.equal("Error: the due index is behind");
@@ -289,7 +289,7 @@ describe("a window of work", () => {
     await refillBehind();
     window.written("6");
     await refillBehind();
-    // What came meanwhile is looked for after that.
+    // The next look covers later items.
     window.offer(wake("7"));
     await refill();
     expect(window.low).to.equal(true);
@@ -304,7 +304,7 @@ describe("a window of work", () => {
     expect(covered.slice(4)).to.deep.equal(["8", "9"]);
   });
 
-  it("looks for a probe of one opening no further than it had to at first, however the log goes on", async () => {
+  it("looks for a probe of one outage at its first position, even as the log grows", async () => {
     const open = (openUntil: string) => ({ ...halfOpen, position: "Open", openUntil }) as const;
     heads = ["2", "5", "7", "9"];
     errors.push(new Error("behind"), new Error("behind"), new Error("behind"));
@@ -315,7 +315,7 @@ describe("a window of work", () => {
     expect(covered).to.deep.equal(["2", "2", "5", "6", "7"]);
   });
 
-  it("asks the due index again for what it could not tell", async () => {
+  it("asks the due index again after a failure", async () => {
     window.offer(wake("2"));
     errors.push(new Error("away"));
     const failed = await refill().catch((error: unknown) => String(error));
