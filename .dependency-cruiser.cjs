@@ -60,15 +60,21 @@ module.exports = {
     { name: "nothing unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     ...layerRules,
     {
+      name: "embedded engines do not know each other",
+      severity: "error",
+      from: { path: "^src/adapters/embedded/([^/]+)/" },
+      to: { path: "^src/adapters/embedded/", pathNot: "^src/adapters/embedded/($1|sqlite)/" },
+    },
+    {
       // These adapt nothing: how owners take turns, how files are made durable, how the embedded engines talk to their
-      // threads and use SQLite, how threads keep V8's heap small, and what the engines of read models make of batches
+      // threads, how threads keep V8's heap small, and what the engines of read models make of batches
       // and indexes.
       name: "adapters do not know each other",
       severity: "error",
       from: { path: "^src/adapters/([^/]+)/" },
       to: {
         path: "^src/adapters/",
-        pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models|sqlite|v8)/",
+        pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models|v8)/",
       },
     },
     {
@@ -111,7 +117,7 @@ module.exports = {
     {
       name: "node:sqlite lives in the embedded engines",
       severity: "error",
-      from: { path: program, pathNot: "^src/adapters/(embedded-|sqlite/)" },
+      from: { path: program, pathNot: "^src/adapters/embedded/" },
       to: { path: "^(node:)?sqlite$" },
     },
     ...homeRules,

@@ -32,7 +32,7 @@ export class RecentlyUsed<Value> {
 
   /** Remembers a value, replacing an earlier one; that counts as a use. */
   set(key: string, value: Value): void {
-    if (this.#used.size >= this.#max / 2 && !this.#used.has(key)) this.#beginAnew();
+    if (this.#used.size >= this.#max / 2 && !this.#used.has(key)) this.#restart();
     this.#used.set(key, value);
     if (!this.#ages) this.#age();
   }
@@ -52,13 +52,13 @@ export class RecentlyUsed<Value> {
   #age(): void {
     this.#ages = true;
     this.#clock.schedule(keptMs, () => {
-      this.#beginAnew();
+      this.#restart();
       this.#ages = false;
       if (this.#unused.size > 0) this.#age();
     });
   }
 
-  #beginAnew(): void {
+  #restart(): void {
     this.#unused = this.#used;
     this.#used = new Map();
   }

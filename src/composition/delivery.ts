@@ -103,8 +103,8 @@ function deliveryWorker(parts: Parts): Role {
   const client = new DeliveryClient({ ...parts, tokens, userAgent: agent });
   const claims = new Claims({ ...parts, workerId });
   const attempts = new Attempts({ ...parts, outcomes: new Outcomes(parts), client, workerId });
-  const laneParts = { ...parts, log: store, dueIndex, claims, attempts, workerId };
-  return new DeliveryWorker(queue, parts.firstAttempts, laneParts);
+  const dispatcherParts = { ...parts, log: store, dueIndex, claims, attempts, workerId };
+  return new DeliveryWorker(queue, parts.firstAttempts, dispatcherParts);
 }
 
 function forwarder(parts: DeliveryParts): Role {

@@ -41,7 +41,7 @@ export interface ExpiringState {
    */
   admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null>;
   /** Takes an admission back: it does not count any more. */
-  forgive(ticket: RateLimitSlot): Promise<void>;
+  forgive(slot: RateLimitSlot): Promise<void>;
   /** Takes or renews a lease: true while `owner` holds it. Expires by the engine's own clock. */
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>;
   /** Gives a lease back; nothing when another holds it. */

@@ -84,7 +84,7 @@ export class Leadership implements Role {
   async #lease(): Promise<boolean | undefined> {
     const { state, clock } = this.#parts;
     const asking = state.lease(`role/${this.name}`, this.#owner, leaseMs).catch((error: unknown) => {
-      this.#trouble(error, "a role's lease cannot be renewed");
+      this.#tellOf(error, "a role's lease cannot be renewed");
       return undefined;
     });
     const held = this.leading ? await within(clock, this.#left(), asking) : await asking;
@@ -98,7 +98,7 @@ export class Leadership implements Role {
       await role.start();
       this.#parts.logger.info({ role: this.name }, "took over a role");
     } catch (error) {
-      this.#trouble(error, "a role could not start and is tried again");
+      this.#tellOf(error, "a role could not start and is tried again");
       await this.#end(stopPatienceMs);
     }
   }
@@ -106,7 +106,7 @@ export class Leadership implements Role {
   async #end(patienceMs: number): Promise<void> {
     const role = this.#role;
     if (!role) return;
-    await role.stop(patienceMs).catch((error: unknown) => this.#trouble(error, "a role did not stop cleanly"));
+    await role.stop(patienceMs).catch((error: unknown) => this.#tellOf(error, "a role did not stop cleanly"));
     this.#role = undefined;
     await this.#release();
     this.#parts.logger.info({ role: this.name }, "gave up a role");
@@ -116,7 +116,7 @@ export class Leadership implements Role {
     await this.#parts.state.release(`role/${this.name}`, this.#owner).catch(() => undefined);
   }
 
-  #trouble(error: unknown, message: string): void {
+  #tellOf(error: unknown, message: string): void {
     this.#parts.metrics.anomaly("leadership");
     this.#parts.logger.warn({ err: error, role: this.name }, message);
   }

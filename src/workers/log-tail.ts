@@ -18,7 +18,7 @@ const silenceMs = 2_000;
  */
 const gapEntries = 1_000;
 
-interface FollowerParts extends Instruments {
+interface LogTailParts extends Instruments {
   readonly log: EventLog;
   /** Which streams are followed. */
   readonly categories: readonly string[];
@@ -37,7 +37,7 @@ export interface Reach {
  * log from an unreachable one, so the log's end is read several times a second.
  */
 export class LogTail implements Reach {
-  readonly #parts: FollowerParts;
+  readonly #parts: LogTailParts;
   readonly #loop: Loop;
   #subscription: Subscription | undefined;
   #covered = logStart;
@@ -47,7 +47,7 @@ export class LogTail implements Reach {
   readonly #waiting = new Set<{ readonly since: number; readonly proven: () => void }>();
   #failing = false;
 
-  constructor(parts: FollowerParts) {
+  constructor(parts: LogTailParts) {
     this.#parts = parts;
     this.#loop = new Loop(parts.clock, async () => {
       await this.#prove().catch((error: unknown) => this.#fail(error));

@@ -70,7 +70,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
       it("are given up to the limit, each with an id of its own", async () => {
         const tickets = [];
         for (let attempt = 0; attempt < 3; attempt += 1) tickets.push(await state.admit(["a"], limit));
-        expect(new Set(tickets.map((ticket) => ticket?.id)).size).to.equal(3);
+        expect(new Set(tickets.map((slot) => slot?.id)).size).to.equal(3);
         expect(await state.admit(["a"], limit)).to.equal(null);
         expect(await state.admit(["b"], limit)).to.not.equal(null);
       });
@@ -80,7 +80,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         const attempts = Array.from({ length: 60 }, (_, n) =>
           (n % 2 ? state : other).admit(["a", `own-${n}`], { ...limit, max: 10 }),
         );
-        const admitted = (await Promise.all(attempts)).filter((ticket) => ticket !== null);
+        const admitted = (await Promise.all(attempts)).filter((slot) => slot !== null);
         expect(admitted).to.have.length(10);
       });
 
@@ -106,8 +106,8 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
       });
 
       it("without a key can be taken back", async () => {
-        const ticket = await state.admit([], limit);
-        await state.forgive(ticket!);
+        const slot = await state.admit([], limit);
+        await state.forgive(slot!);
       });
 
       it("are refused without being counted", async () => {
@@ -124,7 +124,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         const fill = async () => {
           const tickets = [];
           for (let attempt = 0; attempt < 41; attempt += 1) tickets.push(await state.admit(["a"], many));
-          return tickets.filter((ticket) => ticket !== null).length;
+          return tickets.filter((slot) => slot !== null).length;
         };
         for (let n = 0; n < 40; n += 1) await state.admit([`0-${n}`], many);
         expect(await fill()).to.equal(40);
@@ -153,9 +153,9 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
                 await tested.pass(gap);
                 now += gap;
                 const within = admitted.filter((at) => at > now - windowMs).length;
-                const ticket = await state.admit([`run-${run}`], { max, windowMs });
-                expect(ticket !== null, `at ${now}`).to.equal(within < max);
-                if (ticket) admitted.push(now);
+                const slot = await state.admit([`run-${run}`], { max, windowMs });
+                expect(slot !== null, `at ${now}`).to.equal(within < max);
+                if (slot) admitted.push(now);
               }
             },
           ),

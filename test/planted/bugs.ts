@@ -376,15 +376,15 @@ const refused: readonly Bug[] = [
     changes: [
       {
         file: "src/application/accounts/login.ts",
-        from: "    const ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
-          + "    if (this.#limit && !ticket) {\n",
-        to: "    let ticket = null as Awaited<ReturnType<typeof state.admit>>;\n    if (false) {\n",
+        from: "    const slot = this.#limit && (await state.admit(counters, this.#limit));\n"
+          + "    if (this.#limit && !slot) {\n",
+        to: "    let slot = null as Awaited<ReturnType<typeof state.admit>>;\n    if (false) {\n",
       },
       {
         file: "src/application/accounts/login.ts",
         from: "    if (!found) {\n",
-        to: "    ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
-          + "    if (this.#limit && !ticket) refuse(\"too-many\", \"too many failed logins; try again later\");\n"
+        to: "    slot = this.#limit && (await state.admit(counters, this.#limit));\n"
+          + "    if (this.#limit && !slot) refuse(\"too-many\", \"too many failed logins; try again later\");\n"
           + "    if (!found) {\n",
       },
     ],

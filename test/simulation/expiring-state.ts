@@ -42,7 +42,7 @@ export class SimulatedExpiringState {
         const now = this.#scheduler.now;
         const counted = keys.map((key) => (this.#admissions.get(key) ?? []).filter(({ at }) => now - at < windowMs));
         if (counted.some((attempts) => attempts.length >= max)) return null;
-        const id = `ticket ${(this.#tickets += 1)}`;
+        const id = `slot ${(this.#tickets += 1)}`;
         keys.forEach((key, at) => this.#admissions.set(key, [...(counted[at] ?? []), { id, at: now }]));
         return { id, keys };
       }),

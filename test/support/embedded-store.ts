@@ -21,9 +21,9 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 
 /** A store with the plain codec. */
 export function openPlainStore(
-  dataDir: string, tuning: Partial<Tuning> = {}, onHousekeepingTrouble: (error: Error) => void = () => undefined,
+  dataDir: string, tuning: Partial<Tuning> = {}, onHousekeepingProblem: (error: Error) => void = () => undefined,
 ): Promise<EmbeddedEventStore> {
-  return openEmbeddedEventStore({ dataDir, codec: plainCodec, clock, tuning, onHousekeepingTrouble });
+  return openEmbeddedEventStore({ dataDir, codec: plainCodec, clock, tuning, onHousekeepingProblem });
 }
 
 /** A client of a store by a port of it. */

@@ -42,7 +42,7 @@ export class AppendCalls {
   #full = false;
   #failures = 0;
   /** The last failure since the last reply. */
-  #lastTrouble: unknown;
+  #lastProblem: unknown;
   #lastReply = 0;
   #watch: Timer | undefined;
   #closed = false;
@@ -65,7 +65,7 @@ export class AppendCalls {
         this.#unsent.delete(append);
       };
       const timer = this.#clock.schedule(timeoutMs, () => {
-        append.giveUp(unavailable("append", this.#lastTrouble ?? new Error("no answer in time")));
+        append.giveUp(unavailable("append", this.#lastProblem ?? new Error("no answer in time")));
       });
       const append: Unsettled = {
         request,
@@ -146,13 +146,13 @@ export class AppendCalls {
     if (this.#call !== call) return;
     this.#lastReply = this.#clock.monotonic();
     this.#failures = 0;
-    this.#lastTrouble = undefined;
+    this.#lastProblem = undefined;
     const correlation = reply.getCorrelationId()?.getString() ?? "";
     const append = this.#unsettled.get(correlation);
     // The append was given up, or this is the second reply that the server sends to a bad request.
     if (!append) return;
     if (!isFinal(reply)) {
-      this.#lastTrouble = new Error(reply.getError()?.getMessage());
+      this.#lastProblem = new Error(reply.getError()?.getMessage());
       this.#sendLater(append);
       return;
     }
@@ -169,7 +169,7 @@ export class AppendCalls {
   }
 
   #retry(error: unknown): void {
-    this.#lastTrouble = error;
+    this.#lastProblem = error;
     if (this.#unsettled.size === 0 || this.#closed) {
       this.#opening = false;
       return;

@@ -6,7 +6,7 @@ const lengthBytes = 4;
  * Lets a socket emit complete responses only. The driver would keep the beginning of a response that was cut off, take
  * the next connection's data for its end, and misread, or crash on, all data from there on.
  */
-export function tellingOfWholeAnswers<Connection extends Socket>(socket: Connection): Connection {
+export function tellingOfCompleteResponses<Connection extends Socket>(socket: Connection): Connection {
   const emit = socket.emit.bind(socket) as (name: string | symbol, ...given: readonly unknown[]) => boolean;
   const whole = completeResponses();
   socket.emit = (name: string | symbol, ...given: readonly unknown[]) => {

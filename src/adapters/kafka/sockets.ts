@@ -1,7 +1,7 @@
 import { connect, isIP, Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory } from "kafkajs";
-import { tellingOfWholeAnswers } from "./complete-responses.ts";
+import { tellingOfCompleteResponses } from "./complete-responses.ts";
 
 const keepAliveMs = 60_000;
 /** A domain that cannot be registered (RFC 2606). */
@@ -36,7 +36,7 @@ export class Sockets {
       : connectTls({ host, port, ...named, ...this.#tls }, onConnect);
     this.#open.add(socket);
     socket.once("close", () => this.#open.delete(socket)).setKeepAlive(true, keepAliveMs);
-    return tellingOfWholeAnswers(socket);
+    return tellingOfCompleteResponses(socket);
   };
 
   /** Cuts all sockets, and each that is opened later. */

@@ -58,12 +58,12 @@ export class MongoExpiringState implements ExpiringState {
   }
 
   async admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null> {
-    const ticket = { id: randomUUID(), keys };
-    return (await this.#reach((signal) => this.#rateLimits.admit(ticket, limit, signal))) ? ticket : null;
+    const slot = { id: randomUUID(), keys };
+    return (await this.#reach((signal) => this.#rateLimits.admit(slot, limit, signal))) ? slot : null;
   }
 
-  async forgive(ticket: RateLimitSlot): Promise<void> {
-    await this.#reach((signal) => this.#rateLimits.forgive(ticket, signal));
+  async forgive(slot: RateLimitSlot): Promise<void> {
+    await this.#reach((signal) => this.#rateLimits.forgive(slot, signal));
   }
 
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {

@@ -45,10 +45,10 @@ export function readHead(text: string): AnswerHead | HeadFault {
       return { text, interim: false, chunked: /^\nt/i.test(frame) };
     }
   }
-  return writtenAnew(text);
+  return rewritten(text);
 }
 
-function writtenAnew(text: string): AnswerHead | HeadFault {
+function rewritten(text: string): AnswerHead | HeadFault {
   const [first = "", ...lines] = unfolded(text);
   const [, major, minor, status] = statusLine.exec(first) ?? [];
   if (status === undefined) return { fault: faultOf(first) };

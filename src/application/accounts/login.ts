@@ -70,14 +70,14 @@ export class Login {
     const failsAt = clock.monotonic() + this.#failedMs;
     const hash = await keys.emailHash(email);
     const counters = [`login:address:${clientNetwork(address)}`, `login:email:${hash}`];
-    const ticket = this.#limit && (await state.admit(counters, this.#limit));
-    if (this.#limit && !ticket) {
+    const slot = this.#limit && (await state.admit(counters, this.#limit));
+    if (this.#limit && !slot) {
       this.#failed("throttled", address);
       refuse("too-many", "too many failed logins; try again later");
     }
     const found = await this.#check(hash, password, address).catch(async (error: unknown) => {
       // The password was not checked, so the attempt does not count.
-      if (ticket) await state.forgive(ticket);
+      if (slot) await state.forgive(slot);
       await this.#waitUntil(failsAt);
       throw error;
     });
@@ -86,7 +86,7 @@ export class Login {
       await this.#waitUntil(failsAt);
       refuse("unauthenticated", "email or password is wrong");
     }
-    if (ticket) await state.forgive(ticket);
+    if (slot) await state.forgive(slot);
     const { tenant, user } = found;
     const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
     const token = await sessions.issue(tenant.id, user);

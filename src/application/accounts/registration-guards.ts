@@ -68,13 +68,13 @@ export class CloudRegistrationGuards implements RegistrationGuards {
     }
     await this.#requireChallengeMet(token, registration.address);
     const keys = fingerprint === null ? [] : [`registration:fingerprint:${sha256(fingerprint)}`];
-    const ticket = await state.admit(keys, perFingerprint);
-    if (!ticket) refuse("too-many", "deviceFingerprint: too many tenants were made from this device; try again later");
+    const slot = await state.admit(keys, perFingerprint);
+    if (!slot) refuse("too-many", "deviceFingerprint: too many tenants were made from this device; try again later");
     try {
       return await create();
     } catch (error) {
       // After a refusal there surely is no tenant that would count.
-      if (error instanceof Refusal) await state.forgive(ticket);
+      if (error instanceof Refusal) await state.forgive(slot);
       throw error;
     }
   }

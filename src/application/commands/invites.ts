@@ -127,8 +127,8 @@ export class InviteCommands {
   /** Counts a request to register, also one that fails. Throws a Refusal (too-many). */
   async admitRegistration(address: string): Promise<void> {
     if (!this.#limit) return;
-    const ticket = await this.#parts.state.admit([`invite-registration:${clientNetwork(address)}`], this.#limit);
-    if (!ticket) refuse("too-many", "too many registrations were tried from this address; try again later");
+    const slot = await this.#parts.state.admit([`invite-registration:${clientNetwork(address)}`], this.#limit);
+    if (!slot) refuse("too-many", "too many registrations were tried from this address; try again later");
   }
 
   /**

@@ -83,8 +83,8 @@ export class TenantCommands {
   /** Counts a request to create a tenant, also one that fails. Throws a Refusal (too-many). */
   async admitCreation(address: string): Promise<void> {
     if (!this.#limit) return;
-    const ticket = await this.#parts.state.admit([`tenant-creation:${clientNetwork(address)}`], this.#limit);
-    if (!ticket) refuse("too-many", "too many tenants were asked for from this address; try again later");
+    const slot = await this.#parts.state.admit([`tenant-creation:${clientNetwork(address)}`], this.#limit);
+    if (!slot) refuse("too-many", "too many tenants were asked for from this address; try again later");
   }
 
   /**

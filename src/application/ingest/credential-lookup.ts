@@ -29,7 +29,7 @@ export interface Following {
   renewed(): Promise<boolean>;
 }
 
-interface DirectoryParts extends StreamSources {
+interface CredentialLookupParts extends StreamSources {
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
   readonly freshness: Freshness;
@@ -60,13 +60,13 @@ interface Secrets<State, Owner = State> {
  * UnreadableRecord.
  */
 export class CredentialLookup {
-  readonly #parts: DirectoryParts;
+  readonly #parts: CredentialLookupParts;
   readonly #keys: Secrets<ApiKey>;
   readonly #tokens: Secrets<Destination>;
   readonly #senderTokens: Secrets<Sender, SenderAt>;
 
   /** `max`: hashes of each kind that are remembered. */
-  constructor(parts: DirectoryParts, { max }: { readonly max: number }) {
+  constructor(parts: CredentialLookupParts, { max }: { readonly max: number }) {
     this.#parts = parts;
     const owners = () => new LRUCache<string, string>({ max });
     this.#keys = {

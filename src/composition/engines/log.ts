@@ -6,7 +6,7 @@ import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
 import { asSaidBy } from "../variable-problem.ts";
-import { repeatedTrouble } from "./repeated-trouble.ts";
+import { repeatedProblem } from "./repeated-problem.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process reaches the log. */
@@ -56,7 +56,7 @@ export async function joinLog(link: LogLink, use: Instruments): Promise<EventSto
 }
 
 function clientOptions(use: Instruments) {
-  return { codec: new JsonEventCodec(), clock: use.clock, onAnomaly: repeatedTrouble(use, subscription) };
+  return { codec: new JsonEventCodec(), clock: use.clock, onAnomaly: repeatedProblem(use, subscription) };
 }
 
 /** The driver is loaded only now: it takes a second, and memory. */
@@ -67,8 +67,8 @@ async function connectEventStoreDb(url: string, use: Instruments) {
 
 async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const { config: { dataDir }, onFatal } = settings;
-  const onHousekeepingTrouble = repeatedTrouble(settings, housekeeping);
-  const store = await openEmbeddedEventStore({ ...clientOptions(settings), dataDir, onFatal, onHousekeepingTrouble });
+  const onHousekeepingProblem = repeatedProblem(settings, housekeeping);
+  const store = await openEmbeddedEventStore({ ...clientOptions(settings), dataDir, onFatal, onHousekeepingProblem });
   return {
     store,
     engine: { name: "log", awayText: notWritten, ping: () => store.ping() },

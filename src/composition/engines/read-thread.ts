@@ -56,7 +56,7 @@ const runner = new ProjectionRunner({
   leavesOrphans: link.engine === "eventstoredb",
 });
 stores.onWanted((position) => runner.flush(position));
-stores.onDamage((error) => runner.beginAnew(error));
+stores.onDamage((error) => runner.restart(error));
 
 const orders: Readonly<Record<ToReadThread, () => Promise<void>>> = {
   follow: async () => runner.start(),

@@ -9,7 +9,7 @@ import type { Instruments } from "../../ports/telemetry.ts";
 import { readModelsPath, statePath } from "./files.ts";
 import { openMongoDb } from "./mongodb.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
-import { repeatedTrouble } from "./repeated-trouble.ts";
+import { repeatedProblem } from "./repeated-problem.ts";
 
 /** The read models as the read thread uses them. */
 export interface Stores {
@@ -33,9 +33,9 @@ const housekeeping = {
   first: "the read models' write-ahead log cannot be moved into their file; it is tried again",
   more: "the read models' write-ahead log could not be moved into their file again",
 } as const;
-const embeddedLingerMs = 200;
+const embeddedBatchDelayMs = 200;
 /** Shorter, as callers poll the engine, and this thread does not know of them. */
-const outsideLingerMs = 10;
+const outsideBatchDelayMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
 export async function openStores(link: ReadModelsLink, instruments: Instruments): Promise<Stores> {
@@ -47,14 +47,14 @@ function openEmbedded(
 ): Stores {
   const { clock } = instruments;
   const files = { readModels: readModelsPath(dataDir), state: statePath(dataDir) };
-  const onAnomaly = repeatedTrouble(instruments, housekeeping);
+  const onAnomaly = repeatedProblem(instruments, housekeeping);
   const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock, onAnomaly));
   const state = inFile(files.state, () => new SqliteExpiringState(files.state, clock));
   serve<ReadModels>(ports.readModels, readModels);
   serve<ExpiringState>(ports.state, state);
   return {
     readModels,
-    batchDelayMs: embeddedLingerMs,
+    batchDelayMs: embeddedBatchDelayMs,
     onWanted: (listener) => readModels.onWanted(listener),
     onDamage: (listener) => readModels.onDamage(listener),
     close: async () => {
@@ -69,7 +69,7 @@ async function openOutside(url: string, instruments: Instruments): Promise<Store
   const connection = await openMongoDb(url, instruments);
   return {
     readModels: new MongoReadModelWriter(connection),
-    batchDelayMs: outsideLingerMs,
+    batchDelayMs: outsideBatchDelayMs,
     onWanted: () => undefined,
     onDamage: () => undefined,
     close: () => connection.close(),

@@ -36,11 +36,11 @@ export class Attempts {
 
   /**
    * Sends a claimed attempt and records its outcome; resolves with whether it succeeded. A pause that the receiver asks
-   * for begins in `pause`. `mayLinger` is called after the answer: whether no event waits for the attempt's place.
+   * for begins in `pause`. `mayDelay` is called after the answer: whether no event waits for the attempt's place.
    */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
-    mayLinger: () => boolean = () => false,
+    mayDelay: () => boolean = () => false,
   ): Promise<boolean> {
     const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
@@ -51,7 +51,7 @@ export class Attempts {
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
     pause.ask(pauseAskedBy(outcome) ?? 0);
     // A failure may open a circuit, or plan a retry: it is recorded without delay.
-    await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayLinger() });
+    await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayDelay() });
     return outcome.ok;
   }
 

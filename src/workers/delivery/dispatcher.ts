@@ -178,7 +178,7 @@ export class Dispatcher {
     void this.#retryPause.run(() => limit(async () => {
       const { aggregates } = this.#parts;
       if (!this.#ownership.known) await this.#ownership.learn((untilOver) => this.#leavePlace(untilOver));
-      if (this.#told) await this.#lookAnew();
+      if (this.#told) await this.#lookAgain();
       else {
         const { state } = await aggregates.read(destinations, this.#destinationId);
         await aggregates.read(circuits, this.#destinationId);
@@ -199,7 +199,7 @@ export class Dispatcher {
    * Reads the destination and its circuit from the log. A wake-up that arrives meanwhile makes it read once more, and
    * so does an unavailable log.
    */
-  async #lookAnew(): Promise<void> {
+  async #lookAgain(): Promise<void> {
     const { aggregates } = this.#parts;
     this.#told = false;
     try {

@@ -22,7 +22,7 @@ export interface BatchesParts {
   /** Turns entries into the entries for projections, as many, in the same order. Retried when it fails. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
-  readonly aside: QuarantinedStreams;
+  readonly quarantined: QuarantinedStreams;
   /** Repeats the action until it succeeds. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
@@ -45,15 +45,15 @@ export class Batches {
    * have been applied before the next is asked for.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
-    const { aside, purges, prepare, persist } = this.#parts;
+    const { quarantined, purges, prepare, persist } = this.#parts;
     let changes: PositionedChanges[] = [];
     let last: Position | undefined;
     for await (const { entries, upTo } of stretches) {
       for (const entry of await persist(async () => prepare(await this.#erased.without(entries)))) {
         const { position } = entry;
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
-        const own = before === null || aside.has(entry.stream) ? [] : changesOf(entry);
-        const changed = "unreadable" in own ? await persist(() => aside.add(own)) : own;
+        const own = before === null || quarantined.has(entry.stream) ? [] : changesOf(entry);
+        const changed = "unreadable" in own ? await persist(() => quarantined.add(own)) : own;
         if (changed.length > 0) changes.push({ position, changes: before?.length ? [...before, ...changed] : changed });
         const purgeId = purgeIdIn(entry);
         if (purgeId !== undefined) {

@@ -19,7 +19,7 @@ interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
   readonly log: Pick<EventStore, "readStream">;
   readonly readModels: Pick<ReadModels, "find"> & Pick<ReadModelWriter, "amend">;
   readonly prepare: BatchesParts["prepare"];
-  readonly aside: QuarantinedStreams;
+  readonly quarantined: QuarantinedStreams;
   readonly purges: Purges;
 }
 
@@ -120,12 +120,12 @@ export class LateStreams {
   }
 
   #isBack(stream: string): void {
-    this.#parts.aside.forget(stream);
+    this.#parts.quarantined.forget(stream);
     this.#back += 1;
   }
 
   async #stepOf(mark: QuarantineDocument, upTo: Position): Promise<Step> {
-    const { aside } = this.#parts;
+    const { quarantined } = this.#parts;
     const { stream } = mark;
     const read = await this.#read(mark, entriesOfStep);
     const entries = read.filter(({ position }) => position <= upTo);
@@ -134,7 +134,7 @@ export class LateStreams {
       const own = changesOf(entry);
       if ("unreadable" in own) {
         if (this.#remember(mark, own)) return nothing;
-        return { changes: [...changes, ...(await aside.add(own))], isBack: false, isCut: false };
+        return { changes: [...changes, ...(await quarantined.add(own))], isBack: false, isCut: false };
       }
       changes.push(...(await this.#changesBefore(entry)), ...own.filter((change) => !isOfDueIndex(change)));
     }
@@ -143,7 +143,7 @@ export class LateStreams {
       const next = set(quarantine, stream, { revision: last.revision + 1 });
       return { changes: [...changes, next], isBack: false, isCut: true };
     }
-    const back = await aside.back(stream, ({ position }) => position <= upTo);
+    const back = await quarantined.back(stream, ({ position }) => position <= upTo);
     return { changes: [...changes, ...back], isBack: true, isCut: false };
   }
 

@@ -42,7 +42,7 @@ export interface ProjectionParts extends Instruments {
 export class ProjectionRun {
   readonly #parts: ProjectionParts;
   readonly #progress: Progress;
-  readonly #aside: QuarantinedStreams;
+  readonly #quarantined: QuarantinedStreams;
   readonly #purges: Purges;
   readonly #late: LateStreams;
   readonly #batches: Batches;
@@ -56,17 +56,17 @@ export class ProjectionRun {
   #latecomers: Promise<void> | undefined;
   #purging: Promise<void> | undefined;
   /** The read models are built from the log's start, and no query is answered from them yet. */
-  #anew = false;
+  #rebuilding = false;
 
   constructor(parts: ProjectionParts, progress: Progress) {
     this.#parts = parts;
     this.#progress = progress;
-    const aside = new QuarantinedStreams(parts);
-    const purges = new Purges({ ...parts, isAside: (stream) => aside.has(stream) });
-    this.#aside = aside;
+    const quarantined = new QuarantinedStreams(parts);
+    const purges = new Purges({ ...parts, isQuarantined: (stream) => quarantined.has(stream) });
+    this.#quarantined = quarantined;
     this.#purges = purges;
-    this.#late = new LateStreams({ ...parts, aside, purges });
-    this.#batches = new Batches({ ...parts, purges, aside, persist: (action) => this.#persist(action) });
+    this.#late = new LateStreams({ ...parts, quarantined, purges });
+    this.#batches = new Batches({ ...parts, purges, quarantined, persist: (action) => this.#persist(action) });
     this.#batchDelay = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
@@ -76,7 +76,7 @@ export class ProjectionRun {
    */
   async run(): Promise<void> {
     const subscription = await this.#caughtUp().catch(untilOver);
-    const built = this.#anew;
+    const built = this.#rebuilding;
     if (subscription) await this.#publish().catch(untilOver);
     if (built && !this.#over) {
       this.#parts.logger.info({ upTo: this.#progress.applied }, "the read models are built: lists answer from them");
@@ -109,7 +109,7 @@ export class ProjectionRun {
 
   async #caughtUp(): Promise<Subscription> {
     await this.#persist(() => this.#begin());
-    if (!this.#anew) this.#latecomers = this.#projectLate();
+    if (!this.#rebuilding) this.#latecomers = this.#projectLate();
     await this.#catchUp();
     return this.#parts.log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
       this.#take({ entries, upTo }).catch(untilOver));
@@ -119,7 +119,7 @@ export class ProjectionRun {
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     await this.#latecomers;
     while (this.#purging) await this.#purging;
-    this.#anew = false;
+    this.#rebuilding = false;
     await this.#persist(() => this.#parts.readModels.publish(options));
   }
 
@@ -146,15 +146,15 @@ export class ProjectionRun {
   ): Promise<string | undefined> {
     if (built !== fingerprint) return "are of another version";
     if (checkpoint > end) return "are of a log that went further";
-    const isOutOfOrder = await this.#late.canReadAny(await this.#aside.load());
+    const isOutOfOrder = await this.#late.canReadAny(await this.#quarantined.load());
     return isOutOfOrder ? "lack facts of a newer release that can be read now" : undefined;
   }
 
   async #reset(): Promise<void> {
     await this.#parts.readModels.reset(collections, fingerprint);
-    this.#anew = true;
+    this.#rebuilding = true;
     this.#progress.reach(logStart);
-    await this.#aside.load();
+    await this.#quarantined.load();
   }
 
   async #catchUp(): Promise<void> {
@@ -188,7 +188,7 @@ export class ProjectionRun {
     for await (const batch of this.#batches.of(stretches)) {
       await this.#apply(batch);
       // In a rebuild each purge finishes here: nothing newer is applied by then that it would have to look through.
-      while (this.#anew && this.#purges.pending) await this.#persist(() => this.#purges.step());
+      while (this.#rebuilding && this.#purges.pending) await this.#persist(() => this.#purges.step());
     }
     this.#carryOn();
   }

@@ -22,7 +22,7 @@ export class ProjectionRunner {
 
   /**
    * Begins to follow the log. Each failure is retried until {@link stop}. Where another process has written the read
-   * models meanwhile, and after {@link beginAnew}, a new run begins.
+   * models meanwhile, and after {@link restart}, a new run begins.
    */
   start(): void {
     this.#loop = new Loop(this.#parts.clock, async () => {
@@ -41,7 +41,7 @@ export class ProjectionRunner {
   }
 
   /** The read models were lost by the error: they are rebuilt. */
-  beginAnew(error: unknown): void {
+  restart(error: unknown): void {
     this.#parts.metrics.anomaly("projection");
     this.#parts.logger.error({ err: error }, "the read models are damaged: they are built again");
     this.#run?.end();

@@ -15,7 +15,7 @@ const slice = 500;
 interface PurgesParts {
   readonly readModels: Pick<ReadModels, "find" | "get"> & Pick<ReadModelWriter, "amend">;
   /** Whether a stream is quarantined: its event's fate is unknown, so it stays. */
-  readonly isAside: (stream: string) => boolean;
+  readonly isQuarantined: (stream: string) => boolean;
 }
 
 /** The search for the events that a purge took. */
@@ -106,7 +106,7 @@ export class Purges {
   }
 
   async #hide(purge: PurgeDocument): Promise<void> {
-    const { readModels, isAside } = this.#parts;
+    const { readModels, isQuarantined } = this.#parts;
     const search = this.#searches.get(purge.id) ?? { pages: this.#search(purge), leases: await this.#leases() };
     this.#searches.set(purge.id, search);
     const { value: page } = await search.pages.next();
@@ -116,7 +116,7 @@ export class Purges {
       await this.look(purge.id);
       return;
     }
-    const taken = page.filter((event) => this.#fallsTo(purge, event) && !isAside(streams.event(event.id)));
+    const taken = page.filter((event) => this.#fallsTo(purge, event) && !isQuarantined(streams.event(event.id)));
     if (taken.length === 0) return;
     await readModels.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
   }

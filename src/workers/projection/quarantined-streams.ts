@@ -12,7 +12,7 @@ import { changesOf } from "./changes-of.ts";
 /** Documents read at once. */
 const atOnce = 500;
 
-interface StreamsAsideParts extends Instruments {
+interface QuarantinedStreamsParts extends Instruments {
   readonly log: Pick<EventStore, "readStream">;
   readonly readModels: Pick<ReadModels, "find">;
 }
@@ -23,11 +23,11 @@ interface StreamsAsideParts extends Instruments {
  * memory: some 120 bytes each.
  */
 export class QuarantinedStreams {
-  readonly #parts: StreamsAsideParts;
+  readonly #parts: QuarantinedStreamsParts;
   readonly #logThrottle: LogThrottle;
   readonly #streams = new Set<string>();
 
-  constructor(parts: StreamsAsideParts) {
+  constructor(parts: QuarantinedStreamsParts) {
     this.#parts = parts;
     this.#logThrottle = new LogThrottle(parts.clock);
   }

@@ -40,7 +40,7 @@ describe("Expiring state in MongoDB", function () {
     }
     await eventually(() => other.get(["short"]), ([value]) => value === null);
     await eventually(() => other.lease("short", "two", longMs), (leased) => leased);
-    await eventually(() => other.admit(["short"], window(shortMs)), (ticket) => ticket !== null);
+    await eventually(() => other.admit(["short"], window(shortMs)), (slot) => slot !== null);
     expect(await other.get(["long"])).to.deep.equal(["1"]);
     expect(await other.lease("long", "two", longMs)).to.equal(false);
     expect(await other.admit(["long"], window(longMs))).to.equal(null);
@@ -55,14 +55,14 @@ describe("Expiring state in MongoDB", function () {
       const keys = n % 2 ? ["a-shared", "z-full"] : ["a-shared", `m-own-${n}`];
       return states[n % 3]!.admit(keys, limit);
     });
-    const admitted = (await Promise.all(claims)).map((ticket) => ticket !== null);
+    const admitted = (await Promise.all(claims)).map((slot) => slot !== null);
     expect(admitted.filter((_, n) => n % 2 === 1).every((one) => !one)).to.equal(true);
     expect(admitted.filter(Boolean)).to.have.length(limit.max);
     const own = admitted.flatMap((one, n) => (n % 2 === 0 ? [[`m-own-${n}`, one] as const] : []));
     for (const [key, one] of own) {
       const left = [];
       for (let n = 0; n < limit.max; n += 1) left.push(await states[0]!.admit([key], limit));
-      expect(left.filter((ticket) => ticket !== null)).to.have.length(one ? limit.max - 1 : limit.max);
+      expect(left.filter((slot) => slot !== null)).to.have.length(one ? limit.max - 1 : limit.max);
     }
   });
 
@@ -72,12 +72,12 @@ describe("Expiring state in MongoDB", function () {
     const state = new MongoExpiringState(processes[0]!.connection, { now: () => now });
     const limit = { max: 3, windowMs: 60_000 };
     const claims = Array.from({ length: 12 }, (_, n) => state.admit([`a-own-${n}`, "z-shared"], limit));
-    const admitted = (await Promise.all(claims)).map((ticket) => ticket !== null);
+    const admitted = (await Promise.all(claims)).map((slot) => slot !== null);
     expect(admitted.filter(Boolean)).to.have.length(limit.max);
     for (const [n, one] of admitted.entries()) {
       const left = [];
       for (let at = 0; at < limit.max; at += 1) left.push(await state.admit([`a-own-${n}`], limit));
-      expect(left.filter((ticket) => ticket !== null)).to.have.length(one ? limit.max - 1 : limit.max);
+      expect(left.filter((slot) => slot !== null)).to.have.length(one ? limit.max - 1 : limit.max);
     }
   });
 

@@ -49,7 +49,7 @@ describe("a projection runner whose read models are damaged", () => {
     anomalies = [];
     const metrics = { anomaly: (kind: string) => anomalies.push(kind) };
     runner = projectorOf({ log, models, clock, metrics, batchDelayMs: 200 });
-    models.onDamage((error) => runner.beginAnew(error));
+    models.onDamage((error) => runner.restart(error));
   }
 
   function damageEvents(): void {

@@ -61,8 +61,8 @@ describe("sweeper", () => {
       publish: async (items: readonly WorkItem[]): Promise<void> => worker.take(items, { alive: true }),
       consume: async () => ({ stop: async () => undefined }),
     };
-    const laneParts = { ...parts, log: relay.store, dueIndex, claims: new Claims(parts), attempts };
-    const worker: DeliveryWorker = new DeliveryWorker(queue, new FirstAttempts(), laneParts);
+    const dispatcherParts = { ...parts, log: relay.store, dueIndex, claims: new Claims(parts), attempts };
+    const worker: DeliveryWorker = new DeliveryWorker(queue, new FirstAttempts(), dispatcherParts);
     await new Sweeper({ dueIndex, queue, clock: relay.clock }).wakeDeleted();
     await eventually(async () => (await loadWebhook(relay.store, eventId)).state?.status,
       (status) => status === "Cancelled");

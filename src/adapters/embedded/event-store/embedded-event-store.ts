@@ -43,7 +43,7 @@ export interface EmbeddedEventStoreOptions extends ClientOptions {
   /** Called when the log thread has died: no append is possible any more, so the process should end. */
   readonly onFatal?: (error: Error) => void;
   /** Called now and then about background work that keeps failing and is tried again: a disk may be full. */
-  readonly onHousekeepingTrouble?: (error: Error) => void;
+  readonly onHousekeepingProblem?: (error: Error) => void;
 }
 
 /** Starts the log thread. Rejects when the folder is in use, cannot be written, or is of another version. */
@@ -112,10 +112,10 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /** Used by {@link openEmbeddedEventStore}: this client ends the thread when it closes. */
-  own(thread: Worker, { dataDir, onFatal, onHousekeepingTrouble }: EmbeddedEventStoreOptions): void {
+  own(thread: Worker, { dataDir, onFatal, onHousekeepingProblem }: EmbeddedEventStoreOptions): void {
     this.#thread = thread;
     this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#requests.settleAll(answers));
-    thread.on("message", ({ trouble }: Anomaly) => onHousekeepingTrouble?.(new Error(trouble)));
+    thread.on("message", ({ trouble }: Anomaly) => onHousekeepingProblem?.(new Error(trouble)));
     thread.on("error", (error: Error) => {
       this.#fail(new LogUnavailable("the log's thread has died", { cause: error }));
       onFatal?.(error);
@@ -306,7 +306,7 @@ export class EmbeddedEventStore implements EventStore {
   }
 }
 
-type Unnumbered<SlotTable> = SlotTable extends unknown ? Omit<SlotTable, "request"> : never;
+type Unnumbered<Request> = Request extends unknown ? Omit<Request, "request"> : never;
 
 function connect(thread: Worker): MessagePort {
   const { port1, port2 } = new MessageChannel();

@@ -84,11 +84,11 @@ export class SqliteExpiringState implements ExpiringState {
       const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ? AND expires_at <= ?";
       const admitted = (key: string) => Number(this.#statements.of(counted).get(key, now, now + windowMs)?.["counted"]);
       if (keys.some((key) => admitted(key) >= max)) return null;
-      const ticket = { id: randomUUID(), keys };
+      const slot = { id: randomUUID(), keys };
       const insert = "INSERT OR IGNORE INTO admissions VALUES (?, ?, ?)";
-      for (const key of keys) this.#count(kindOf(key), this.#run(insert, key, ticket.id, now + windowMs));
+      for (const key of keys) this.#count(kindOf(key), this.#run(insert, key, slot.id, now + windowMs));
       for (const each of new Set(keys.map(kindOf))) this.#dropOldest(each);
-      return ticket;
+      return slot;
     });
   }
 

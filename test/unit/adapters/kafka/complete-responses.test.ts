@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect } from "chai";
-import { tellingOfWholeAnswers } from "../../../../src/adapters/kafka/complete-responses.ts";
+import { tellingOfCompleteResponses } from "../../../../src/adapters/kafka/complete-responses.ts";
 import { chanceFrom } from "../../../support/chance.ts";
 
 describe("a socket that emits complete responses", () => {
@@ -15,7 +15,7 @@ describe("a socket that emits complete responses", () => {
   /** The data that a socket emits when it receives these chunks. */
   function told(...chunks: readonly Buffer[]): readonly Buffer[] {
     const heard: Buffer[] = [];
-    const socket = tellingOfWholeAnswers(new Socket()).on("data", (data) => heard.push(data));
+    const socket = tellingOfCompleteResponses(new Socket()).on("data", (data) => heard.push(data));
     for (const chunk of chunks) socket.emit("data", chunk);
     return heard;
   }
@@ -48,7 +48,7 @@ describe("a socket that emits complete responses", () => {
 
   it("emits all other events as before", () => {
     let ended = 0;
-    const socket = tellingOfWholeAnswers(new Socket()).on("end", () => (ended += 1));
+    const socket = tellingOfCompleteResponses(new Socket()).on("end", () => (ended += 1));
     expect(socket.emit("end")).to.equal(true);
     expect(ended).to.equal(1);
   });

@@ -69,9 +69,9 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     await flood(700, "a");
     expect(rows()).to.equal(1_000);
     for (let n = 0; n < 500; n += 1) {
-      const ticket = await state.admit(["a:address:x", `a:email:${n}`], limit);
-      expect(ticket).to.not.equal(null);
-      if (ticket) await state.forgive(ticket);
+      const slot = await state.admit(["a:address:x", `a:email:${n}`], limit);
+      expect(slot).to.not.equal(null);
+      if (slot) await state.forgive(slot);
       const broken = state.admit([null as unknown as string], limit);
       expect(await broken.then(() => "admitted", () => "failed")).to.equal("failed");
     }

@@ -9,7 +9,7 @@ interface RepeatedTrouble {
 }
 
 /** A listener that counts each error as the anomaly, and throttles its log lines. */
-export function repeatedTrouble(
+export function repeatedProblem(
   { clock, logger, metrics }: Instruments, { kind, first, more }: RepeatedTrouble,
 ): (error: unknown) => void {
   const logThrottle = new LogThrottle(clock);
