@@ -134,7 +134,7 @@ const derived: readonly Bug[] = [
     breaks: "a stream with an entry that cannot be read is quarantined whole",
     changes: [{
       file: "src/workers/projection/batches.ts",
-      from: "const own = before === null || aside.has(entry.stream) ? [] : changesOf(entry);",
+      from: "const own = before === null || quarantined.has(entry.stream) ? [] : changesOf(entry);",
       to: "const own = before === null ? [] : changesOf(entry);",
     }],
     tests: ["test/unit/workers/projection-runner.test.ts"],

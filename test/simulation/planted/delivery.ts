@@ -64,8 +64,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "only fetched tokens are shown",
     breaks: "a request proves who calls as its claim says",
     file: client,
-    from: "if (!destination.auth) return { header: null };",
-    to: "if (destination.auth?.type !== \"JwtBearer\") return { header: null };",
+    from: "if (!auth) return { header: null, forms: [] };",
+    to: "if (auth?.type !== \"JwtBearer\") return { header: null, forms: [] };",
   },
   {
     name: "a rejected token is kept",
