@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
@@ -237,11 +237,13 @@ describe("poison in the log", function () {
     expect(page?.["total"]).to.equal(1);
     await relay.sigterm();
     for (const file of ["state.db", "log.db"]) {
+      const whole = readFileSync(join(relay.dataDir, file));
       spoil(file);
       const { code, stdout, stderr } = await relay.command();
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
       const path = join(relay.dataDir, file);
       expect(stderr).to.equal(`the relay cannot start: RELAY_DATA_DIR: ${path}: file is not a database\n`);
+      writeFileSync(path, whole);
     }
   });
 });

@@ -23,7 +23,7 @@ export interface ReplacedRelay extends Reachable {
    */
   forward(program: string, quickly?: boolean): Promise<void>;
   /** Replaces it by that of an earlier one, as the guide says. */
-  back(program: string): Promise<void>;
+  back(program: string, quickly?: boolean): Promise<void>;
   /** The same caller of the API, at a running process. */
   at(client: ApiClient): ApiClient;
   /** The last lines of its output. */
@@ -105,7 +105,7 @@ export async function startApart(
     },
     ready: () => fleet.ready(),
     forward: (program, quickly) => replace(orderOfRoles, program, quickly),
-    back: (program) => replace(orderOfRoles.toReversed(), program),
+    back: (program, quickly) => replace(orderOfRoles.toReversed(), program, quickly),
     at: (client) => new ApiClient(fleet.url, client.headers),
     tail: () => fleet.all.map((process) => process.tail()).join("\n"),
     close,

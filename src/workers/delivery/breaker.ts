@@ -31,9 +31,9 @@ export class Breaker {
   #breaker = madeBreaker();
 
   /** Takes over the circuit's position from the log. A probe under way goes on. */
-  follow(circuit: Circuit, now: Timestamp): void {
+  follow(circuit: Circuit, now: () => Timestamp): void {
     if (circuit.position === "Closed") this.#breaker.close();
-    else if (!mayProbe(circuit, now)) this.#breaker.open();
+    else if (!mayProbe(circuit, now())) this.#breaker.open();
     else if (!this.#breaker.halfOpen) {
       // A new breaker: attempts admitted before the circuit opened must not close it.
       this.drop();

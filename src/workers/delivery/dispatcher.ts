@@ -242,7 +242,7 @@ export class Dispatcher {
   }
 
   #follow(circuit: Circuit, { serverRateLimit }: Destination): void {
-    this.#breaker.follow(circuit, timestampNow(this.#parts.clock));
+    this.#breaker.follow(circuit, () => timestampNow(this.#parts.clock));
     if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
   }
 

@@ -52,14 +52,14 @@ describe("Kafka's topic", function () {
     ];
     const { destinationId: key } = item;
 
-    it("quarantines them, counted and logged by their offset without content, and takes their neighbours", async () => {
+    it("sets them aside, counted and logged by their offset without content, and takes their neighbours", async () => {
       await producer.send({ topic: queues.topic, messages: garbage.map((value): Message => ({ key, value })) });
       await opened.queue.publish([firstAttempt("last")]);
       await opened.queue.consume(recorder);
       await until("the last is taken", () => recorder.eventIds.includes("last"));
       expect(recorder.items.map((taken) => taken.kind === "first" && taken.eventId)).to.deep.equal(["first", "last"]);
       expect(opened.anomalies).to.deep.equal(garbage.map(() => "queue message"));
-      const lines = opened.log.filter(({ level, message }) => level === "warn" && message.includes("quarantined"));
+      const lines = opened.log.filter(({ level, message }) => level === "warn" && message.includes("set aside"));
       expect(lines.map(({ fields }) => (fields as { offset: string }).offset))
         .to.deep.equal(garbage.map((_, index) => String(index + 1)));
       expect(lines[0]?.fields).to.include.keys("topic", "partition");

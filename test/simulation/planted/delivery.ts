@@ -308,8 +308,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a breaker ignores its circuit",
     breaks: "only probes are sent while the circuit is not closed",
     file: "src/workers/delivery/breaker.ts",
-    from: "else if (!mayProbe(circuit, now)) this.#breaker.open();",
-    to: "else if (!mayProbe(circuit, now)) this.#breaker.close();",
+    from: "else if (!mayProbe(circuit, now())) this.#breaker.open();",
+    to: "else if (!mayProbe(circuit, now())) this.#breaker.close();",
   },
   {
     name: "a half-open breaker lets everything through",

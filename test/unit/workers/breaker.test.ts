@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { newCircuit, type Circuit } from "../../../src/domain/circuit/circuit.ts";
-import { timestamp } from "../../../src/domain/time.ts";
+import { timestamp, type Timestamp } from "../../../src/domain/time.ts";
 import { Breaker } from "../../../src/workers/delivery/breaker.ts";
 
 const at = (seconds: number) => timestamp(Date.UTC(2026, 0, 15) + seconds * 1_000);
+const follow = (breaker: Breaker, circuit: Circuit, now: Timestamp) => breaker.follow(circuit, () => now);
 const closed = newCircuit("destination", "tenant");
 const open: Circuit = { ...closed, position: "Open", failures: 5, openUntil: at(300) };
 const good = async () => "delivered";
@@ -20,7 +21,7 @@ describe("the breaker of a destination", () => {
   it("lets all requests through while the circuit is closed, even if they fail", async () => {
     for (let attempt = 0; attempt < 50; attempt += 1) {
       expect(await fire(async () => "failed")).to.equal("failed");
-      breaker.follow(closed, at(attempt));
+      follow(breaker, closed, at(attempt));
       expect(breaker).to.include({ closed: true, admits: true, probing: false });
     }
   });
@@ -35,19 +36,19 @@ describe("the breaker of a destination", () => {
   });
 
   it("lets no request through while the circuit is open", async () => {
-    breaker.follow(open, at(299));
+    follow(breaker, open, at(299));
     expect(breaker).to.include({ closed: false, admits: false, probing: false });
     expect(await refused()).to.equal("EOPENBREAKER");
   });
 
   it("lets one probe through once the circuit's time is over, and closes when it succeeds", async () => {
-    breaker.follow(open, at(299));
-    breaker.follow(open, at(300));
+    follow(breaker, open, at(299));
+    follow(breaker, open, at(300));
     const answer = Promise.withResolvers<string>();
     const probe = fire(() => answer.promise);
     expect(breaker).to.include({ closed: false, admits: false, probing: true });
     expect(await refused()).to.equal("EOPENBREAKER");
-    breaker.follow(open, at(301));
+    follow(breaker, open, at(301));
     expect(breaker.probing, "it goes on").to.equal(true);
     answer.resolve("delivered");
     expect(await probe).to.equal("delivered");
@@ -58,32 +59,32 @@ describe("the breaker of a destination", () => {
     ["fails", async () => "failed"],
     ["rejects", () => Promise.reject(new Error("away"))],
   ] as const) it(`opens when the probe ${how}, until the circuit lets another probe go`, async () => {
-    breaker.follow({ ...closed, position: "HalfOpen" }, at(0));
+    follow(breaker, { ...closed, position: "HalfOpen" }, at(0));
     await fire(task).catch(() => undefined);
     expect(breaker).to.include({ closed: false, admits: false, probing: false });
-    breaker.follow({ ...open, openUntil: at(10) }, at(9));
+    follow(breaker, { ...open, openUntil: at(10) }, at(9));
     expect(breaker.admits).to.equal(false);
-    breaker.follow({ ...open, openUntil: at(10) }, at(10));
+    follow(breaker, { ...open, openUntil: at(10) }, at(10));
     expect(breaker.admits).to.equal(true);
   });
 
   it("is not closed by an attempt that was open when the breaker opened", async () => {
     const answer = Promise.withResolvers<string>();
     const attempt = fire(() => answer.promise);
-    breaker.follow(open, at(0));
-    breaker.follow(open, at(300));
+    follow(breaker, open, at(0));
+    follow(breaker, open, at(300));
     answer.resolve("delivered");
     await attempt;
     expect(breaker).to.include({ closed: false, admits: true });
   });
 
   it("lets no probe wait for the probe of an earlier outage", async () => {
-    breaker.follow(open, at(300));
+    follow(breaker, open, at(300));
     const answer = Promise.withResolvers<string>();
     const earlier = fire(() => answer.promise);
-    breaker.follow(closed, at(301));
-    breaker.follow({ ...open, openUntil: at(600) }, at(302));
-    breaker.follow({ ...open, openUntil: at(600) }, at(600));
+    follow(breaker, closed, at(301));
+    follow(breaker, { ...open, openUntil: at(600) }, at(302));
+    follow(breaker, { ...open, openUntil: at(600) }, at(600));
     expect(breaker).to.include({ admits: true, probing: false });
     answer.resolve("delivered");
     await earlier;
