@@ -51,7 +51,7 @@ export class Dispatcher {
   readonly #retryPause: RetryPause;
   /** For refills: while the due index is behind, work at hand goes on. */
   readonly #refillPause: RetryPause;
-  #pause: ReceiverPause;
+  readonly #pause: ReceiverPause;
   readonly #breaker = new Breaker();
   /** The places of the destination's limit, for its attempts and for those that earlier owners may have under way. */
   readonly #places = pLimit(1);
@@ -81,7 +81,7 @@ export class Dispatcher {
       this.pump();
     });
     this.#refillPause = new RetryPause(destinationId, parts, () => this.pump());
-    this.#pause = this.#newPause();
+    this.#pause = new ReceiverPause(parts.clock, () => this.pump());
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -144,9 +144,6 @@ export class Dispatcher {
   /** Starts nothing more until the destination comes back to this worker; attempts under way go on. */
   leave(): void {
     this.#ownership.leave();
-    // Attempts under way still record the pause in the log, where the destination's next owner reads it.
-    this.#pause.unwatch();
-    this.#pause = this.#newPause();
     this.#window.hold();
   }
 
@@ -168,6 +165,7 @@ export class Dispatcher {
    */
   drop(): void {
     this.leave();
+    this.#pause.unwatch();
     this.#breaker.drop();
   }
 
@@ -210,10 +208,6 @@ export class Dispatcher {
       this.#told = !isNewer(error);
       throw error;
     }
-  }
-
-  #newPause(): ReceiverPause {
-    return new ReceiverPause(this.#parts.clock, () => this.pump());
   }
 
   #obey(circuit: Circuit, destination: Destination): void {
