@@ -180,6 +180,25 @@ describe("after a 429, a delivery worker", () => {
     await next.worker.stop(60_000);
   });
 
+  it("keeps to its pause when a destination comes back, though the wall clock jumped beyond its end", async () => {
+    const { sent, worker, destinationId, clock } = staged;
+    const ids = await underWay(1);
+    sent[0]?.answer(tooMany(20_000));
+    await waits(ids[0]!);
+    await until(() => staged.aggregates.peek(circuits, destinationId)?.state?.pausedUntil !== undefined);
+    await staged.post();
+    await relay.drained();
+    worker.reassign(() => true, staged.session);
+    clock.now = () => clock.monotonic() + 120_000;
+    worker.take([{ kind: "wake", destinationId, position: "" }], { alive: true });
+    await turns();
+    clock.advance(19_999);
+    await turns();
+    expect(sent).to.have.length(1);
+    clock.advance(1);
+    await until(() => sent.length === 2);
+  });
+
   it("goes on when a person sets the destination active", async () => {
     const { sent, post, patch, aggregates, destinationId } = staged;
     const ids = await underWay(1);
