@@ -32,7 +32,7 @@ export function jsonObjectReader(maxBytes: number): ReadJsonObject {
   };
 }
 
-/** Loaded with the first body: it takes 20 MiB, and a relay that only takes events in never needs it. */
+/** Loaded with the first body: it takes 20 MiB, and requests on the fast path never need it. */
 async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   const { koaBody, HttpMethodEnum } = await import("koa-body");
   // Latin-1 has one character for each byte: bytes that are not UTF-8, and a byte order mark, are still there.

@@ -1,17 +1,17 @@
 import CircuitBreaker from "opossum";
 import { mayProbe, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Timestamp } from "../../domain/time.ts";
+import type { Ended } from "./work.ts";
 
-type Task = () => Promise<unknown>;
-type OpossumBreaker = CircuitBreaker<[task: Task, isGood: (result: unknown) => boolean]>;
+type Task = () => Promise<Ended>;
 
-/** The result of a task that did not reach its receiver. */
+/** The result of a task that did not deliver. */
 class NotDelivered extends Error {
-  readonly result: unknown;
+  readonly ended: Ended;
 
-  constructor(result: unknown) {
+  constructor(ended: Ended) {
     super();
-    this.result = result;
+    this.ended = ended;
   }
 }
 
@@ -57,14 +57,14 @@ export class Breaker {
   }
 
   /**
-   * Runs a task at once, and returns its result. A probe closes the breaker if its result `isGood`, and opens it
-   * otherwise. Rejects as the task does, and where the breaker does not {@link admits admit} it.
+   * Runs a task at once, and returns its result. A probe closes the breaker if it delivered, and opens it otherwise.
+   * Rejects as the task does, and where the breaker does not {@link admits admit} it.
    */
-  async fire<Result>(task: () => Promise<Result>, isGood: (result: Result) => boolean): Promise<Result> {
+  async fire(task: Task): Promise<Ended> {
     try {
-      return (await this.#breaker.fire(task, isGood as (result: unknown) => boolean)) as Result;
+      return await this.#breaker.fire(task);
     } catch (error) {
-      if (error instanceof NotDelivered) return error.result as Result;
+      if (error instanceof NotDelivered) return error.ended;
       throw error;
     }
   }
@@ -75,15 +75,15 @@ export class Breaker {
   }
 }
 
-function madeBreaker(state?: CircuitBreaker.State): OpossumBreaker {
+function madeBreaker(state?: CircuitBreaker.State): CircuitBreaker<[task: Task], Ended> {
   counts ??= CircuitBreaker.newStatus({
     rollingCountTimeout: 5_000, rollingCountBuckets: 1, rollingPercentilesEnabled: false, enableSnapshots: false,
   });
   return new CircuitBreaker(
-    async (task: Task, isGood: (result: unknown) => boolean) => {
-      const result = await task();
-      if (!isGood(result)) throw new NotDelivered(result);
-      return result;
+    async (task: Task) => {
+      const ended = await task();
+      if (ended !== "delivered") throw new NotDelivered(ended);
+      return ended;
     },
     {
       status: counts, timeout: false, resetTimeout: 2 ** 31 - 1, volumeThreshold: Number.MAX_SAFE_INTEGER,

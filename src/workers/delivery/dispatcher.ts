@@ -226,8 +226,7 @@ export class Dispatcher {
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
     // Attempts that were under way when the circuit opened may outlast its timer.
     if (!this.#breaker.admits || this.#room() <= 0) return;
-    const probing = this.#retryPause.run(() =>
-      this.#breaker.fire(() => this.#probe(circuit), (ended) => ended === "delivered"));
+    const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit)));
     this.#underWay.add(probing);
     void probing.then((ended = "nothing to do") => {
       this.#underWay.delete(probing);
@@ -282,8 +281,7 @@ export class Dispatcher {
   }
 
   #startAttempt(work: Work): void {
-    this.#start(work, () => this.#breaker.fire(
-      () => this.#places(() => this.#attempt(work, false)), (ended) => ended === "delivered"));
+    this.#start(work, () => this.#breaker.fire(() => this.#places(() => this.#attempt(work, false))));
   }
 
   #start(work: Work, task: () => Promise<Ended>): void {

@@ -2,20 +2,20 @@ import { expect } from "chai";
 import { newCircuit, type Circuit } from "../../../src/domain/circuit/circuit.ts";
 import { timestamp, type Timestamp } from "../../../src/domain/time.ts";
 import { Breaker } from "../../../src/workers/delivery/breaker.ts";
+import type { Ended } from "../../../src/workers/delivery/work.ts";
 
 const at = (seconds: number) => timestamp(Date.UTC(2026, 0, 15) + seconds * 1_000);
 const follow = (breaker: Breaker, circuit: Circuit, now: Timestamp) => breaker.follow(circuit, () => now);
 const closed = newCircuit("destination", "tenant");
 const open: Circuit = { ...closed, position: "Open", failures: 5, openUntil: at(300) };
-const good = async () => "delivered";
-const isGood = (result: string) => result === "delivered";
+const good = async () => "delivered" as const;
 
 describe("the breaker of a destination", () => {
   let breaker: Breaker;
   beforeEach(() => (breaker = new Breaker()));
   afterEach(() => breaker.drop());
 
-  const fire = (task: () => Promise<string> = good) => breaker.fire(task, isGood);
+  const fire = (task: () => Promise<Ended> = good) => breaker.fire(task);
   const refused = () => fire().then(() => "let through", ({ code }: { readonly code: string }) => code);
 
   it("lets all requests through while the circuit is closed, even if they fail", async () => {
@@ -44,7 +44,7 @@ describe("the breaker of a destination", () => {
   it("lets one probe through once the circuit's time is over, and closes when it succeeds", async () => {
     follow(breaker, open, at(299));
     follow(breaker, open, at(300));
-    const answer = Promise.withResolvers<string>();
+    const answer = Promise.withResolvers<Ended>();
     const probe = fire(() => answer.promise);
     expect(breaker).to.include({ closed: false, admits: false, probing: true });
     expect(await refused()).to.equal("EOPENBREAKER");
@@ -56,7 +56,7 @@ describe("the breaker of a destination", () => {
   });
 
   for (const [how, task] of [
-    ["fails", async () => "failed"],
+    ["fails", async () => "failed" as const],
     ["rejects", () => Promise.reject(new Error("away"))],
   ] as const) it(`opens when the probe ${how}, until the circuit lets another probe go`, async () => {
     follow(breaker, { ...closed, position: "HalfOpen" }, at(0));
@@ -69,7 +69,7 @@ describe("the breaker of a destination", () => {
   });
 
   it("is not closed by an attempt that was open when the breaker opened", async () => {
-    const answer = Promise.withResolvers<string>();
+    const answer = Promise.withResolvers<Ended>();
     const attempt = fire(() => answer.promise);
     follow(breaker, open, at(0));
     follow(breaker, open, at(300));
@@ -80,7 +80,7 @@ describe("the breaker of a destination", () => {
 
   it("lets no probe wait for the probe of an earlier outage", async () => {
     follow(breaker, open, at(300));
-    const answer = Promise.withResolvers<string>();
+    const answer = Promise.withResolvers<Ended>();
     const earlier = fire(() => answer.promise);
     follow(breaker, closed, at(301));
     follow(breaker, { ...open, openUntil: at(600) }, at(302));
