@@ -3,6 +3,7 @@ import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
 import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
+import type { Access } from "./access.ts";
 import { refuseQuery, type BodyReader } from "./requests/body-reader.ts";
 import { uuidOf } from "./requests/identifiers.ts";
 import type { JsonObject } from "./requests/json-text.ts";
@@ -50,6 +51,8 @@ export interface Operation {
   readonly path: string;
   /** The credential that callers must send: an access token, an API key, or none. */
   readonly security: "bearer" | "apiKey" | "none";
+  /** Of the operations with `bearer`. */
+  readonly access?: Access;
   readonly query?: { readonly schema: SchemaObject };
   readonly body?: { readonly schema: SchemaObject };
 }
@@ -85,9 +88,11 @@ export function openWith<Body>(
 }
 
 /** A signed-in operation with neither body nor query. */
-export function signedIn(method: Method, path: string, handle: (call: Call<undefined>) => Promise<Answer>): Route {
+export function signedIn(
+  access: Access, method: Method, path: string, handle: (call: Call<undefined>) => Promise<Answer>,
+): Route {
   const run = async (exchange: Exchange) => handle({ ...(await opened(exchange)), input: undefined });
-  return { method, path, security: "bearer", run };
+  return { method, path, security: "bearer", access, run };
 }
 
 /**
@@ -95,6 +100,7 @@ export function signedIn(method: Method, path: string, handle: (call: Call<undef
  * its time, and a session that ends meanwhile is over.
  */
 export function signedInWith<Body>(
+  access: Access,
   method: Method,
   path: string,
   body: BodyReader<Body>,
@@ -107,11 +113,12 @@ export function signedInWith<Body>(
     refuseQuery(body, exchange.query);
     return handle({ ...call, input: body(read) });
   };
-  return { method, path, security: "bearer", body, run };
+  return { method, path, security: "bearer", access, body, run };
 }
 
 /** A signed-in GET with a query, as of a list. */
 export function signedInQuery<Parameters>(
+  access: Access,
   path: string,
   query: QueryReader<Parameters>,
   handle: (call: Call<Parameters>) => Promise<Answer>,
@@ -120,7 +127,7 @@ export function signedInQuery<Parameters>(
     const call = await opened(exchange);
     return handle({ ...call, input: query(exchange.query) });
   };
-  return { method: "GET", path, security: "bearer", query, run };
+  return { method: "GET", path, security: "bearer", access, query, run };
 }
 
 /** The id in a request's path, as {@link uuidOf} takes it. */

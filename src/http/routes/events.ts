@@ -1,37 +1,42 @@
 import { parseOptionalDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
+import { access } from "../access.ts";
 import { eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
+
+const read = access("Viewer", "events:read");
+const readHistory = access("Viewer", "audit:read");
+const write = access("Developer", "events:write");
 
 /** Accepted events of the caller's tenant. */
 export function eventRoutes({ commands, queries }: Services): Route[] {
   return [
-    signedInQuery("/api/v1/events", lists.events, async ({ caller, input }) => {
+    signedInQuery(read, "/api/v1/events", lists.events, async ({ caller, input }) => {
       const { page, filters: { IdempotencyKey: idempotencyKey, ...filters } } = input;
       const filter = { ...filterOf(filters), idempotencyKey };
       return { status: 200, page: await queries.events.list(caller, filter, page) };
     }),
-    signedInQuery("/api/v1/events/totals", eventTotalsQuery, async ({ caller, input }) => ({
+    signedInQuery(read, "/api/v1/events/totals", eventTotalsQuery, async ({ caller, input }) => ({
       status: 200,
       body: await queries.events.totals(caller, filterOf(input)),
     })),
-    signedIn("GET", "/api/v1/events/:id", async (call) => ({
+    signedIn(read, "GET", "/api/v1/events/:id", async (call) => ({
       status: 200,
       body: await queries.events.get(call.caller, pathId(call)),
     })),
-    signedInQuery("/api/v1/events/:id/attempts", lists.attempts, async (call) => ({
+    signedInQuery(read, "/api/v1/events/:id/attempts", lists.attempts, async (call) => ({
       status: 200,
       page: await queries.events.attempts(call.caller, pathId(call), call.input.page),
     })),
-    signedInQuery("/api/v1/events/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/events/:id/history", lists.history, async (call) => ({
       status: 200,
       page: await queries.events.history(call.caller, pathId(call), call.input.page),
     })),
-    signedIn("POST", "/api/v1/events/:id/replay", async (call) => ({
+    signedIn(write, "POST", "/api/v1/events/:id/replay", async (call) => ({
       status: 200,
       body: await commands.events.replay(call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
-    signedIn("POST", "/api/v1/events/:id/cancel", async (call) => ({
+    signedIn(write, "POST", "/api/v1/events/:id/cancel", async (call) => ({
       status: 200,
       body: await commands.events.cancel(call.caller, pathId(call), call.origin, call.holdAnswer),
     })),

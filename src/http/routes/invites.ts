@@ -1,24 +1,29 @@
 import type { Services } from "../../application/services.ts";
+import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { lists } from "../requests/list-queries.ts";
 import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
+const read = access("Viewer", "users:read");
+const readHistory = access("Viewer", "audit:read");
+const write = access("Admin", "users:write");
+
 /** Invites to the caller's tenant, and registration by invite. */
 export function inviteRoutes({ commands, queries }: Services): Route[] {
   return [
-    signedInWith("POST", "/api/v1/invites", bodies.createInvite, async ({ caller, input, origin }) => ({
+    signedInWith(write, "POST", "/api/v1/invites", bodies.createInvite, async ({ caller, input, origin }) => ({
       status: 201,
       body: await commands.invites.create(caller, input, origin),
     })),
-    signedInQuery("/api/v1/invites", lists.invites, async ({ caller, input: { page } }) => ({
+    signedInQuery(read, "/api/v1/invites", lists.invites, async ({ caller, input: { page } }) => ({
       status: 200,
       body: await queries.invites.list(caller, page),
     })),
-    signedInQuery("/api/v1/invites/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/invites/:id/history", lists.history, async (call) => ({
       status: 200,
       body: await queries.invites.history(call.caller, pathId(call), call.input.page),
     })),
-    signedIn("DELETE", "/api/v1/invites/:id", async (call) => {
+    signedIn(write, "DELETE", "/api/v1/invites/:id", async (call) => {
       await commands.invites.revoke(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),

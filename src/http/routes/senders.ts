@@ -1,43 +1,48 @@
 import type { Services } from "../../application/services.ts";
 import { refuse } from "../../domain/refusal.ts";
+import { access } from "../access.ts";
 import { json } from "../answers/send.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { parseJsonObject } from "../requests/json-text.ts";
 import { lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
+const read = access("Viewer", "senders:read");
+const readHistory = access("Viewer", "audit:read");
+const write = access("Developer", "senders:write");
+
 /** Senders of the caller's tenant. */
 export function senderRoutes({ commands, queries }: Services): Route[] {
   return [
-    signedInWith("POST", "/api/v1/senders", bodies.createSender, async ({ caller, input, origin }) => ({
+    signedInWith(write, "POST", "/api/v1/senders", bodies.createSender, async ({ caller, input, origin }) => ({
       status: 201,
       body: await commands.senders.create(caller, input, origin),
     })),
-    signedInQuery("/api/v1/senders", lists.senders, async ({ caller, input: { page } }) => ({
+    signedInQuery(read, "/api/v1/senders", lists.senders, async ({ caller, input: { page } }) => ({
       status: 200,
       body: await queries.senders.list(caller, page),
     })),
-    signedIn("GET", "/api/v1/senders/:id", async (call) => ({
+    signedIn(read, "GET", "/api/v1/senders/:id", async (call) => ({
       status: 200,
       body: await queries.senders.get(call.caller, pathId(call)),
     })),
-    signedInQuery("/api/v1/senders/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/senders/:id/history", lists.history, async (call) => ({
       status: 200,
       body: await queries.senders.history(call.caller, pathId(call), call.input.page),
     })),
-    signedInWith("PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
+    signedInWith(write, "PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
       status: 200,
       body: await commands.senders.change(call.caller, pathId(call), call.input, call.origin),
     })),
-    signedIn("DELETE", "/api/v1/senders/:id", async (call) => {
+    signedIn(write, "DELETE", "/api/v1/senders/:id", async (call) => {
       await commands.senders.remove(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
-    signedIn("POST", "/api/v1/senders/:id/ingest-token", async (call) => {
+    signedIn(write, "POST", "/api/v1/senders/:id/ingest-token", async (call) => {
       const ingestToken = await commands.senders.regenerateToken(call.caller, pathId(call), call.origin);
       return { status: 200, body: { ingestToken } };
     }),
-    signedInWith("POST", "/api/v1/senders/:id/test-mapping", bodies.testMapping, async (call) => {
+    signedInWith(read, "POST", "/api/v1/senders/:id/test-mapping", bodies.testMapping, async (call) => {
       const payload = payloadText(call.input.payload);
       const result = await queries.senders.testMapping(call.caller, pathId(call), payload);
       // The very text that would be delivered: parsed once more, it would lose digits.

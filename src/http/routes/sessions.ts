@@ -1,6 +1,9 @@
 import type { Services } from "../../application/services.ts";
+import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { openWith, signedIn, type Route } from "../route.ts";
+
+const signedInUser = access("Viewer", null);
 
 /** Login and logout. */
 export function sessionRoutes({ login, sessions }: Services): Route[] {
@@ -10,7 +13,7 @@ export function sessionRoutes({ login, sessions }: Services): Route[] {
       const { user, ...token } = await login.login(email, password, address);
       return { status: 200, body: { ...token, tokenType: "Bearer", user } };
     }),
-    signedIn("POST", "/api/v1/auth/logout", async ({ caller, origin }) => {
+    signedIn(signedInUser, "POST", "/api/v1/auth/logout", async ({ caller, origin }) => {
       await sessions.revoke(caller, origin);
       return { status: 204 };
     }),

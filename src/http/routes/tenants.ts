@@ -1,7 +1,13 @@
 import type { Services } from "../../application/services.ts";
+import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { lists } from "../requests/list-queries.ts";
 import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
+
+const read = access("Viewer", null);
+const readHistory = access("Viewer", "audit:read");
+const write = access("Admin", null);
+const handleSecret = access("Developer", null);
 
 /** Tenants and their webhook secrets. */
 export function tenantRoutes({ commands, queries }: Services): Route[] {
@@ -13,36 +19,36 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
       const origin = originOf({ type: "anonymous" }, requestId);
       return { status: 201, body: await commands.tenants.create(input, origin, address) };
     }),
-    signedIn("GET", "/api/v1/tenants/:id", async (call) => ({
+    signedIn(read, "GET", "/api/v1/tenants/:id", async (call) => ({
       status: 200,
       body: await queries.tenants.get(call.caller, pathId(call)),
     })),
-    signedInQuery("/api/v1/tenants/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/tenants/:id/history", lists.history, async (call) => ({
       status: 200,
       body: await queries.tenants.history(call.caller, pathId(call), call.input.page),
     })),
-    signedInQuery("/api/v1/tenants/:id/purges/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/tenants/:id/purges/history", lists.history, async (call) => ({
       status: 200,
       body: await queries.tenants.purgeHistory(call.caller, pathId(call), call.input.page),
     })),
-    signedInQuery("/api/v1/tenants/:id/replays/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/tenants/:id/replays/history", lists.history, async (call) => ({
       status: 200,
       body: await queries.tenants.replayHistory(call.caller, pathId(call), call.input.page),
     })),
-    signedInWith("PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
+    signedInWith(write, "PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,
       body: await commands.tenants.change(call.caller, pathId(call), call.input, call.origin),
     })),
-    signedIn("GET", "/api/v1/tenants/:id/webhook-secret", async (call) => ({
+    signedIn(handleSecret, "GET", "/api/v1/tenants/:id/webhook-secret", async (call) => ({
       status: 200,
       body: { webhookSecret: await queries.tenants.webhookSecret(call.caller, pathId(call)) },
     })),
-    signedIn("POST", "/api/v1/tenants/:id/webhook-secret", async (call) => {
+    signedIn(handleSecret, "POST", "/api/v1/tenants/:id/webhook-secret", async (call) => {
       const id = pathId(call);
       const webhookSecret = await commands.tenants.regenerateWebhookSecret(call.caller, id, call.origin);
       return { status: 200, body: { webhookSecret } };
     }),
-    signedInWith("POST", "/api/v1/tenants/:id/webhook-secret/verify", bodies.verifySignature, async (call) => {
+    signedInWith(read, "POST", "/api/v1/tenants/:id/webhook-secret/verify", bodies.verifySignature, async (call) => {
       const { payload, signature } = call.input;
       const id = pathId(call);
       const valid = await queries.tenants.verifySignature(call.caller, id, payload, signature);

@@ -1,0 +1,18 @@
+/**
+ * The scopes of service keys. A key without scopes may do all that its role may; one with scopes only what they name.
+ * `audit:read` covers the audit, all histories and the story of an event.
+ */
+export const scopes = [
+  "events:read",
+  "events:write",
+  "destinations:read",
+  "destinations:write",
+  "senders:read",
+  "senders:write",
+  "users:read",
+  "users:write",
+  "audit:read",
+  "portal:write",
+] as const;
+/** One of {@link scopes}. */
+export type Scope = (typeof scopes)[number];
