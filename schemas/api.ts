@@ -260,6 +260,24 @@ export interface components {
             /** @description A payload as a producer would send it: an object, or its JSON text. */
             payload: unknown;
         };
+        /** @description Nothing is stored and nothing is delivered. */
+        TryMappingRequest: {
+            /** @description The mapping to test; it need not be any sender's. */
+            mapping: {
+                /**
+                 * @description Always `jmespath`.
+                 * @enum {string}
+                 */
+                language: "jmespath";
+                /**
+                 * @description A JMESPath expression that yields an object.
+                 * @example {order: data.id, total: sum(data.lines[*].price)}
+                 */
+                expression: string;
+            };
+            /** @description A payload as a producer would send it: an object, or its JSON text. */
+            payload: unknown;
+        };
         /** @description Which events in CriticalFailure to replay; without a filter all of them. */
         ReplayEventsRequest: {
             /**
@@ -3301,6 +3319,15 @@ export interface components {
             items: components["schemas"]["Invite"][];
         };
         /** @description What would be delivered. */
+        MappedPayload: {
+            /** @description What the mapping makes of the payload. */
+            result: {
+                [key: string]: unknown;
+            };
+            /** @description The very text that would be delivered, with every digit of its numbers. */
+            text: string;
+        };
+        /** @description What would be delivered. */
         MappingResult: {
             /** @description What the mapping makes of the payload. */
             result: {
@@ -5438,6 +5465,46 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    tryMapping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryMappingRequest"];
+            };
+        };
+        responses: {
+            /** @description What would be delivered. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MappedPayload"];
+                };
+            };
+            /** @description The expression does not compile, the payload is not a JSON object, or the mapping yields none within its bounds. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             500: components["responses"]["Defect"];

@@ -6,6 +6,7 @@ import { timestamp } from "../../src/domain/time.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
 import { openAccount, openIngest, password, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
@@ -86,15 +87,20 @@ const anywhere: Readonly<Record<number, Provoke>> = {
   404: (stage, described, good) => ask(stage, described, { ...good, params: { ...good.params, id: nowhere } }),
   413: (stage, described, good) => ask(stage, described, { ...good, json: { a: "x".repeat(maxBodyBytes) } }),
   415: (stage, described, good) => ask(stage, described, good, { headers: { "content-type": "text/plain" } }),
-  500: (stage, described, good) =>
-    withoutLog(stage, new Error("a detail"), async () => {
-      const answer = await ask(stage, described, good);
-      (stage.api.errors as object[]).length = 0;
-      return answer;
-    }),
+  500: defect(withoutLog),
   503: (stage, described, good) =>
     withoutLog(stage, new LogUnavailable("away"), () => ask(stage, described, good)),
 };
+
+/** The answer to a request that meets an error nobody expects. */
+function defect(withError: typeof withoutLog): Provoke {
+  return (stage, described, good) =>
+    withError(stage, new Error("a detail"), async () => {
+      const answer = await ask(stage, described, good);
+      (stage.api.errors as object[]).length = 0;
+      return answer;
+    });
+}
 
 /** Statuses that need steps of their own. */
 const stories: Readonly<Record<string, Provoke>> = {
@@ -141,6 +147,10 @@ const stories: Readonly<Record<string, Provoke>> = {
 
   "createSender 404": (stage, described) =>
     ask(stage, described, { json: { name: "Shop", destinationUrlId: nowhere } }),
+
+  "tryMapping 500": defect(withoutState),
+  "tryMapping 503": (stage, described, good) =>
+    withoutState(stage, new ExpiringStateUnavailable("away"), () => ask(stage, described, good)),
 
   "ingest 200": async (stage, described, good) => {
     const keyed = { ...good, headers: { "x-idempotency-key": "order-1" } };
@@ -220,17 +230,26 @@ function throttled(described: Described, good: GoodRequest): Promise<HttpAnswer>
   });
 }
 
-async function withoutLog<T>({ engines: { store } }: Stage, error: Error, act: () => Promise<T>): Promise<T> {
+function withoutLog<T>({ engines: { store } }: Stage, error: Error, act: () => Promise<T>): Promise<T> {
+  return withBroken(store, ["append", "readStream", "head"], error, act);
+}
+
+function withoutState<T>({ engines: { state } }: Stage, error: Error, act: () => Promise<T>): Promise<T> {
+  return withBroken(state, ["get"], error, act);
+}
+
+async function withBroken<Engine extends object, T>(
+  engine: Engine, methods: readonly (keyof Engine)[], error: Error, act: () => Promise<T>,
+): Promise<T> {
   const broken = async () => {
     throw error;
   };
-  const methods = ["append", "readStream", "head"];
-  for (const method of methods) Object.assign(store, { [method]: broken });
+  for (const method of methods) Object.assign(engine, { [method]: broken });
   try {
     return await act();
   } finally {
     // Deleting the overrides uncovers the methods of the class.
-    for (const method of methods) Reflect.deleteProperty(store, method);
+    for (const method of methods) Reflect.deleteProperty(engine, method);
   }
 }
 

@@ -187,51 +187,6 @@ describeOnEngines("senders", (freshEngines) => {
     expect(listed.map((item) => item.id)).not.to.include(id);
   });
 
-  describe("test-mapping", () => {
-    const mapping = jmespath("{order: id, total: sum(lines[*].price)}");
-    const test = (id: string, payload: unknown, by = one.viewer.client) =>
-      by.post(path(id, "/test-mapping"), { payload });
-
-    it("gives every role the result for an object or for JSON text", async () => {
-      const { id } = await created({ mapping });
-      const payload = { id: 7, lines: [{ price: 1.5 }, { price: 2 }] };
-      for (const { client } of [one.owner, one.admin, one.developer, one.viewer]) {
-        for (const given of [payload, JSON.stringify(payload)]) {
-          const answer = await test(id, given, client);
-          expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([
-            200, "application/json; charset=utf-8",
-          ]);
-          expect(shaped(answer, "mapping-result")).to.deep.equal({ result: { order: 7, total: 3.5 } });
-        }
-      }
-      expect((await one.viewer.client.get("/api/v1/events")).text).not.to.include('"order\\":7');
-    });
-
-    it("shows exactly the text that would be delivered", async () => {
-      const { id } = await created({ mapping: jmespath("{order: id}") });
-      const digits = "12345678901234567890";
-      expect((await test(id, `{"id":${digits}}`)).text).to.equal(`{"result":{"order":${digits}}}`);
-      const { id: plain } = await created();
-      expect((await test(plain, '{ "id":1.0}')).text).to.equal('{"result":{ "id":1.0}}');
-    });
-
-    it("gives 400 naming the payload for a payload that cannot be mapped", async () => {
-      const { id } = await created({ mapping });
-      const deep = `${'{"a":'.repeat(128)}{}${"}".repeat(128)}`;
-      for (const payload of [undefined, null, 5, [], "", "[]", "5", "{", "\ufeff{}", '{"a":"\ud800"}', deep, {}]) {
-        const answer = await test(id, payload);
-        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, "payload"]);
-      }
-      const { id: plain } = await created();
-      for (const given of [5, "[]"]) expect((await test(plain, given)).text).to.equal("payload: must be a JSON object");
-      expect((await test(plain, deep)).text).to.equal("payload: must not be nested deeper than 128");
-      expect((await test(plain, '{"a":"\ud800"}')).text).to.equal("payload: must be well-formed Unicode");
-      const { id: list } = await created({ mapping: jmespath("lines") });
-      const answer = await test(list, { lines: [] });
-      expect([answer.status, answer.text]).to.deep.equal([400, "payload: the mapping yields an array, not an object"]);
-    });
-  });
-
   describe("ingest", () => {
     it("stores the result of the mapping, and the original beside it", async () => {
       const { id, token } = await created({ mapping: jmespath("{order: data.id, skus: data.lines[*].sku}") });

@@ -124,6 +124,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   deleteSender: newSender,
   regenerateSenderToken: newSender,
   testMapping: async (scene) => ({ ...(await newSender(scene)), json: { payload: {} } }),
+  tryMapping: () => ({ json: { mapping: { language: "jmespath", expression: "{order: id}" }, payload: {} } }),
 
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 

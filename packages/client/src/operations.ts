@@ -264,6 +264,12 @@ export const operations = {
     parameters: true,
     body: true,
   },
+  tryMapping: {
+    method: "POST",
+    path: "/api/v1/mappings/test",
+    credential: "token",
+    body: true,
+  },
   ingest: {
     method: "POST",
     path: "/api/v1/ingest/{tenantId}/{token}",

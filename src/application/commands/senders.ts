@@ -1,5 +1,4 @@
 import type { Destination } from "../../domain/destination/state.ts";
-import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
@@ -11,6 +10,7 @@ import { existing, ownOf, requireOwn } from "../access.ts";
 import { destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
+import { checkedMapping } from "../checked-mapping.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import { cleanName } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
@@ -54,10 +54,10 @@ export class SenderCommands {
     input: NewSender,
     origin: Origin,
   ): Promise<SenderView & { readonly ingestToken: string }> {
-    const { aggregates, queries, ids, clock } = this.#parts;
+    const { aggregates, queries, mappings, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const name = cleanName("name", input.name);
-    const mapping = await this.#checked(tenantId, input.mapping);
+    const mapping = input.mapping && (await checkedMapping(mappings, tenantId, input.mapping));
     const destinationId = input.destinationUrlId.toLowerCase();
     requireOwn(await this.#destination(destinationId), caller, "destination");
     requireRole(caller, "Developer", "create senders");
@@ -74,9 +74,9 @@ export class SenderCommands {
 
   /** Throws a Refusal (invalid, not-found, forbidden). */
   async change(caller: Caller, id: string, input: SenderChange, origin: Origin): Promise<SenderView> {
-    const { aggregates, queries, clock } = this.#parts;
+    const { aggregates, queries, mappings, clock } = this.#parts;
     const name = input.name === undefined ? undefined : cleanName("name", input.name);
-    const mapping = input.mapping && (await this.#checked(caller.tenantId, input.mapping));
+    const mapping = input.mapping && (await checkedMapping(mappings, caller.tenantId, input.mapping));
     const destinationId = input.destinationUrlId?.toLowerCase();
     const sender = await existing(aggregates, senders, id, "sender");
     const destination = destinationId === undefined ? undefined : await this.#destination(destinationId);
@@ -108,16 +108,6 @@ export class SenderCommands {
     await this.#own(caller, id, "delete senders");
     const command: SenderCommand = { type: "DeleteSender", at: timestampNow(this.#parts.clock) };
     await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
-  }
-
-  /** The mapping without any other fields. Throws a Refusal (invalid) where its expression does not compile. */
-  async #checked(tenantId: string, mapping: Mapping | null): Promise<Mapping | null> {
-    if (!mapping) return null;
-    const { language, expression } = mapping;
-    if (!expression.isWellFormed()) refuse("invalid", "mapping.expression: must be well-formed Unicode");
-    const problem = await this.#parts.mappings.problemOf(tenantId, expression);
-    if (problem !== null) refuse("invalid", `mapping.expression: ${problem}`);
-    return { language, expression };
   }
 
   async #own(caller: Caller, id: string, to: string): Promise<void> {

@@ -2,6 +2,7 @@ import { tenantCounter } from "../../../projections/projection.ts";
 import { senders as collection } from "../../../projections/senders/senders.ts";
 import type { HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
+import type { Mapping } from "../../domain/sender/events.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -9,6 +10,7 @@ import { ownOf } from "../access.ts";
 import { senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
+import { checkedMapping } from "../checked-mapping.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { senderView, type SenderView } from "../views.ts";
@@ -52,10 +54,17 @@ export class SenderQueries {
    * forbidden, invalid, unavailable).
    */
   async testMapping(caller: Caller, id: string, payload: string): Promise<string> {
-    const { aggregates, mappings } = this.#parts;
-    const { mapping, tenantId } = await ownOf(aggregates, senders, id, caller, "sender");
-    if (!mapping) return payload;
-    const mapped = await mappings.apply(tenantId, mapping.expression, payload);
+    const { mapping, tenantId } = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
+    return mapping ? this.#mapped(tenantId, mapping, payload) : payload;
+  }
+
+  /** The same for a mapping that need not be any sender's. Throws a Refusal (invalid, unavailable). */
+  async tryMapping({ tenantId }: Caller, mapping: Mapping, payload: string): Promise<string> {
+    return this.#mapped(tenantId, await checkedMapping(this.#parts.mappings, tenantId, mapping), payload);
+  }
+
+  async #mapped(tenantId: string, { expression }: Mapping, payload: string): Promise<string> {
+    const mapped = await this.#parts.mappings.apply(tenantId, expression, payload);
     return "text" in mapped ? mapped.text : refuse("invalid", `payload: the mapping ${mapped.problem}`);
   }
 }

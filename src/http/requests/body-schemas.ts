@@ -10,6 +10,7 @@ import purgeEvents from "../../../schemas/requests/purge-events.json" with { typ
 import register from "../../../schemas/requests/register.json" with { type: "json" };
 import replayEvents from "../../../schemas/requests/replay-events.json" with { type: "json" };
 import testMapping from "../../../schemas/requests/test-mapping.json" with { type: "json" };
+import tryMapping from "../../../schemas/requests/try-mapping.json" with { type: "json" };
 import updateDestination from "../../../schemas/requests/update-destination.json" with { type: "json" };
 import updateSender from "../../../schemas/requests/update-sender.json" with { type: "json" };
 import updateTenant from "../../../schemas/requests/update-tenant.json" with { type: "json" };
@@ -23,8 +24,10 @@ import type { PurgeInput } from "../../application/commands/purge.ts";
 import type { NewSender, SenderChange } from "../../application/commands/senders.ts";
 import type { NewTenant, TenantChange } from "../../application/commands/tenants.ts";
 import type { NewUser, UserChange } from "../../application/commands/users.ts";
+import type { Mapping } from "../../domain/sender/events.ts";
 import { bodyReader } from "./body-reader.ts";
 import { extended } from "./extended.ts";
+import { payloadReader } from "./payload-reader.ts";
 
 /** The readers of request bodies. */
 export const bodies = {
@@ -37,7 +40,8 @@ export const bodies = {
   updateDestination: bodyReader<DestinationChange>(extended(updateDestination, authentication)),
   createSender: bodyReader<NewSender>(createSender),
   updateSender: bodyReader<SenderChange>(updateSender),
-  testMapping: bodyReader<{ readonly payload: unknown }>(testMapping),
+  testMapping: payloadReader(bodyReader<{ readonly payload: unknown }>(testMapping)),
+  tryMapping: payloadReader(bodyReader<{ readonly mapping: Mapping; readonly payload: unknown }>(tryMapping)),
   login: bodyReader<{ readonly email: string; readonly password: string }>(login),
   createInvite: bodyReader<NewInvite>(createInvite),
   register: bodyReader<{ readonly password: string }>(register),

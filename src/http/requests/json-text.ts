@@ -89,6 +89,43 @@ export function repeatedName(text: string): string | undefined {
   return undefined;
 }
 
+/** The text of a member of an object, whose text is JSON, as it is there; of the last one where it has several. */
+export function memberText(object: string, name: string): string | undefined {
+  let depth = 0;
+  let found: string | undefined;
+  let start: number | undefined;
+  const endMember = (end: number) => {
+    if (start !== undefined) found = object.slice(start, end).trim();
+    start = undefined;
+  };
+  for (let index = 0; index < object.length; index += 1) {
+    switch (object.charCodeAt(index)) {
+      case 0x22: {
+        const end = endOfString(object, index);
+        afterString.lastIndex = end + 1;
+        if (depth === 1 && afterString.test(object) && JSON.parse(object.slice(index, end + 1)) === name) {
+          start = afterString.lastIndex;
+        }
+        index = end;
+        break;
+      }
+      case 0x2c:
+        if (depth === 1) endMember(index);
+        break;
+      case 0x5b:
+      case 0x7b:
+        depth += 1;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        if (depth === 0) endMember(index);
+        break;
+    }
+  }
+  return found;
+}
+
 /** The index of the quote that ends the string begun at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {

@@ -1,9 +1,7 @@
 import type { Services } from "../../application/services.ts";
-import { refuse } from "../../domain/refusal.ts";
 import { access } from "../access.ts";
 import { json } from "../answers/send.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { parseJsonObject } from "../requests/json-text.ts";
 import { lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
@@ -43,17 +41,13 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
       return { status: 200, body: { ingestToken } };
     }),
     signedInWith(read, "POST", "/api/v1/senders/:id/test-mapping", bodies.testMapping, async (call) => {
-      const payload = payloadText(call.input.payload);
-      const result = await queries.senders.testMapping(call.caller, pathId(call), payload);
+      const result = await queries.senders.testMapping(call.caller, pathId(call), call.input.payload);
       // The very text that would be delivered: parsed once more, it would lose digits.
       return { status: 200, type: json, text: `{"result":${result}}` };
     }),
+    signedInWith(read, "POST", "/api/v1/mappings/test", bodies.tryMapping, async ({ caller, input }) => {
+      const result = await queries.senders.tryMapping(caller, input.mapping, input.payload);
+      return { status: 200, type: json, text: `{"result":${result},"text":${JSON.stringify(result)}}` };
+    }),
   ];
-}
-
-/** The text of a payload given as an object or as its text. Throws a Refusal (invalid). */
-function payloadText(payload: unknown): string {
-  const text = typeof payload === "string" ? payload : JSON.stringify(payload);
-  if (!text.isWellFormed()) refuse("invalid", "payload: must be well-formed Unicode");
-  return parseJsonObject(Buffer.from(text), "payload").text;
 }

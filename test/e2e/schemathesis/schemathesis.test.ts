@@ -29,6 +29,7 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   createSender: "a name is measured after trimming; an expression must compile",
   updateSender: "a name is measured after trimming; an expression must compile",
   testMapping: "a payload may come as the text of a JSON object",
+  tryMapping: "a payload may come as the text of a JSON object; an expression must compile",
 };
 
 /** Creates the environment if it is missing. Rejects if Python or its registry is missing. */

@@ -120,9 +120,7 @@ export const senderDescriptions: Descriptions = {
     id: "testMapping",
     tag,
     summary: "Test the mapping",
-    description:
-      "Any role. Nothing is stored and nothing is delivered. Give the payload as a text to see what becomes of every " +
-      "digit of its numbers.",
+    description: "Any role. Nothing is stored and nothing is delivered.",
     parameters: { id },
     examples: {
       object: { payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
@@ -135,6 +133,27 @@ export const senderDescriptions: Descriptions = {
         "payload: must be a JSON object", "payload: the mapping yields an array, not an object",
       ),
       403: problem("The sender belongs to another tenant.", othersSender),
+    },
+  },
+  "POST /api/v1/mappings/test": {
+    id: "tryMapping",
+    tag,
+    summary: "Test a mapping that no sender has",
+    description: `Any role. Nothing is stored and nothing is delivered. ${bounds}`,
+    examples: {
+      object: { mapping, payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
+      text: { mapping, payload: '{"data":{"id":4711,"lines":[{"price":19.90}]}}' },
+    },
+    answers: {
+      200: json("mapped-payload", "What would be delivered.", {
+        result: { order: 4711, total: 19.9 },
+        text: '{"order":4711,"total":19.9}',
+      }),
+      400: problem(
+        "The expression does not compile, the payload is not a JSON object, or the mapping yields none within its " +
+        "bounds.",
+        badExpression, "payload: must be a JSON object", "payload: the mapping yields an array, not an object",
+      ),
     },
   },
 };
