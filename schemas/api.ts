@@ -893,6 +893,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /** @description Never restarts. */
                 attempt: number;
                 /**
@@ -961,6 +965,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /** @description Failed attempts since acceptance or the last replay. */
                 retryCount: number;
                 /**
@@ -1014,6 +1022,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /** @description The number of the attempt. */
                 attempt: number;
                 /** @description Milliseconds; null where the worker was lost. */
@@ -1090,6 +1102,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /** @description The number of the attempt. */
                 attempt: number;
                 /** @description Milliseconds. */
@@ -1440,6 +1456,21 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description What kind of event it is, as the producer said; missing where it said nothing. */
+                eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns, as the producer said; missing where it said nothing. */
+                ownerId?: string;
+                /** @description The event's tags; missing where there are none. */
+                tags?: {
+                    [key: string]: string;
+                };
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
+                /**
+                 * Format: uuid
+                 * @description The event whose payload it sends to another destination; missing where there is none.
+                 */
+                sourceEventId?: string;
             };
         } & {
             /**
@@ -1486,6 +1517,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /**
                  * @description The reason.
                  * @enum {string}
@@ -1537,6 +1572,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /**
                  * Format: date-time
                  * @description When the next attempt is due.
@@ -1959,6 +1998,10 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
                 /** @description Failed attempts since acceptance or the last replay. */
                 retryCount: number;
                 /**
@@ -3163,6 +3206,31 @@ export interface components {
             deliveredAt?: string | null;
             /**
              * Format: uuid
+             * @description The sender through which it was posted; null where it was posted to its destination directly.
+             */
+            senderId?: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it is a delivery of; null where it is none.
+             */
+            messageId?: string | null;
+            /** @description What kind of event it is, as the producer's `X-Event-Type` said; null without one. */
+            eventType?: string | null;
+            /** @description The customer of the tenant's that it concerns, as the producer's `X-Owner-Id` said; null without one. */
+            ownerId?: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags?: {
+                [key: string]: string;
+            } | null;
+            /** @description Whether it is a test event. */
+            test?: boolean;
+            /**
+             * Format: uuid
+             * @description The event whose payload a replay sent to another destination by this one; null where there is none.
+             */
+            sourceEventId?: string | null;
+            /**
+             * Format: uuid
              * @description The event's id, once more under the name that 202 has for it.
              */
             eventId: string;
@@ -3207,6 +3275,31 @@ export interface components {
              * @description When a receiver said yes; null before.
              */
             deliveredAt: string | null;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted; null where it was posted to its destination directly.
+             */
+            senderId: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it is a delivery of; null where it is none.
+             */
+            messageId: string | null;
+            /** @description What kind of event it is, as the producer's `X-Event-Type` said; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns, as the producer's `X-Owner-Id` said; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /** @description Whether it is a test event. */
+            test: boolean;
+            /**
+             * Format: uuid
+             * @description The event whose payload a replay sent to another destination by this one; null where there is none.
+             */
+            sourceEventId: string | null;
         };
         /** @description Events, and how many the filters match. */
         EventPage: {

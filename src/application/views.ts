@@ -73,7 +73,7 @@ export function inviteView(invite: InviteDocument, now: string): InviteView {
 /** An event as the API shows it. */
 export type EventView = Readonly<Schemas["Event"]>;
 
-/** The API's view of a folded event. */
+/** The API's view of a folded event. None is a delivery of a message. */
 export function eventView(webhook: Webhook): EventView {
   return {
     id: webhook.id,
@@ -86,6 +86,13 @@ export function eventView(webhook: Webhook): EventView {
     nextAttemptAt: webhook.nextAttemptAt,
     acceptedAt: webhook.acceptedAt,
     deliveredAt: webhook.deliveredAt,
+    senderId: webhook.senderId,
+    messageId: null,
+    eventType: webhook.eventType,
+    ownerId: webhook.ownerId,
+    tags: webhook.tags,
+    test: webhook.test,
+    sourceEventId: webhook.sourceEventId,
   };
 }
 

@@ -1,7 +1,8 @@
+import type { Classified } from "../domain/event/events.ts";
 import type { Position } from "./event-store.ts";
 
 /** A newly accepted event with all data for its first attempt, so that nothing is read back. */
-export interface FirstAttempt {
+export interface FirstAttempt extends Readonly<Classified> {
   readonly kind: "first";
   readonly destinationId: string;
   readonly tenantId: string;

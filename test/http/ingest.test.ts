@@ -51,6 +51,13 @@ describeOnEngines("ingest", (freshEngines) => {
       nextAttemptAt: acceptedAt,
       acceptedAt,
       deliveredAt: null,
+      senderId: null,
+      messageId: null,
+      eventType: null,
+      ownerId: null,
+      tags: null,
+      test: false,
+      sourceEventId: null,
     });
   });
 

@@ -10,6 +10,8 @@ import { masterKey, readRecord } from "./records.ts";
 
 const root = import.meta.dirname;
 const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+/** Events have these fields since 0.3.0. */
+const addedToEvents = ["senderId", "messageId", "eventType", "ownerId", "tags", "test", "sourceEventId"];
 /** pino's number of the level `warn`. */
 const warnLevel = 40;
 
@@ -64,14 +66,14 @@ function answersAsRecorded(
   it("gives the answers of that release to every GET", async () => {
     for (const { caller, path, ...recorded } of answers) {
       const answer = await ask(relay.url, callers, caller, path);
-      expect(contentOf(answer), `${caller}: GET ${path}`).to.deep.equal(contentOf(recorded));
+      expect(asThen(contentOf(answer)), `${caller}: GET ${path}`).to.deep.equal(contentOf(recorded));
     }
   });
 
   it("gives the old event to a post under an old idempotency key", async () => {
     for (const { answer: recorded, ...post } of posts) {
       const { status, body } = await send(relay.url, post);
-      expect({ status, body }, post.idempotencyKey).to.deep.equal(recorded);
+      expect(asThen({ status, body }), post.idempotencyKey).to.deep.equal(recorded);
     }
     expect(posts.filter(({ answer }) => answer.status === 200)).to.have.length.above(10);
   });
@@ -83,4 +85,13 @@ function answersAsRecorded(
 
 function contentOf({ status, body }: Content): Content {
   return { status, body };
+}
+
+/** The content without the fields that answers got after 0.2.0. */
+function asThen<Value>(value: Value): Value {
+  if (Array.isArray(value)) return (value as unknown[]).map(asThen) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  const added = "currentRetryCount" in value ? addedToEvents : [];
+  const fields = Object.entries(value).filter(([name]) => !added.includes(name));
+  return Object.fromEntries(fields.map(([name, inner]) => [name, asThen<unknown>(inner)])) as Value;
 }

@@ -90,7 +90,12 @@ export const cancel = (reason: "requested" | "destination deleted", seconds: num
 
 /** The facts that a row of commands makes. */
 export function lived(...commands: readonly WebhookCommand[]): WebhookEvent[] {
-  const facts = [accepted];
+  return livedFrom(accepted, ...commands);
+}
+
+/** The same of an event that was accepted by `first`. */
+export function livedFrom(first: WebhookEvent, ...commands: readonly WebhookCommand[]): WebhookEvent[] {
+  const facts = [first];
   for (const command of commands) {
     const decided = decide(folded(webhook, facts), command);
     expect(decided, `${command.type} at ${command.at}`).to.not.be.empty;

@@ -34,9 +34,11 @@ const texts = [
 ] as const;
 
 function firstAttempt(fields: Readonly<Record<string, unknown>>): FirstAttempt | undefined {
-  const { idempotencyKey, revision } = fields;
+  const { idempotencyKey, revision, eventType, test } = fields;
   if (texts.some((name) => typeof fields[name] !== "string")) return undefined;
   if (idempotencyKey !== null && typeof idempotencyKey !== "string") return undefined;
+  if (eventType !== undefined && (typeof eventType !== "string" || eventType === "")) return undefined;
+  if (test !== undefined && test !== true) return undefined;
   // An append at a negative revision cannot be encoded, and would break off the other appends under way.
   if (!Number.isSafeInteger(revision) || (revision as number) < 0) return undefined;
   return fields as unknown as FirstAttempt;

@@ -1,7 +1,7 @@
 import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
 import { eventStatuses, type WebhookEvent } from "../../domain/event/events.ts";
-import type { Webhook } from "../../domain/event/state.ts";
+import { evolve, type Webhook } from "../../domain/event/state.ts";
 import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -136,8 +136,8 @@ export class EventQueries {
     const stream = streams.event(document.id);
     const [first] = await this.#parts.store.readStream(stream, { limit: 1, beginsAt: acceptedIn });
     if (!first || first.unreadable !== undefined) return null;
-    const { eventId, payload } = (first as RecordedEvent<Extract<WebhookEvent, { type: "EventAccepted" }>>).data;
-    return eventId === document.id ? { ...document, payload } : null;
+    const accepted = evolve(undefined, first as RecordedEvent<WebhookEvent>);
+    return accepted?.id === document.id ? { ...eventView(accepted), ...document } : null;
   }
 
   #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {

@@ -1,7 +1,7 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
-import { ownFailures, type Answer, type FailureReason, type WebhookEvent } from "./events.ts";
+import { ownFailures, type Answer, type FailureReason, type Moved, type WebhookEvent } from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
 
@@ -148,7 +148,10 @@ function awaitsOutcome(state: Webhook, attempt: number): boolean {
   return state.open.includes(attempt) || state.lost.includes(attempt);
 }
 
-function moved(state: Webhook, to: Webhook["status"], at: Timestamp) {
-  const { id, tenantId, destinationId, acceptedAt, status } = state;
-  return { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
+function moved(state: Webhook, to: Webhook["status"], at: Timestamp): Moved {
+  const { id, tenantId, destinationId, acceptedAt, status, eventType, test } = state;
+  const fields: Moved = { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
+  if (eventType !== null) fields.eventType = eventType;
+  if (test) fields.test = true;
+  return fields;
 }

@@ -19,11 +19,22 @@ export const eventStatuses = [
 /** One of {@link eventStatuses}, as facts, read models and the API spell it. */
 export type EventStatus = (typeof eventStatuses)[number];
 
+/** The tags of an event: values by name. */
+export type Tags = Readonly<Record<string, string>>;
+
+/** Fields that only facts of some events have, and that every fact of such an event repeats. */
+export interface Classified {
+  /** What kind of event it is; missing where the producer did not say. */
+  eventType?: string;
+  /** Of a test event. */
+  test?: true;
+}
+
 /**
  * Fields that every fact after the first repeats, so that a projection or a counter needs no other fact: the event, its
  * owner, and the statuses before and after the fact (equal if the fact does not change the status).
  */
-export interface Moved {
+export interface Moved extends Classified {
   eventId: string;
   tenantId: string;
   destinationId: string;
@@ -66,7 +77,7 @@ export interface Answer {
 export type WebhookEvent =
   | DomainEvent<
       "EventAccepted",
-      {
+      Classified & {
         eventId: string;
         tenantId: string;
         destinationId: string;
@@ -80,6 +91,12 @@ export type WebhookEvent =
         /** The received body, if a sender's mapping transformed it; null otherwise. */
         original: string | null;
         at: Timestamp;
+        /** The tenant's own name for its customer that the event concerns; missing where the producer did not say. */
+        ownerId?: string;
+        /** Missing where there are none. */
+        tags?: Tags;
+        /** The event whose payload this one sends to another destination; missing where there is none. */
+        sourceEventId?: string;
       }
     >
   | DomainEvent<

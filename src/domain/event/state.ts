@@ -1,5 +1,5 @@
 import type { Timestamp } from "../time.ts";
-import { ownFailures, type EventStatus, type WebhookEvent } from "./events.ts";
+import { ownFailures, type EventStatus, type Tags, type WebhookEvent } from "./events.ts";
 
 /** One accepted webhook event, as its facts tell it. */
 export interface Webhook {
@@ -24,6 +24,14 @@ export interface Webhook {
   readonly nextAttemptAt: Timestamp | null;
   readonly acceptedAt: Timestamp;
   readonly deliveredAt: Timestamp | null;
+  readonly senderId: string | null;
+  readonly eventType: string | null;
+  /** The tenant's own name for its customer that the event concerns. */
+  readonly ownerId: string | null;
+  readonly tags: Tags | null;
+  readonly test: boolean;
+  /** The event whose payload this one sends to another destination. */
+  readonly sourceEventId: string | null;
 }
 
 /** Undefined before the event was accepted, and once its stream is deleted. */
@@ -32,11 +40,13 @@ export type WebhookState = Webhook | undefined;
 /** Folds one fact in. */
 export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
   if (event.type === "EventAccepted") {
-    const { eventId, tenantId, destinationId, payload, idempotencyKey, at } = event.data;
+    const { eventId, tenantId, destinationId, payload, idempotencyKey, at, senderId } = event.data;
+    const { eventType = null, ownerId = null, tags = null, test = false, sourceEventId = null } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
       status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
+      senderId, eventType, ownerId, tags, test, sourceEventId,
     };
   }
   if (!state) return state;

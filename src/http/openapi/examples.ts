@@ -117,6 +117,13 @@ export const event = {
   nextAttemptAt: null,
   acceptedAt: at,
   deliveredAt: later,
+  senderId: null,
+  messageId: null,
+  eventType: "order.paid",
+  ownerId: "customer-42",
+  tags: { order: "4711", region: "eu" },
+  test: false,
+  sourceEventId: null,
 };
 
 /** The same event before that, as ingest and a replay leave it. */
@@ -224,6 +231,9 @@ export const fact = {
     payload: event.payload,
     original: null,
     at,
+    eventType: event.eventType,
+    ownerId: event.ownerId,
+    tags: event.tags,
   },
 };
 

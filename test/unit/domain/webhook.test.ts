@@ -3,8 +3,8 @@ import { decide } from "../../../src/domain/event/decide.ts";
 import { eventStatuses, failureReasons, type WebhookEvent } from "../../../src/domain/event/events.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import {
-  accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, moved, policy,
-  processing, start, stateOf, submission, succeed, succeeded, t, unknown, waitingRetry,
+  accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, livedFrom, moved,
+  policy, processing, start, stateOf, submission, succeed, succeeded, t, unknown, waitingRetry,
 } from "../../support/webhook-history.ts";
 
 describe("webhook event", () => {
@@ -25,7 +25,31 @@ describe("webhook event", () => {
       deliveredAt: null,
       payload: "{}",
       idempotencyKey: "k",
+      senderId: null,
+      eventType: null,
+      ownerId: null,
+      tags: null,
+      test: false,
+      sourceEventId: null,
     });
+  });
+
+  it("keeps what its producer said of it, and repeats its type and that it is a test in every later fact", () => {
+    const said = { ownerId: "customer-42", tags: { order: "7" }, sourceEventId: id(9) };
+    const classified = { eventType: "invoice.paid", test: true as const };
+    const first: WebhookEvent = { type: "EventAccepted", data: { ...submission, ...said, ...classified, at: t(0) } };
+    expect(stateOf([first])).to.deep.include({ ...said, ...classified });
+    const plain = lived(start(0), fail(1, 1), start(6), fail(2, 7), start(400), fail(3, 401));
+    const rows = [
+      [start(0), fail(1, 1), start(6), fail(2, 7), start(400), fail(3, 401), { type: "Replay", at: t(402) } as const],
+      [start(0), succeed(1, 1)],
+      [cancel("requested", 1)],
+    ];
+    for (const commands of rows) {
+      const facts = livedFrom(first, ...commands);
+      for (const { type, data } of facts) expect(data, type).to.include(classified);
+    }
+    for (const { type, data } of plain) expect(data, type).to.not.have.any.keys("eventType", "test");
   });
 
   it("must exist for any other command", () => {

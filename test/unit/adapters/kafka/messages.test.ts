@@ -12,6 +12,8 @@ const anyItem: fc.Arbitrary<WorkItem> = fc.oneof(
     idempotencyKey: fc.option(text), acceptedAt: text, causationId: text, correlationId: text, position: text,
     revision: fc.maxSafeNat(),
   }),
+  fc.record({ eventType: fc.string({ minLength: 1 }), test: fc.constant(true as const) }, { requiredKeys: [] })
+    .map((classified) => firstAttempt("a", classified)),
 );
 
 describe("messages of the work queue", () => {
@@ -41,6 +43,12 @@ describe("messages of the work queue", () => {
     }
     const before = JSON.stringify({ ...whole, revision: -2 });
     expect(decodeItem(Buffer.from(before)), "a revision before the first").to.equal(undefined);
+    for (const [field, values] of [["eventType", ["", 1, null]], ["test", [false, 1, null]]] as const) {
+      for (const value of values) {
+        const odd = JSON.stringify({ ...whole, [field]: value });
+        expect(decodeItem(Buffer.from(odd)), `${field} ${String(value)}`).to.equal(undefined);
+      }
+    }
   });
 
   it("wake the destination of an item that is too large, once the index has reached the item's position", () => {
