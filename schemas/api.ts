@@ -969,7 +969,7 @@ export interface components {
                 eventType?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
-                /** @description Failed attempts since acceptance or the last replay. */
+                /** @description Failed attempts since acceptance or the last replay or resend. */
                 retryCount: number;
                 /**
                  * @description The reason.
@@ -1054,7 +1054,7 @@ export interface components {
                     /** @description Whether the answer was longer than what was kept of it. */
                     truncated: boolean;
                 } | null;
-                /** @description Failed attempts since acceptance or the last replay, this one included. */
+                /** @description Failed attempts since acceptance or the last replay or resend, this one included. */
                 retryCount: number;
             };
         } & {
@@ -1534,7 +1534,7 @@ export interface components {
              */
             type: "EventCancelled";
         };
-        /** @description The event was replayed. */
+        /** @description The event was replayed or resent. */
         EventReplayedFact: components["schemas"]["Fact"] & {
             /**
              * @description Always EventReplayed.
@@ -1576,6 +1576,11 @@ export interface components {
                 eventType?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
+                /**
+                 * @description `replay`: the event was given up; a late success of an earlier attempt settles it, too. `resend`: it was delivered or given up, and is sent once more whatever earlier attempts come to.
+                 * @enum {string}
+                 */
+                mode: "replay" | "resend";
                 /**
                  * Format: date-time
                  * @description When the next attempt is due.
@@ -1960,6 +1965,61 @@ export interface components {
              */
             type: "ReservationRefused";
         };
+        /** @description A person made the planned retry due at once. */
+        RetryBroughtForwardFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always RetryBroughtForward.
+             * @enum {string}
+             */
+            type: "RetryBroughtForward";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The event's id.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: date-time
+                 * @description When the event was accepted.
+                 */
+                acceptedAt: string;
+                /** @description The status that is left. */
+                from: components["schemas"]["EventStatus"];
+                /** @description The status that is entered; the same where none changes. */
+                to: components["schemas"]["EventStatus"];
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
+                /**
+                 * Format: date-time
+                 * @description When the next attempt is due.
+                 */
+                nextAttemptAt: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "RetryBroughtForward";
+        };
         /** @description The next attempt was scheduled. */
         RetryScheduledFact: components["schemas"]["Fact"] & {
             /**
@@ -2002,7 +2062,7 @@ export interface components {
                 eventType?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
-                /** @description Failed attempts since acceptance or the last replay. */
+                /** @description Failed attempts since acceptance or the last replay or resend. */
                 retryCount: number;
                 /**
                  * Format: date-time
@@ -3187,7 +3247,7 @@ export interface components {
             status: components["schemas"]["EventStatus"];
             /** @description The key it was accepted under; null without one. */
             idempotencyKey?: string | null;
-            /** @description Failed attempts since acceptance or the last replay. */
+            /** @description Failed attempts since acceptance or the last replay or resend. */
             currentRetryCount?: number;
             /**
              * Format: date-time
@@ -3258,7 +3318,7 @@ export interface components {
             status: components["schemas"]["EventStatus"];
             /** @description The key it was accepted under; null without one. */
             idempotencyKey: string | null;
-            /** @description Failed attempts since acceptance or the last replay. */
+            /** @description Failed attempts since acceptance or the last replay or resend. */
             currentRetryCount: number;
             /**
              * Format: date-time
@@ -3356,7 +3416,7 @@ export interface components {
             subject?: components["schemas"]["Subject"];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. */
@@ -5986,6 +6046,112 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resendEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event, waiting for its next attempt. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            /** @description The event is neither in Succeeded nor in CriticalFailure. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the event belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            /** @description Its destination was deleted. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    retryEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event, due now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            /** @description The event is not in WaitingRetry. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the event belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };

@@ -1,7 +1,7 @@
 import { isWaiting } from "../../src/domain/event/decide.ts";
 import type { Moved } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
-import { add, create, remove, type Collection, type Projection } from "../projection.ts";
+import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
 
 /** An event that waits for its next attempt to be due. One that is Pending is due at once: `events` has those. */
 export type WaitingDocument = {
@@ -90,6 +90,7 @@ export const dueProjection: Projection = {
       create(waiting, { eventId, destinationId, dueAt }),
       add(backlogCounter, 1),
     ],
+    RetryBroughtForward: ({ eventId, nextAttemptAt: dueAt }) => [set(waiting, eventId, { dueAt })],
     EventReplayed: () => [add(backlogCounter, 1)],
     EventCancelled: leave,
   },

@@ -11,7 +11,7 @@ export type EventDocument = {
   readonly destinationUrlId: string;
   readonly status: EventStatus;
   readonly idempotencyKey: string | null;
-  /** Failed attempts since acceptance or the last replay. */
+  /** Failed attempts since acceptance or the last replay or resend. */
   readonly currentRetryCount: number;
   /** The due time of the next attempt; during an attempt, the attempt's own; null if no attempt is to come. */
   readonly nextAttemptAt: string | null;

@@ -49,6 +49,7 @@ export const eventsProjection: Projection = {
       set(events, fact.eventId, { status: fact.to, nextAttemptAt: fact.nextAttemptAt }),
       ...moved(fact),
     ],
+    RetryBroughtForward: ({ eventId, nextAttemptAt }) => [set(events, eventId, { nextAttemptAt })],
     DeliveryExhausted: finished,
     EventReplayed: (fact) => {
       const fields = { status: fact.to, currentRetryCount: 0, nextAttemptAt: fact.nextAttemptAt };

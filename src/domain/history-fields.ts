@@ -100,6 +100,7 @@ export const histories = {
     DeliverySucceeded: "all",
     DeliveryFailed: "all",
     RetryScheduled: "all",
+    RetryBroughtForward: "all",
     DeliveryExhausted: "all",
     EventReplayed: "all",
     EventCancelled: "all",

@@ -36,9 +36,9 @@ export type LoginResult = (typeof loginResults)[number];
 export interface Metrics {
   /** An event was accepted, durably. */
   accepted(): void;
-  /** An accepted or replayed event finished. */
+  /** An accepted, replayed or resent event finished. */
   finished(status: FinishedStatus): void;
-  /** An event that was given up was replayed. */
+  /** A finished event was replayed or resent. */
   replayed(): void;
   /** An ingest request was answered with this status, `seconds` after it came. */
   ingest(status: number, seconds: number): void;

@@ -10,8 +10,8 @@ const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
 /** The facts that call for work, see {@link workOf}, and the fact that an attempt has begun. */
 const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
-  "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationRateLimitChanged", "DestinationDeleted",
-  "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
+  "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
+  "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
 ];
 
 interface ForwarderParts {
@@ -86,6 +86,7 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
       return [{ kind: "first", ...accepted, ...classified, causationId, correlationId, position, revision }];
     }
     case "EventReplayed":
+    case "RetryBroughtForward":
     case "DestinationActivated":
     case "DestinationRateLimitChanged":
     case "DestinationDeleted":

@@ -176,12 +176,12 @@ const stories: Readonly<Record<string, Provoke>> = {
 
   "replayEvent 400": async (stage, described) =>
     ask(stage, described, { params: { id: await acceptedEvent(stage) } }),
-  "replayEvent 422": async (stage, described) => {
-    const ingest = await openIngest(stage.one.owner.client, stage.one.tenantId);
-    const id = await givenUpEvent(stage, ingest);
-    await stage.one.owner.client.delete(`/api/v1/destinations/${ingest.destinationId}`);
-    return ask(stage, described, { params: { id } });
-  },
+  "replayEvent 422": askOfDeleted,
+  "resendEvent 400": async (stage, described) =>
+    ask(stage, described, { params: { id: await acceptedEvent(stage) } }),
+  "resendEvent 422": askOfDeleted,
+  "retryEvent 400": async (stage, described) =>
+    ask(stage, described, { params: { id: await acceptedEvent(stage) } }),
   "cancelEvent 400": async (stage, described) => {
     const id = await acceptedEvent(stage);
     await new Deliveries(stage.api.world).succeed(id);
@@ -191,6 +191,14 @@ const stories: Readonly<Record<string, Provoke>> = {
   "getReadiness 503": (_stage, described) =>
     onStage({ unreadyBecause: "no answer from MongoDB" }, (stage) => ask(stage, described, {})),
 };
+
+/** Asks about an event that was given up, and whose destination was deleted. */
+async function askOfDeleted(stage: Stage, described: Described): Promise<HttpAnswer> {
+  const ingest = await openIngest(stage.one.owner.client, stage.one.tenantId);
+  const id = await givenUpEvent(stage, ingest);
+  await stage.one.owner.client.delete(`/api/v1/destinations/${ingest.destinationId}`);
+  return ask(stage, described, { params: { id } });
+}
 
 /** Calls a process of the cloud offering in which every challenge fails. */
 async function guarded(

@@ -45,6 +45,13 @@ export async function givenUpEvent(scene: Scene, to = scene.ingest): Promise<str
   return id;
 }
 
+/** An event that waits for its first retry. */
+async function retriedEvent(scene: Scene): Promise<string> {
+  const id = await acceptedEvent(scene);
+  await new Deliveries(scene.api.world).fail(id, 2);
+  return id;
+}
+
 /** An invite to the first tenant. */
 export async function freshInvite({ one }: Scene): Promise<{ readonly id: string; readonly inviteToken: string }> {
   return one.owner.client.api.createInvite({ email: freshEmail(), role: roleCodes.developer });
@@ -134,6 +141,8 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   listEventHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   replayEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  resendEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  retryEvent: async (scene) => ({ params: { id: await retriedEvent(scene) } }),
   replayEvents: async (scene) => {
     await givenUpEvent(scene);
     return { json: {} };

@@ -84,8 +84,8 @@ const grown: readonly Change[] = [
   },
   {
     file: "src/domain/event/decide.ts",
-    from: "\"Pending\", command.at), nextAttemptAt: command.at } }]",
-    to: "\"Pending\", command.at), nextAttemptAt: command.at } }, annotated(state, \"Pending\", command.at)]",
+    from: "\"Pending\", at), mode, nextAttemptAt: at } }]",
+    to: "\"Pending\", at), mode, nextAttemptAt: at } }, annotated(state, \"Pending\", at)]",
   },
   {
     file: "src/domain/event/decide.ts",
@@ -113,8 +113,8 @@ function moved(state: Webhook,`,
   },
   {
     file: "src/http/openapi/facts/words.ts",
-    from: "EventReplayed: \"The event was replayed.\",",
-    to: "EventReplayed: \"The event was replayed.\", EventAnnotated: \"A person changed the event.\",",
+    from: "EventReplayed: \"The event was replayed or resent.\",",
+    to: "EventReplayed: \"The event was replayed or resent.\", EventAnnotated: \"A person changed the event.\",",
   },
   {
     file: "src/adapters/event-codec/catalogue.ts",

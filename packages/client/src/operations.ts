@@ -317,6 +317,18 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  resendEvent: {
+    method: "POST",
+    path: "/api/v1/events/{id}/resend",
+    credential: "token",
+    parameters: true,
+  },
+  retryEvent: {
+    method: "POST",
+    path: "/api/v1/events/{id}/retry",
+    credential: "token",
+    parameters: true,
+  },
   cancelEvent: {
     method: "POST",
     path: "/api/v1/events/{id}/cancel",

@@ -44,7 +44,8 @@ export class PrometheusMetrics implements Metrics {
     labelNames: ["status"], registers: [this.#registry],
   });
   readonly #replayed = new Counter({
-    name: "relay_events_replayed_total", help: "Events given up that went back to work", registers: [this.#registry],
+    name: "relay_events_replayed_total", help: "Finished events that went back to work: replayed or resent",
+    registers: [this.#registry],
   });
   readonly #ingest = new Histogram({
     name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request",

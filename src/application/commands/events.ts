@@ -1,4 +1,4 @@
-import { decide } from "../../domain/event/decide.ts";
+import { decide, type WebhookCommand } from "../../domain/event/decide.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -36,9 +36,34 @@ export class EventCommands {
   }
 
   /** Puts an event that was given up back to work. Throws a Refusal (not-found, forbidden, invalid, rejected). */
-  async replay(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
-    const command = { type: "Replay", at: timestampNow(this.#parts.clock) } as const;
-    const view = await this.#change(caller, id, origin, "replay events", async (event) => {
+  replay(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
+    return this.#putBack(caller, id, origin, { type: "Replay", to: "replay events" }, makeRoom);
+  }
+
+  /** Sends an event that is delivered or given up once more. Throws as {@link replay} does. */
+  resend(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
+    return this.#putBack(caller, id, origin, { type: "Resend", to: "resend events" }, makeRoom);
+  }
+
+  /** Makes an event's planned retry due at once. Throws a Refusal (not-found, forbidden, invalid). */
+  async retry(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
+    const command = { type: "BringForward", at: timestampNow(this.#parts.clock) } as const;
+    return this.#decide(caller, id, origin, command, "retry events", makeRoom);
+  }
+
+  /** Cancels an event that waits for an attempt, for good. Throws a Refusal (not-found, forbidden, invalid). */
+  async cancel(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
+    const command = { type: "Cancel", reason: "requested", at: timestampNow(this.#parts.clock) } as const;
+    return this.#decide(caller, id, origin, command, "cancel events", makeRoom);
+  }
+
+  async #putBack(
+    caller: Caller, id: string, origin: Origin,
+    { type, to }: { readonly type: "Replay" | "Resend"; readonly to: string },
+    makeRoom?: MakeRoom,
+  ): Promise<EventView> {
+    const command = { type, at: timestampNow(this.#parts.clock) };
+    const view = await this.#change(caller, id, origin, to, async (event) => {
       const facts = decide(event, command);
       await this.#requireDestination(event);
       await makeRoom?.(eventView(event));
@@ -48,10 +73,10 @@ export class EventCommands {
     return view;
   }
 
-  /** Cancels an event that waits for an attempt, for good. Throws a Refusal (not-found, forbidden, invalid). */
-  async cancel(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
-    const command = { type: "Cancel", reason: "requested", at: timestampNow(this.#parts.clock) } as const;
-    return this.#change(caller, id, origin, "cancel events", async (event) => {
+  #decide(
+    caller: Caller, id: string, origin: Origin, command: WebhookCommand, to: string, makeRoom?: MakeRoom,
+  ): Promise<EventView> {
+    return this.#change(caller, id, origin, to, async (event) => {
       const facts = decide(event, command);
       await makeRoom?.(eventView(event));
       return facts;

@@ -19,7 +19,7 @@ export interface DestinationBacklog {
   readonly waiting: number;
   /**
    * When the first of them became, or becomes, due; null if all of them went on meanwhile. Of those that are Pending
-   * the one accepted first counts, due since its last replay if there was one.
+   * the one accepted first counts, due since its last replay or resend if there was one.
    */
   readonly oldestDueAt: string | null;
 }

@@ -87,8 +87,8 @@ export class DueIndex {
 
   /**
    * The due time of the oldest work that is due by `now` (ms), or null. Of a destination's Pending events the one
-   * accepted first counts, due since its last replay if there was one. Leaves out unreadable events and destinations
-   * that are Inactive or Suspended.
+   * accepted first counts, due since its last replay or resend if there was one. Leaves out unreadable events and
+   * destinations that are Inactive or Suspended.
    */
   async longestDue(now: number): Promise<string | null> {
     const times = await ofEach(await this.destinationsWithWorkDue(now), (place) => this.#dueSince(place, now));

@@ -3,7 +3,7 @@ import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
-import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
+import { evolve, isLate, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import type { Timestamp } from "../../domain/time.ts";
@@ -55,7 +55,7 @@ export interface Ended extends AppendOptions {
 
 /** The result of writing an outcome into its event's stream. */
 interface Written extends Recorded {
-  /** Whether the attempt had been given up. */
+  /** Whether the attempt had been given up, or its event resent. */
   readonly late: boolean;
   /** The facts of the outcome that this origin wrote, as far as is known. */
   readonly facts: readonly WebhookEvent[];
@@ -208,11 +208,6 @@ export class Recording {
   }
 }
 
-/** Whether the attempt was given up before. */
-function isLate(state: WebhookState, attempt: number): boolean {
-  return !state?.open.includes(attempt);
-}
-
 /**
  * Whether an earlier try wrote an attempt's newest outcome, whether it was late, and which of its facts are of its
  * origin.
@@ -224,12 +219,13 @@ function writtenBefore(
     (type === "DeliverySucceeded" || type === "DeliveryFailed") && data.attempt === attempt);
   const start = Math.max(0, at);
   const earlier = facts.slice(0, start);
-  const late = isLate(earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined), attempt);
+  const before = earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined);
   const isOwn = ({ metadata: by }: LoadedWebhook["facts"][number]) =>
     by.causationId === causationId && isDeepStrictEqual(by.actor, actor);
   const outcome = facts[at];
   return {
-    isOwn: again && outcome !== undefined && isOwn(outcome), late,
+    isOwn: again && outcome !== undefined && isOwn(outcome),
+    late: before === undefined || isLate(before, attempt),
     facts: facts.slice(start).filter(isOwn),
   };
 }

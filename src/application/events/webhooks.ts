@@ -202,6 +202,7 @@ export async function changeShown(
     const { state, revision } = await loadShown(parts, asker, eventId);
     if (!state) return null;
     const facts = await decide(state);
+    if (facts.length === 0) return { event: state, facts };
     try {
       await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts.ids));
       // A purge that came in between took the event as it was before, if it was finished.

@@ -63,8 +63,8 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 /** Commands to a circuit; `at` is when, by the caller's clock. */
 export type CircuitCommand =
   /**
-   * An attempt succeeded or failed; `late` after it had been given up as "outcome unknown". `maxTrys` and `timerS` are
-   * the tenant's.
+   * An attempt succeeded or failed; `late` after it had been given up as "outcome unknown", or its event resent.
+   * `maxTrys` and `timerS` are the tenant's.
    */
   | {
       readonly type: "Record";

@@ -44,7 +44,12 @@ export type WebhookCommand =
       readonly random: number;
       readonly at: Timestamp;
     }
+  /** Puts an event that was given up back to work. */
   | { readonly type: "Replay"; readonly at: Timestamp }
+  /** Sends an event once more that was delivered or given up. */
+  | { readonly type: "Resend"; readonly at: Timestamp }
+  /** Makes the planned retry due at once. */
+  | { readonly type: "BringForward"; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
 /** An event that had so many attempts is not replayed again: each look at it reads them all, with the answers. */
@@ -65,13 +70,14 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
     case "Fail":
       return fail(state, command);
     case "Replay":
-      if (state.status !== "CriticalFailure") {
-        refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+      return replay(state, command.at);
+    case "Resend":
+      if (state.status !== "Succeeded" && state.status !== "CriticalFailure") {
+        refuse("invalid", `the event is ${state.status}; only one in Succeeded or CriticalFailure can be resent`);
       }
-      if (state.attempts >= replayLimit) {
-        refuse("rejected", `the event had ${state.attempts} attempts; from ${replayLimit} on it cannot be replayed`);
-      }
-      return [{ type: "EventReplayed", data: { ...moved(state, "Pending", command.at), nextAttemptAt: command.at } }];
+      return backToWork(state, "resend", command.at);
+    case "BringForward":
+      return bringForward(state, command.at);
     case "Cancel":
       if (!isWaiting(state)) {
         if (command.reason === "destination deleted") return [];
@@ -98,11 +104,37 @@ function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "
   ];
 }
 
-/** A late success counts in every status of the event; only a cancelled one stays Cancelled. */
+function replay(state: Webhook, at: Timestamp): WebhookEvent[] {
+  if (state.status !== "CriticalFailure") {
+    refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+  }
+  if (state.attempts >= replayLimit) {
+    refuse("rejected", `the event had ${state.attempts} attempts; from ${replayLimit} on it cannot be replayed`);
+  }
+  return backToWork(state, "replay", at);
+}
+
+function backToWork(state: Webhook, mode: "replay" | "resend", at: Timestamp): WebhookEvent[] {
+  return [{ type: "EventReplayed", data: { ...moved(state, "Pending", at), mode, nextAttemptAt: at } }];
+}
+
+/** A retry that is due already keeps its time, and so its place among the others. */
+function bringForward(state: Webhook, at: Timestamp): WebhookEvent[] {
+  const { status, nextAttemptAt: planned } = state;
+  if (status !== "WaitingRetry") refuse("invalid", `the event is ${status}; only one in WaitingRetry can be retried`);
+  if (planned !== null && planned <= at) return [];
+  return [{ type: "RetryBroughtForward", data: { ...moved(state, status, at), nextAttemptAt: at } }];
+}
+
+/**
+ * A late success counts in every status of the event; only a cancelled one stays Cancelled, and one that was resent
+ * after that attempt stays as it is.
+ */
 function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succeed" }>): WebhookEvent[] {
   const { attempt, durationMs, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];
-  const to = state.status === "Cancelled" ? "Cancelled" : "Succeeded";
+  const settles = state.status !== "Cancelled" && attempt > state.resentAfter;
+  const to = settles ? "Succeeded" : state.status;
   const outcome = { attempt, durationMs, requestHeaders, answer };
   return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), ...outcome } }];
 }

@@ -130,11 +130,17 @@ export type WebhookEvent =
         error: string;
         requestHeaders: Readonly<Record<string, string>> | null;
         answer: Answer | null;
-        /** Failed attempts since acceptance or the last replay, this one included. */
+        /** Failed attempts since acceptance or the last replay or resend, this one included. */
         retryCount: number;
       }
     >
   | DomainEvent<"RetryScheduled", Moved & { retryCount: number; nextAttemptAt: Timestamp }>
   | DomainEvent<"DeliveryExhausted", Moved & { retryCount: number; reason: "max attempts" | "gone" }>
-  | DomainEvent<"EventReplayed", Moved & { nextAttemptAt: Timestamp }>
+  /**
+   * The event is put back to work. `replay`: it was given up, and any success settles it, a late one too. `resend`: it
+   * was finished, and is sent once more: outcomes of earlier attempts settle it no more.
+   */
+  | DomainEvent<"EventReplayed", Moved & { mode: "replay" | "resend"; nextAttemptAt: Timestamp }>
+  /** The next attempt is due earlier than the schedule says. */
+  | DomainEvent<"RetryBroughtForward", Moved & { nextAttemptAt: Timestamp }>
   | DomainEvent<"EventCancelled", Moved & { reason: "requested" | "destination deleted" }>;

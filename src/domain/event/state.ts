@@ -10,12 +10,14 @@ export interface Webhook {
   readonly payload: string;
   readonly idempotencyKey: string | null;
   readonly status: EventStatus;
-  /** Failed attempts since acceptance or the last replay. */
+  /** Failed attempts since acceptance or the last replay or resend. */
   readonly retryCount: number;
   /** Of these, how many of the newest in a row were the relay's own fault. */
   readonly ownFailures: number;
   /** The number of the newest attempt; never restarts. */
   readonly attempts: number;
+  /** The number of the newest attempt before the last resend: outcomes up to it settle the event no more; 0 without. */
+  readonly resentAfter: number;
   /** Attempts started whose outcome is not recorded. */
   readonly open: readonly number[];
   /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
@@ -44,7 +46,7 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     const { eventType = null, ownerId = null, tags = null, test = false, sourceEventId = null } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
-      status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, open: [], lost: [],
+      status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, resentAfter: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
       senderId, eventType, ownerId, tags, test, sourceEventId,
     };
@@ -69,13 +71,22 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
       return { ...settled, status, retryCount, lost, ownFailures: ownFailures.has(reason) ? state.ownFailures + 1 : 0 };
     }
     case "RetryScheduled":
+    case "RetryBroughtForward":
       return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
-    case "EventReplayed":
-      return { ...state, status, retryCount: 0, ownFailures: 0, nextAttemptAt: event.data.nextAttemptAt };
+    case "EventReplayed": {
+      const { mode, nextAttemptAt } = event.data;
+      const resentAfter = mode === "resend" ? state.attempts : state.resentAfter;
+      return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt };
+    }
     case "DeliveryExhausted":
     case "EventCancelled":
       return { ...state, status, nextAttemptAt: null };
   }
+}
+
+/** Whether an attempt was given up before, or made before the last resend: another may be under way since. */
+export function isLate(state: Pick<Webhook, "open" | "resentAfter">, attempt: number): boolean {
+  return !state.open.includes(attempt) || attempt <= state.resentAfter;
 }
 
 function settle(state: Webhook, attempt: number): Webhook {

@@ -36,6 +36,14 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await commands.events.replay(call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
+    signedIn(write, "POST", "/api/v1/events/:id/resend", async (call) => ({
+      status: 200,
+      body: await commands.events.resend(call.caller, pathId(call), call.origin, call.holdAnswer),
+    })),
+    signedIn(write, "POST", "/api/v1/events/:id/retry", async (call) => ({
+      status: 200,
+      body: await commands.events.retry(call.caller, pathId(call), call.origin, call.holdAnswer),
+    })),
     signedIn(write, "POST", "/api/v1/events/:id/cancel", async (call) => ({
       status: 200,
       body: await commands.events.cancel(call.caller, pathId(call), call.origin, call.holdAnswer),

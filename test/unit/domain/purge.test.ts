@@ -69,20 +69,26 @@ describe("an event that a purge took", () => {
   });
   const replayed = (n: number): Placed => ({
     type: "EventReplayed",
-    data: { ...moved, from: "CriticalFailure", to: "Pending", nextAttemptAt: at },
+    data: { ...moved, from: "CriticalFailure", to: "Pending", mode: "replay", nextAttemptAt: at },
+    position: position(n),
+  });
+  const succeeded = (n: number, from: EventStatus = "Processing", to: EventStatus = "Succeeded"): Placed => ({
+    type: "DeliverySucceeded",
+    data: {
+      ...moved, from, to, attempt: 1, durationMs: 1, requestHeaders: {},
+      answer: { statusCode: 204, headers: {}, body: "", truncated: false },
+    },
+    position: position(n),
+  });
+  const resent = (n: number): Placed => ({
+    type: "EventReplayed",
+    data: { ...moved, from: "Succeeded", to: "Pending", mode: "resend", nextAttemptAt: at },
     position: position(n),
   });
   const purge = (n: number, filter: Partial<PurgeFilter> = {}, upTo = n): Purge => ({
     ...all, ...filter, id: purgeId, position: position(n), upTo: position(upTo),
   });
-  const lateSuccess = (n: number): Placed => ({
-    type: "DeliverySucceeded",
-    data: {
-      ...moved, from: "CriticalFailure", to: "Succeeded", attempt: 1, durationMs: 1, requestHeaders: {},
-      answer: { statusCode: 204, headers: {}, body: "", truncated: false },
-    },
-    position: position(n),
-  });
+  const lateSuccess = (n: number) => succeeded(n, "CriticalFailure");
 
   it("had finished before the purge", () => {
     expect(isPurged([purge(9)], [accepted(1), cancelled(2)])).to.equal(true);
@@ -105,9 +111,19 @@ describe("an event that a purge took", () => {
   });
 
   it("may have a late outcome that changed nothing", () => {
-    const { data, position: place, type } = lateSuccess(3);
-    const unmoved = { type, data: { ...data, from: "Cancelled", to: "Cancelled" }, position: place } as Placed;
+    const unmoved = succeeded(3, "Cancelled", "Cancelled");
     expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(2), unmoved])).to.equal(true);
+  });
+
+  it("was not resent before the purge, though an attempt of before the resend succeeds late", () => {
+    const again = [accepted(1), succeeded(2), resent(3)];
+    for (const facts of [again, [...again, succeeded(4, "Pending", "Pending")]]) {
+      for (const upTo of [2, 3, 4, 9]) expect(isPurged([purge(9, {}, upTo)], facts), `${upTo}`).to.equal(false);
+    }
+    const done = [...again, succeeded(4)];
+    expect(isPurged([purge(9)], done), "it finished again").to.equal(true);
+    expect(isPurged([purge(9, {}, 3)], done), "it finished again after the count").to.equal(false);
+    expect(isPurged([purge(3, {}, 2)], again.slice(0, 2).concat(resent(4))), "resent after the purge").to.equal(true);
   });
 
   it("stays taken after any later facts", () => {

@@ -14,7 +14,7 @@ const ids = { eventId: "e", tenantId: "t", destinationId: "d" };
 
 /** A step, and the time that passes before it. `back` counts attempts back from the newest. */
 type Step = { readonly afterMs: number } & (
-  | { readonly do: "start" | "replay" | "cancel" | "delete" }
+  | { readonly do: "start" | "replay" | "resend" | "retry" | "cancel" | "delete" }
   | { readonly do: "succeed"; readonly back: number }
   | { readonly do: "fail"; readonly back: number; readonly lost: boolean; readonly gone: boolean }
 );
@@ -25,7 +25,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc
     .tuple(
       fc.constantFrom(60_000, waitMs, waitMs - 1, 1, 0),
-      // Weighted so that histories are long: late outcomes and replays are the difficult cases.
+      // Weighted so that histories are long: late outcomes, replays and resends are the difficult cases.
       fc.oneof(
         { weight: 20, arbitrary: fc.record({ do: fc.constant("start" as const) }) },
         { weight: 2, arbitrary: fc.record({ do: fc.constant("succeed" as const), back }) },
@@ -33,7 +33,8 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
           weight: 20,
           arbitrary: fc.record({ do: fc.constant("fail" as const), back, lost: fc.boolean(), gone: seldom }),
         },
-        { weight: 8, arbitrary: fc.record({ do: fc.constant("replay" as const) }) },
+        { weight: 8, arbitrary: fc.record({ do: fc.constantFrom("replay" as const, "resend" as const) }) },
+        { weight: 2, arbitrary: fc.record({ do: fc.constant("retry" as const) }) },
         { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "delete" as const) }) },
       ),
     )
@@ -50,6 +51,9 @@ interface Model {
   failures: number;
   /** Whether the newest failure was a lost worker's. */
   wasLost: boolean;
+  /** How many attempts there were at the last resend. */
+  resentAfter: number;
+  deliveredAt: number | null;
   deleted: boolean;
 }
 
@@ -68,8 +72,19 @@ function expected(model: Model, step: Step, now: number): readonly string[] | "r
         go("Processing");
       }
       return moves;
+    case "retry":
+      if (model.status !== "WaitingRetry") return "refused";
+      if (now < model.due) {
+        model.due = now;
+        go("WaitingRetry");
+      }
+      return moves;
     case "replay":
-      if (model.status !== "CriticalFailure") return "refused";
+    case "resend":
+      if (!(step.do === "replay" ? ["CriticalFailure"] : ["CriticalFailure", "Succeeded"]).includes(model.status)) {
+        return "refused";
+      }
+      if (step.do === "resend") model.resentAfter = model.attempts.length;
       model.failures = 0;
       model.wasLost = false;
       model.due = now;
@@ -86,8 +101,13 @@ function expected(model: Model, step: Step, now: number): readonly string[] | "r
     case "succeed": {
       const known = model.attempts.at(-1 - step.back);
       if (step.back < 0 || known === undefined || known === "over") return moves;
-      model.attempts[model.attempts.length - 1 - step.back] = "over";
-      go(model.status === "Cancelled" ? "Cancelled" : "Succeeded");
+      const at = model.attempts.length - 1 - step.back;
+      model.attempts[at] = "over";
+      if (model.status === "Cancelled" || at < model.resentAfter) go(model.status);
+      else {
+        if (model.status !== "Succeeded") model.deliveredAt = now;
+        go("Succeeded");
+      }
       return moves;
     }
     case "fail": {
@@ -133,6 +153,10 @@ function command(step: Step, state: Webhook, model: Model, at: string): WebhookC
       };
     case "replay":
       return { type: "Replay", at };
+    case "resend":
+      return { type: "Resend", at };
+    case "retry":
+      return { type: "BringForward", at };
     case "cancel":
       return { type: "Cancel", reason: "requested", at };
     case "delete":
@@ -180,13 +204,17 @@ const specified = new Set([
   "Pending>Cancelled",
   "WaitingRetry>Cancelled",
   "CriticalFailure>Pending",
+  "Succeeded>Pending",
   "Pending>Succeeded",
   "WaitingRetry>Succeeded",
   "CriticalFailure>Succeeded",
 ]);
 
-/** The rarest history: an attempt was given up as lost, perhaps the event replayed, and the attempt had succeeded. */
-function lateSuccess(...between: readonly "replay"[]): readonly Step[] {
+/**
+ * The rarest history: an attempt was given up as lost, perhaps the event replayed or resent, and the attempt had
+ * succeeded.
+ */
+function lateSuccess(...between: readonly ("replay" | "resend")[]): readonly Step[] {
   const failing = Array.from({ length: maxTrys }, (): readonly Step[] => [
     { afterMs: 60_000, do: "start" },
     { afterMs: 1, do: "fail", back: 0, lost: true, gone: false },
@@ -212,7 +240,10 @@ describe("webhook event, against a model", () => {
         };
         const [accepted] = decide(undefined, { type: "Accept", event: submission, at: timestamp(now) });
         let state = accepted && evolve(undefined, accepted);
-        const model: Model = { status: "Pending", due: now, attempts: [], failures: 0, wasLost: false, deleted: false };
+        const model: Model = {
+          status: "Pending", due: now, attempts: [], failures: 0, wasLost: false, resentAfter: 0, deliveredAt: null,
+          deleted: false,
+        };
         const started: number[] = [];
         for (const step of rows) {
           now += step.afterMs;
@@ -240,11 +271,11 @@ describe("webhook event, against a model", () => {
             open: model.attempts.flatMap((known, index) => (known === "under way" ? [index + 1] : [])),
           });
           expect(state?.nextAttemptAt === null).to.equal(over);
-          expect((state?.deliveredAt ?? null) !== null).to.equal(model.status === "Succeeded");
+          expect(state?.deliveredAt).to.equal(model.deliveredAt === null ? null : timestamp(model.deliveredAt));
         }
         expect(started, "numbers never restart").to.deep.equal(started.map((_, index) => index + 1));
       }),
-      { numRuns: sized(1500, 10_000), examples: [[lateSuccess("replay")], [lateSuccess()]] },
+      { numRuns: sized(1500, 10_000), examples: [[lateSuccess("replay")], [lateSuccess("resend")], [lateSuccess()]] },
     );
     expect([...seen].sort(), "every specified move was met, and no other").to.deep.equal([...specified].sort());
   });

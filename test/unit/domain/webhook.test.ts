@@ -58,6 +58,8 @@ describe("webhook event", () => {
       succeed(1, 1),
       fail(1, 1),
       { type: "Replay", at: t(1) } as const,
+      { type: "Resend", at: t(1) } as const,
+      { type: "BringForward", at: t(1) } as const,
       cancel("requested", 1),
     ]) {
       given([]).when(command).refused("not-found", "event");
@@ -269,7 +271,7 @@ describe("webhook event", () => {
       const spec = given(exhausted).when({ type: "Replay", at: t(500) });
       spec.gives({
         type: "EventReplayed",
-        data: { ...moved("CriticalFailure", "Pending", 500), nextAttemptAt: t(500) },
+        data: { ...moved("CriticalFailure", "Pending", 500), mode: "replay", nextAttemptAt: t(500) },
       });
       expect(spec.state()).to.deep.include({ status: "Pending", retryCount: 0, nextAttemptAt: t(500), attempts: 3 });
       const replayed = [...exhausted, ...decide(stateOf(exhausted), { type: "Replay", at: t(500) })];

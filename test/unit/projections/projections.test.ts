@@ -157,7 +157,7 @@ const exhausted: WebhookEvent = {
 };
 const replayed: WebhookEvent = {
   type: "EventReplayed",
-  data: { ...moved("CriticalFailure", "Pending", 9), nextAttemptAt: at(9) },
+  data: { ...moved("CriticalFailure", "Pending", 9), mode: "replay", nextAttemptAt: at(9) },
 };
 const cancelled = (from: EventStatus): WebhookEvent => ({
   type: "EventCancelled",

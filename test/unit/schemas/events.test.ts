@@ -88,7 +88,7 @@ const kinds: Kinds = {
     sourceEventId: "optional string",
   },
   EventCancelled: { ...moved, reason: s },
-  EventReplayed: { ...moved, nextAttemptAt: s },
+  EventReplayed: { ...moved, mode: s, nextAttemptAt: s },
   EventsPurged: {
     purgeId: s,
     tenantId: s,
@@ -116,6 +116,7 @@ const kinds: Kinds = {
     replayId: s, tenantId: s, destinationId: "string?", from: "string?", to: "string?", matched: n, at: s,
   },
   ReservationRefused: { reservation: s, at: s },
+  RetryBroughtForward: { ...moved, nextAttemptAt: s },
   RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s },
   SenderActivated: sender,
   SenderCreated: { ...sender, name: s, destinationId: s, mapping: "object?", ingestTokenHash: s },

@@ -131,6 +131,25 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([`wake ${destinationId}`, after]);
   });
 
+  it("wakes the destination of an event that is resent, or whose retry is brought forward", async () => {
+    const forwarder = await open();
+    const ids = { eventId: randomUUID(), tenantId: randomUUID(), acceptedAt: at, at, nextAttemptAt: at };
+    const [resent, retried] = [randomUUID(), randomUUID()];
+    for (const event of [
+      {
+        type: "EventReplayed",
+        data: { ...ids, destinationId: resent, from: "Succeeded", to: "Pending", mode: "resend" },
+      },
+      {
+        type: "RetryBroughtForward",
+        data: { ...ids, destinationId: retried, from: "WaitingRetry", to: "WaitingRetry" },
+      },
+    ]) await log.append(streams.event(randomUUID()), noStream, [{ id: randomUUID(), event, metadata }]);
+    await all(2);
+    await forwarder.stop();
+    expect(published).to.deep.equal([`wake ${resent}`, `wake ${retried}`]);
+  });
+
   it("skips unreadable entries, and goes on", async () => {
     let first: string | undefined;
     const subscribe = log.subscribe.bind(log);

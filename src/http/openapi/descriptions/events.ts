@@ -85,6 +85,51 @@ export const eventDescriptions: Descriptions = {
       ),
     },
   },
+  "POST /api/v1/events/:id/resend": {
+    id: "resendEvent",
+    tag,
+    summary: "Resend an event",
+    description:
+      "Developer or above. Only from Succeeded or CriticalFailure. The event is sent once more with the same " +
+      "`webhook-id`, though its receiver may have it. Attempt numbers continue, `currentRetryCount` starts at 0 " +
+      "again, and `deliveredAt` keeps the last success until the next one. An attempt of before the resend settles " +
+      "the event no more, if its outcome comes late. If the destination is Suspended or Inactive the event is held.",
+    parameters: { id },
+    answers: {
+      200: json(
+        "event", "The event, waiting for its next attempt.", { ...waitingEvent, deliveredAt: event.deliveredAt }),
+      400: problem(
+        "The event is neither in Succeeded nor in CriticalFailure.",
+        "the event is Cancelled; only one in Succeeded or CriticalFailure can be resent",
+      ),
+      403: problem(
+        "The caller is a Viewer, or the event belongs to another tenant.",
+        "only Developer or above may resend events", othersEvent,
+      ),
+      422: problem("Its destination was deleted.", "the event's destination was deleted"),
+    },
+  },
+  "POST /api/v1/events/:id/retry": {
+    id: "retryEvent",
+    tag,
+    summary: "Retry a waiting event now",
+    description:
+      "Developer or above. Only from WaitingRetry. The planned retry is due now; `currentRetryCount` stays. An event " +
+      "that is held, since its destination is Suspended or Inactive, stays held, and so it does while the receiver's " +
+      "pause after an answer of 429 lasts. A retry that is due already keeps its `nextAttemptAt`.",
+    parameters: { id },
+    answers: {
+      200: json(
+        "event", "The event, due now.", { ...waitingEvent, status: "WaitingRetry", currentRetryCount: 1 }),
+      400: problem(
+        "The event is not in WaitingRetry.", "the event is Succeeded; only one in WaitingRetry can be retried",
+      ),
+      403: problem(
+        "The caller is a Viewer, or the event belongs to another tenant.",
+        "only Developer or above may retry events", othersEvent,
+      ),
+    },
+  },
   "POST /api/v1/events/:id/cancel": {
     id: "cancelEvent",
     tag,

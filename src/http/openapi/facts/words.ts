@@ -60,7 +60,8 @@ export const meanings: Readonly<Record<FactType, string>> = {
   DeliveryFailed: "An attempt failed.",
   RetryScheduled: "The next attempt was scheduled.",
   DeliveryExhausted: "The event became a CriticalFailure: no further attempt is planned.",
-  EventReplayed: "The event was replayed.",
+  RetryBroughtForward: "A person made the planned retry due at once.",
+  EventReplayed: "The event was replayed or resent.",
   EventCancelled: "The event was cancelled.",
 };
 
@@ -95,7 +96,7 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
   purgeId: "The purge's id.",
   reason: "The reason.",
   replayId: "The replay's id.",
-  retryCount: "Failed attempts since acceptance or the last replay.",
+  retryCount: "Failed attempts since acceptance or the last replay or resend.",
   role: "The user's role.",
   secretFingerprint: "The fingerprint of the webhook secret that signed the attempt.",
   senderId: "The sender's id; null where the event was posted to its destination directly.",
