@@ -2953,6 +2953,16 @@ export interface components {
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["AuditItem"][];
         };
+        /** @description The session of a browser; its token is in the cookie. */
+        BrowserSession: {
+            /** @description The signed-in user. */
+            user: components["schemas"]["User"];
+            /**
+             * Format: date-time
+             * @description When it ends, unless it is renewed.
+             */
+            expiresAt: string;
+        };
         /** @description How many events there were, and how many of them are delivered once more. */
         BulkReplay: {
             /** @description How many events were meant, those of deleted destinations among them. */
@@ -3487,6 +3497,48 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The caller, its tenant and its rights. */
+        Me: {
+            /** @description The caller. */
+            principal: {
+                /**
+                 * @description The kind of caller.
+                 * @enum {string}
+                 */
+                type: "user";
+                /**
+                 * Format: uuid
+                 * @description The id of the user.
+                 */
+                id: string;
+                /** @description The user's email; null only while the user is being deleted. */
+                name: string | null;
+            };
+            /** @description The caller's tenant. */
+            tenant: {
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                id: string;
+                /** @description The tenant's name. */
+                name: string;
+            };
+            /**
+             * @description The caller's role.
+             * @enum {string}
+             */
+            role: "Viewer" | "Developer" | "Admin" | "Owner";
+            /** @description The scopes of the caller's key; null: all that the role may do. */
+            scopes: string[] | null;
+            /**
+             * Format: date-time
+             * @description When the session or key ends; null: never.
+             */
+            expiresAt: string | null;
+            /** @description The operations that the caller may call on at least one record, by their `operationId`. */
+            operations: string[];
+        };
         /** @description What is wrong, in one sentence that begins with the field or parameter at fault where there is one. For people: the wording may change. */
         Problem: string;
         /** @description The ingest token is never returned. */
@@ -3682,6 +3734,16 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
+        /** @description The page of another site sent the request with the browser's cookie. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": components["schemas"]["Problem"];
+            };
+        };
         /** @description Nothing has this id. What is not a UUID names nothing. */
         NotFound: {
             headers: {
@@ -3846,6 +3908,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             /** @description No tenant has this id, or it is another account's. */
             404: {
                 headers: {
@@ -4250,6 +4313,147 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The session's cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrowserSession"];
+                };
+            };
+            /** @description The body is not valid, or the page's origin is `http:` at another host, where browsers drop the cookie. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description As for `login`. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description What is needed. */
+                    "WWW-Authenticate": "Bearer";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description As for `login`, and counted together with it. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is over. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The session's cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The session's cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrowserSession"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -4288,6 +4492,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -4532,6 +4737,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -4784,6 +4990,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -4945,6 +5152,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5283,6 +5491,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5822,6 +6031,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5854,6 +6064,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6326,6 +6537,7 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };

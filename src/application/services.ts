@@ -38,6 +38,7 @@ import { AuditQueries } from "./queries/audit.ts";
 import { DestinationQueries } from "./queries/destinations.ts";
 import { EventQueries } from "./queries/events.ts";
 import { InviteQueries } from "./queries/invites.ts";
+import { MeQueries } from "./queries/me.ts";
 import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
@@ -101,6 +102,7 @@ export interface Services {
     readonly invites: InviteQueries;
     readonly events: EventQueries;
     readonly audit: AuditQueries;
+    readonly me: MeQueries;
   };
   readonly sessions: Sessions;
   readonly login: Login;
@@ -121,6 +123,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const senders = new SenderQueries(parts);
   const shown = new ShownEvents(parts);
   const own = { ...parts, keys, reservations, people, sessions, shown };
+  const tenantQueries = new TenantQueries(own);
   const forgetting = new Forgetting(own);
   return {
     commands: {
@@ -135,7 +138,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       purge: new PurgeCommands(own),
     },
     queries: {
-      tenants: new TenantQueries(own),
+      tenants: tenantQueries,
       users,
       destinations,
       senders,
@@ -143,6 +146,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       invites: new InviteQueries(own),
       events: new EventQueries(own),
       audit: new AuditQueries(parts),
+      me: new MeQueries({ tenants: tenantQueries, users }),
     },
     sessions,
     login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),

@@ -24,6 +24,7 @@ import { docsRoutes } from "./routes/docs.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
+import { meRoutes } from "./routes/me.ts";
 import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
@@ -73,7 +74,7 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
 
 /** Every operation but ingest, which has a way of its own. */
 export function routesOf({ services, health }: Pick<Api, "services" | "health">): Route[] {
-  const routes = [
+  const routes: Route[] = [
     ...healthRoutes(health),
     ...sessionRoutes(services),
     ...tenantRoutes(services),
@@ -85,8 +86,10 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...eventRoutes(services),
     ...bulkRoutes(services),
     ...auditRoutes(services),
+    ...meRoutes(services, () => all),
   ];
-  return [...routes, ...docsRoutes([...routes, ingestOperation])];
+  const all = [...routes, ...docsRoutes([...routes, ingestOperation])];
+  return all;
 }
 
 /** Answers 404 to dot segments: they are not resolved, but a proxy may resolve them and check rules for that path. */
@@ -132,7 +135,7 @@ async function begun(
     if (bytes > heldAhead) await hold(bytes, kept);
   };
   const exchange = {
-    params: params as Exchange["params"], query, requestId,
+    params: params as Exchange["params"], query, headers: request.headers, requestId,
     address: clientAddress(request, api.trustedProxies),
     authenticate: async () => {
       const session = await authenticate(request, api.services.sessions);
@@ -152,7 +155,7 @@ async function begun(
 
 function answer(context: Context, { status, body, page, type, headers }: Answer, content?: Content): void {
   context.status = status;
-  if (headers) context.set(headers);
+  for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value as string | string[]);
   if (content !== undefined) context.type = body ?? page ? json : type ?? plainText;
   context.body = content ?? null;
 }

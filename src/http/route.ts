@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
@@ -19,7 +20,7 @@ export interface Answer {
   /** Content type of a text; plain unless said. */
   readonly type?: string;
   /** In place of, or beside, those of every answer. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** One request on its way through its route. */
@@ -27,10 +28,11 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
   /** The query string, without the question mark. */
   readonly query: string;
+  readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
   /** Where the request came from. */
   readonly address: string;
-  /** The session of the bearer token. Throws a Refusal (unauthenticated). */
+  /** The session of the access token or the cookie. Throws a Refusal (unauthenticated, forbidden). */
   authenticate(): Promise<Session>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
   body(): Promise<JsonObject>;
@@ -49,9 +51,11 @@ export interface Operation {
   readonly method: Method;
   /** Names its parameters with colons. */
   readonly path: string;
-  /** The credential that callers must send: an access token, an API key, or none. */
-  readonly security: "bearer" | "apiKey" | "none";
-  /** Of the operations with `bearer`. */
+  /**
+   * The credential that callers must send: an access token or else a browser's cookie, the cookie, an API key, or none.
+   */
+  readonly security: "bearer" | "cookie" | "apiKey" | "none";
+  /** Of the signed-in operations. */
   readonly access?: Access;
   readonly query?: { readonly schema: SchemaObject };
   readonly body?: { readonly schema: SchemaObject };

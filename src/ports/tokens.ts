@@ -1,4 +1,4 @@
-/** The claims of an access token. */
+/** The claims of a session's token. */
 export interface SessionClaims {
   readonly userId: string;
   readonly tenantId: string;
@@ -10,9 +10,11 @@ export interface SessionClaims {
   /** ISO 8601 UTC, whole seconds. */
   readonly issuedAt: string;
   readonly expiresAt: string;
+  /** Of a browser's session: when its user gave the password, ISO 8601 UTC, whole seconds. Of an access token: null. */
+  readonly passwordAt: string | null;
 }
 
-/** Access tokens: signed, not encrypted. */
+/** Tokens of sessions: signed, not encrypted. */
 export interface Tokens {
   /** The token for the claims, in the one spelling that {@link verify} takes. */
   sign(claims: SessionClaims, key: Uint8Array): Promise<string>;

@@ -45,20 +45,23 @@ describe("the client", () => {
   describe("calls each operation of the API's description by its name:", () => {
     for (const { method, path, operation } of operations) {
       it(operation.operationId, async () => {
-        const { params, json, as = scene.one.owner.client } = await goodRequests[operation.operationId]!(scene);
+        const { operationId } = operation;
+        const { params, json, headers, as = scene.one.owner.client } = await goodRequests[operationId]!(scene);
         const seen: Request[] = [];
         const client = createClient({
           url: api.url,
-          token: as.token ?? "",
+          ...(as.token === undefined ? {} : { token: as.token }),
           apiKey: scene.ingest.apiKey,
           fetch: (input, init) => {
             seen.push(new Request(input, init));
             return describedFetch(input, init);
           },
         });
-        const call = (client as unknown as Readonly<Record<string, AnyMethod>>)[operation.operationId];
+        const call = (client as unknown as Readonly<Record<string, AnyMethod>>)[operationId];
         const body = operation.requestBody ? [json] : [];
-        const answer = await call!(...(operation.parameters.length > 0 ? [params ?? {}] : []), ...body);
+        const parameters = operation.parameters.length > 0 ? [params ?? {}] : [];
+        const options = operationId === "renewSession" ? [{ headers }] : [];
+        const answer = await call!(...parameters, ...body, ...options);
         const [sent = expect.fail("nothing is sent")] = seen;
         const target = path.replace(/\{(\w+)\}/g, (_braced, name: string) => params?.[name] ?? "");
         expect([sent.method, new URL(sent.url).pathname]).to.deep.equal([method, target]);

@@ -8,7 +8,7 @@ import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
-import { openAccount, openIngest, password, type Client } from "../support/accounts.ts";
+import { openAccount, openIngest, password, signIn, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
@@ -78,9 +78,13 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     if (inQuery !== undefined) return ask(stage, described, good, { query: `?${inQuery}=` });
     return ask(stage, described, { ...good, json: [] });
   },
-  401: (stage, described, good) => ask(stage, described, good, { by: null }),
-  // Another tenant's thing; if the path names none, an operation forbidden to a Viewer.
-  403: (stage, described, good) => {
+  401: (stage, described, good) => ask(stage, described, good, { by: null, headers: { cookie: "" } }),
+  // Another tenant's thing; if the path names none, an operation forbidden to a Viewer, or another site's page.
+  403: async (stage, described, good) => {
+    if ("$ref" in described.operation.responses[403]!) {
+      const { cookie } = await signIn(stage.api.url, stage.one.owner.email);
+      return ask(stage, described, good, { by: null, headers: { cookie, "sec-fetch-site": "cross-site" } });
+    }
     const { client } = described.path.includes("{id}") ? stage.other.owner : stage.one.viewer;
     return ask(stage, described, good, { by: client });
   },
@@ -116,6 +120,8 @@ const stories: Readonly<Record<string, Provoke>> = {
 
   "login 401": (stage, described, good) => ask(stage, described, withWrongPassword(good)),
   "login 429": (_stage, described, good) => throttled(described, withWrongPassword(good)),
+  "openSession 401": (stage, described, good) => ask(stage, described, withWrongPassword(good)),
+  "openSession 429": (_stage, described, good) => throttled(described, withWrongPassword(good)),
 
   "createUser 409": (stage, described) =>
     ask(stage, described, { json: { email: stage.other.owner.email, password } }),

@@ -223,12 +223,12 @@ export class Users {
 
   async #session(node: Node, { email, caller }: Account): Promise<string> {
     const other = this.#parts.anyNode() ?? node;
-    const token = await node.services.login.login(email, "correct horse battery", "192.0.2.1");
-    const session = await other.services.sessions.authenticate(token.accessToken);
+    const { token } = await node.services.login.login(email, "correct horse battery", "192.0.2.1");
+    const session = await other.services.sessions.authenticate(token);
     const isOwn = session.tenantId === caller.tenantId && session.userId === caller.userId;
     hold(isOwn, "a session belongs to its user", () => email);
     await other.services.sessions.revoke(session, this.#requests.origin());
-    const after = await node.services.sessions.authenticate(token.accessToken).catch((error: unknown) => {
+    const after = await node.services.sessions.authenticate(token).catch((error: unknown) => {
       if (error instanceof Refusal && error.kind === "unauthenticated") return undefined;
       throw error;
     });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/ports/clock/clock.ts";
 import {
-  createUser, freshEmail, login, openIngest, password, roleCodes, unique, type Account, type Client,
+  Client, createUser, freshEmail, login, openIngest, password, roleCodes, signIn, unique, type Account,
 } from "./accounts.ts";
 import type { TestApi } from "./api.ts";
 import { relayClient } from "./api-client.ts";
@@ -92,6 +92,12 @@ export const goodRequests: Readonly<Record<string, Make>> = {
 
   login: ({ one }) => ({ json: { email: one.owner.email, password } }),
   logout: async ({ api, one }) => ({ as: await login(api.url, one.owner.email) }),
+  openSession: ({ one }) => ({ json: { email: one.owner.email, password } }),
+  renewSession: async ({ api, one }) => ({
+    as: new Client(api.url), headers: await signIn(api.url, one.owner.email),
+  }),
+  endSession: async ({ api, one }) => ({ as: await login(api.url, one.owner.email) }),
+  getMe: () => ({}),
 
   createUser: () => ({ json: { email: freshEmail(), password } }),
   listUsers: () => ({}),

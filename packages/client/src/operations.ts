@@ -70,6 +70,26 @@ export const operations = {
     path: "/api/v1/auth/logout",
     credential: "token",
   },
+  openSession: {
+    method: "POST",
+    path: "/api/v1/auth/session",
+    body: true,
+  },
+  endSession: {
+    method: "DELETE",
+    path: "/api/v1/auth/session",
+    credential: "token",
+  },
+  renewSession: {
+    method: "POST",
+    path: "/api/v1/auth/session/renewal",
+    credential: "token",
+  },
+  getMe: {
+    method: "GET",
+    path: "/api/v1/me",
+    credential: "token",
+  },
   createUser: {
     method: "POST",
     path: "/api/v1/users",

@@ -15,7 +15,9 @@ const versionClaim = "ver";
 /** Access tokens as JWTs, HS256 and nothing else. */
 export class JwtTokens implements Tokens {
   sign(claims: SessionClaims, key: Uint8Array): Promise<string> {
-    return new SignJWT({ tenantId: claims.tenantId, role: claims.role, [versionClaim]: claims.sessionVersion })
+    const { tenantId, role, sessionVersion, passwordAt } = claims;
+    const browser = passwordAt === null ? {} : { auth_time: millis(passwordAt) / 1000 };
+    return new SignJWT({ tenantId, role, [versionClaim]: sessionVersion, ...browser })
       .setProtectedHeader(header)
       .setSubject(claims.userId)
       .setJti(claims.tokenId)
@@ -39,9 +41,12 @@ export class JwtTokens implements Tokens {
 }
 
 /** Null where a claim is missing or of the wrong type: jose itself requires `iss` and `aud` only. */
-function claimsOf({ sub, tenantId, role, jti, iat, exp, [versionClaim]: version }: JWTPayload): SessionClaims | null {
+function claimsOf(payload: JWTPayload): SessionClaims | null {
+  // The time of the password: `auth_time`, as OpenID Connect Core, section 2, has it.
+  const { sub, tenantId, role, jti, iat, exp, [versionClaim]: version, auth_time: passwordAt } = payload;
   const texts = [sub, tenantId, role, jti].every((claim) => typeof claim === "string");
   if (!texts || iat === undefined || exp === undefined || typeof version !== "number") return null;
+  if (passwordAt !== undefined && typeof passwordAt !== "number") return null;
   return {
     userId: sub as string,
     tenantId: tenantId as string,
@@ -50,6 +55,7 @@ function claimsOf({ sub, tenantId, role, jti, iat, exp, [versionClaim]: version 
     sessionVersion: version,
     issuedAt: timestamp(iat * 1000),
     expiresAt: timestamp(exp * 1000),
+    passwordAt: passwordAt === undefined ? null : timestamp(passwordAt * 1000),
   };
 }
 

@@ -29,6 +29,9 @@ interface LoginParts {
   readonly metrics: Metrics;
 }
 
+/** A fresh token and its user. */
+export type SignedIn = IssuedToken & { readonly user: UserView };
+
 interface LoginOptions {
   /** Failed attempts per client network and per email; null for no limit. */
   readonly limit: RateLimit | null;
@@ -46,7 +49,13 @@ export function failedLoginMs(passwordCost: number): number {
   return Math.ceil(lookupMs + checkMs.ms * 2 ** (passwordCost - checkMs.atCost));
 }
 
-/** Trades an email and a password for an access token. */
+/** A user who has given the right password. */
+interface Found {
+  readonly tenant: Tenant;
+  readonly user: User;
+}
+
+/** Trades an email and a password for a session. */
 export class Login {
   readonly #parts: LoginParts;
   readonly #limit: RateLimit | null;
@@ -60,13 +69,31 @@ export class Login {
     this.#failures = new LogThrottle(parts.clock);
   }
 
+  /** An access token for the user of this email and password. Throws a Refusal (unauthenticated, too-many). */
+  async login(email: string, password: string, address: string): Promise<SignedIn> {
+    return this.#opened(await this.#found(email, password, address), "issue");
+  }
+
+  /** A token for the cookie of the user's browser. Throws as {@link login} does. */
+  async signIn(email: string, password: string, address: string): Promise<SignedIn> {
+    return this.#opened(await this.#found(email, password, address), "issueToBrowser");
+  }
+
+  async #opened({ tenant, user }: Found, issue: "issue" | "issueToBrowser"): Promise<SignedIn> {
+    const { people, sessions, metrics } = this.#parts;
+    const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
+    const token = await sessions[issue](tenant.id, user);
+    metrics.login("succeeded");
+    return { ...token, user: shown };
+  }
+
   /**
-   * A failure reveals nothing: an unknown email, a wrong password and an inactive user get one answer after the same
-   * time, whether or not the tenant had to be read. An attempt counts from its start, so that parallel ones get no more
-   * checks than the limit allows. Throws a Refusal (unauthenticated, too-many).
+   * The user of this email and password. A failure reveals nothing: an unknown email, a wrong password and an inactive
+   * user get one answer after the same time, whether or not the tenant had to be read. An attempt counts from its
+   * start, so parallel ones get no more checks than the limit allows. Throws a Refusal (unauthenticated, too-many).
    */
-  async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
-    const { state, keys, people, sessions, metrics, clock } = this.#parts;
+  async #found(email: string, password: string, address: string): Promise<Found> {
+    const { state, keys, clock } = this.#parts;
     const failsAt = clock.monotonic() + this.#failedMs;
     const hash = await keys.emailHash(email);
     const counters = [`login:address:${clientNetwork(address)}`, `login:email:${hash}`];
@@ -87,11 +114,7 @@ export class Login {
       refuse("unauthenticated", "email or password is wrong");
     }
     if (slot) await state.forgive(slot);
-    const { tenant, user } = found;
-    const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
-    const token = await sessions.issue(tenant.id, user);
-    metrics.login("succeeded");
-    return { ...token, user: shown };
+    return found;
   }
 
   /** Logs where failed logins come from. */
@@ -112,11 +135,7 @@ export class Login {
     if (left > 0) await sleep(clock, left);
   }
 
-  async #check(
-    hash: string,
-    password: string,
-    address: string,
-  ): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
+  async #check(hash: string, password: string, address: string): Promise<Found | undefined> {
     const { passwords } = this.#parts;
     const found = await userByEmail(this.#parts, hash);
     const passwordHash = found?.user.passwordHash ?? passwords.nobody;

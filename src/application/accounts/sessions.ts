@@ -21,11 +21,15 @@ export interface Session extends Caller {
   readonly tokenId: string;
   /** ISO 8601 UTC. */
   readonly expiresAt: string;
+  /** The user's session version that the token was made under. */
+  readonly sessionVersion: number;
+  /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
+  readonly passwordAt: string | null;
 }
 
-/** A fresh access token. */
+/** A fresh token. */
 export interface IssuedToken {
-  readonly accessToken: string;
+  readonly token: string;
   /** Seconds. */
   readonly expiresIn: number;
   readonly expiresAt: string;
@@ -43,6 +47,8 @@ interface SessionParts {
 
 /** How long after its session's end a logout is remembered: a clock may be set back, and the token be good again. */
 const rememberedMs = dayMs;
+/** How long after the password a browser's session can last at most, by renewals. */
+const longestMs = 30 * dayMs;
 /** Above any version: all sessions of a user that was deleted are over. */
 const allVersions = Number.MAX_SAFE_INTEGER;
 
@@ -50,9 +56,9 @@ const revocation = (tokenId: string) => `revoked:${tokenId}`;
 const leastVersion = (userId: string) => `sessions:${userId}`;
 
 /**
- * Sessions: signed tokens that name the user's session version. One is over when it expires, when it is
- * logged out, and when its user changes in a way that raised the version. The last two hold at once in every
- * process, through the expiring state all share.
+ * Sessions: signed tokens that name the user's session version, sent as access tokens or in a browser's cookie. One is
+ * over when it expires, when it is logged out, and when its user changes in a way that raised the version. The last two
+ * hold at once in every process, through the expiring state all share.
  */
 export class Sessions {
   readonly #parts: SessionParts;
@@ -63,26 +69,75 @@ export class Sessions {
     this.#ttlMs = options.ttlMs;
   }
 
-  /** A token for a user who has logged in. */
-  async issue(tenantId: string, user: User): Promise<IssuedToken> {
-    const { tokens, keys, clock, ids } = this.#parts;
-    const now = Math.floor(clock.now() / 1000) * 1000;
-    const expiresIn = Math.ceil(this.#ttlMs / 1000);
-    const expiresAt = timestamp(now + expiresIn * 1000);
-    const claims: SessionClaims = {
-      userId: user.id, tenantId, role: user.role, sessionVersion: user.sessionVersion,
-      tokenId: ids.uuid(), issuedAt: timestamp(now), expiresAt,
-    };
-    return { accessToken: await tokens.sign(claims, (await keys.get()).tokenKey), expiresIn, expiresAt };
+  /** An access token for a user who has logged in. */
+  issue(tenantId: string, user: User): Promise<IssuedToken> {
+    return this.#issue({ ...claimsOf(tenantId, user), passwordAt: null }, Infinity);
+  }
+
+  /** The token of a browser's session for a user who has given the password just now. */
+  issueToBrowser(tenantId: string, user: User): Promise<IssuedToken> {
+    const passwordAt = timestamp(this.#wholeSecond());
+    return this.#issue({ ...claimsOf(tenantId, user), passwordAt }, millis(passwordAt) + longestMs);
+  }
+
+  /**
+   * Another token for a browser's session; the one before it ends at once everywhere. It lasts no longer than 30 days
+   * after the password. Throws a Refusal (unauthenticated) for the session of an access token.
+   */
+  async renew(session: Session, origin: Origin): Promise<IssuedToken> {
+    const { userId, tenantId, role, sessionVersion, passwordAt } = session;
+    if (passwordAt === null) refuse("unauthenticated", "Cookie: only the session of a browser can be renewed");
+    const claims = { userId, tenantId, role, sessionVersion, passwordAt };
+    const issued = await this.#issue(claims, millis(passwordAt) + longestMs);
+    await this.revoke(session, origin);
+    return issued;
   }
 
   /** The session of an access token. Throws a Refusal (unauthenticated) for any that is not, or no longer, good. */
   async authenticate(accessToken: string): Promise<Session> {
-    const { aggregates, state, tokens, keys, clock } = this.#parts;
-    const claims = await tokens.verify(accessToken, (await keys.get()).tokenKey, clock.now());
+    const session = await this.#verified(accessToken);
+    // A browser's cookie is none: it lasts as long as it is renewed.
+    if (session?.passwordAt !== null) refuse("unauthenticated", "the access token is not valid");
+    return this.#open(session);
+  }
+
+  /** The session of a browser's cookie. Throws a Refusal (unauthenticated) for any that is not, or no longer, good. */
+  async authenticateBrowser(token: string): Promise<Session> {
+    const session = await this.#verified(token);
+    if (!session || session.passwordAt === null) refuse("unauthenticated", "Cookie: the session's cookie is not valid");
+    return this.#open(session);
+  }
+
+  async #issue(
+    claims: Omit<SessionClaims, "tokenId" | "issuedAt" | "expiresAt">, latestMs: number,
+  ): Promise<IssuedToken> {
+    const { tokens, keys, ids } = this.#parts;
+    const now = this.#wholeSecond();
+    const expiresIn = Math.ceil(Math.min(this.#ttlMs, latestMs - now) / 1000);
+    const expiresAt = timestamp(now + expiresIn * 1000);
+    const whole = { ...claims, tokenId: ids.uuid(), issuedAt: timestamp(now), expiresAt };
+    return { token: await tokens.sign(whole, (await keys.get()).tokenKey), expiresIn, expiresAt };
+  }
+
+  /** The present second, ms since 1970: claims are in whole seconds. */
+  #wholeSecond(): number {
+    return Math.floor(this.#parts.clock.now() / 1000) * 1000;
+  }
+
+  /** The session that a token proves, unless it has ended early; undefined where the token is not valid. */
+  async #verified(token: string): Promise<Session | undefined> {
+    const { tokens, keys, clock } = this.#parts;
+    const claims = await tokens.verify(token, (await keys.get()).tokenKey, clock.now());
     const role = roles.find((known) => known === claims?.role);
-    if (!claims || !role) refuse("unauthenticated", "the access token is not valid");
-    const { userId, tenantId, tokenId, sessionVersion, expiresAt } = claims;
+    if (!claims || !role) return undefined;
+    const { userId, tenantId, tokenId, sessionVersion, expiresAt, passwordAt } = claims;
+    return { userId, tenantId, role, tokenId, sessionVersion, expiresAt, passwordAt };
+  }
+
+  /** Throws a Refusal (unauthenticated) where the session has ended. */
+  async #open(session: Session): Promise<Session> {
+    const { aggregates, state } = this.#parts;
+    const { userId, tenantId, tokenId, sessionVersion, role } = session;
     const [revoked, least] = await state.get([revocation(tokenId), leastVersion(userId)]);
     if (revoked != null || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
     const good = ({ state: tenant }: Folded<Tenant>) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
@@ -90,7 +145,7 @@ export class Sessions {
     if (!good(await aggregates.read(tenants, tenantId)) && !good(await aggregates.current(tenants, tenantId))) {
       refuse("unauthenticated", "the session is over");
     }
-    return { userId, tenantId, role, tokenId, expiresAt };
+    return session;
   }
 
   /** Ends one session, durably and at once everywhere. */
@@ -118,6 +173,10 @@ export class Sessions {
       written = least;
     }
   }
+}
+
+function claimsOf(tenantId: string, { id, role, sessionVersion }: User) {
+  return { userId: id, tenantId, role, sessionVersion };
 }
 
 function isCurrent(user: User | undefined, sessionVersion: number, role: Role): boolean {

@@ -63,7 +63,9 @@ export interface ApiDocument {
 const uuid = { type: "string", format: "uuid" };
 const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 /** No scheme is named as a schema is: some generated clients have one type for each name. */
-const securitySchemeOf = { bearer: "accessToken", apiKey: "producerKey" } as const;
+const securitySchemes = {
+  bearer: ["accessToken", "sessionCookie"], cookie: ["sessionCookie"], apiKey: ["producerKey"], none: [],
+} as const;
 
 /** Answers that are the same wherever they are given. */
 const shared = {
@@ -73,6 +75,10 @@ const shared = {
   ),
   WrongKey: challenge(
     "ApiKey", "The API key is missing or not valid.", "X-Api-Key: is required", "X-Api-Key: is not a valid API key",
+  ),
+  Forbidden: problem(
+    "The page of another site sent the request with the browser's cookie.",
+    "a cookie counts with Sec-Fetch-Site: same-origin only; other programs send Authorization",
   ),
   NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "… not found"),
   BadBody: problem(
@@ -127,6 +133,11 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
         accessToken: {
           type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `accessToken` of a login.",
         },
+        sessionCookie: {
+          type: "apiKey", in: "cookie", name: "__Host-relay",
+          description:
+            "The cookie of `openSession`, for the relay's own pages. At localhost without TLS it is `relay-local`.",
+        },
         producerKey: { type: "apiKey", in: "header", name: "X-Api-Key", description: "An API key, for ingest." },
       },
       headers: {
@@ -171,7 +182,7 @@ function documented(operation: Described): DocumentedOperation {
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    security: security === "none" ? [] : [{ [securitySchemeOf[security]]: [] }],
+    security: securitySchemes[security].map((scheme) => ({ [scheme]: [] })),
     parameters: parametersOf(operation),
     ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body.schema, examples) } } }),
     // JavaScript puts keys that look like integers into ascending order.
@@ -184,7 +195,8 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Described)
   const names: [boolean, number, SharedName][] = [
     [query !== undefined, 400, "BadQuery"],
     [body !== undefined, 400, "BadBody"],
-    [security === "bearer", 401, "Unauthenticated"],
+    [security === "bearer" || security === "cookie", 401, "Unauthenticated"],
+    [security === "bearer" || security === "cookie", 403, "Forbidden"],
     [security === "apiKey", 401, "WrongKey"],
     [path.includes(":id"), 404, "NotFound"],
     [body !== undefined, 413, "TooLarge"],

@@ -57,6 +57,19 @@ export const session = {
   user,
 };
 
+/** The same in a browser, whose token is in its cookie. */
+export const browserSession = { user, expiresAt: session.expiresAt };
+
+/** The Owner and its rights; the operations of a real answer are many more. */
+export const me = {
+  principal: { type: "user", id: user.id, name: user.email },
+  tenant: { id: tenantId, name: "Example" },
+  role: "Owner",
+  scopes: null,
+  expiresAt: session.expiresAt,
+  operations: ["listEvents", "getEvent", "replayEvent"],
+};
+
 /** Where the tenant's events go. */
 export const destination = {
   id: destinationId,

@@ -1,21 +1,52 @@
+import type { IssuedToken } from "../../application/accounts/sessions.ts";
 import type { Services } from "../../application/services.ts";
+import type { UserView } from "../../application/views.ts";
 import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { openWith, signedIn, type Route } from "../route.ts";
+import {
+  cookieNameFor, cookiesOf, endedCookies, sessionCookie, type CookieName,
+} from "../requests/session-cookie.ts";
+import { openWith, signedIn, type Answer, type Route } from "../route.ts";
 
 const signedInUser = access("Viewer", null);
 
-/** Login and logout. */
-export function sessionRoutes({ login, sessions }: Services): Route[] {
+/** Sessions by access token, and by the cookie of a browser. */
+export function sessionRoutes(services: Services): Route[] {
+  const { login, sessions } = services;
   return [
     openWith("POST", "/api/v1/auth/login", bodies.login, async ({ address }, read) => {
       const { email, password } = await read();
-      const { user, ...token } = await login.login(email, password, address);
-      return { status: 200, body: { ...token, tokenType: "Bearer", user } };
+      const { token: accessToken, expiresIn, expiresAt, user } = await login.login(email, password, address);
+      return { status: 200, body: { accessToken, expiresIn, expiresAt, tokenType: "Bearer", user } };
     }),
     signedIn(signedInUser, "POST", "/api/v1/auth/logout", async ({ caller, origin }) => {
       await sessions.revoke(caller, origin);
       return { status: 204 };
     }),
+    openWith("POST", "/api/v1/auth/session", bodies.login, async ({ address, headers }, read) => {
+      const { email, password } = await read();
+      const name = cookieNameFor(headers);
+      const { user, ...token } = await login.signIn(email, password, address);
+      return opened(name, token, user);
+    }),
+    renewal(services),
+    signedIn(signedInUser, "DELETE", "/api/v1/auth/session", async ({ caller, origin }) => {
+      await sessions.revoke(caller, origin);
+      return { status: 204, headers: { "Set-Cookie": endedCookies } };
+    }),
   ];
+}
+
+function renewal({ sessions, queries }: Services): Route {
+  const path = "/api/v1/auth/session/renewal";
+  const route = signedIn(signedInUser, "POST", path, async ({ caller, headers, origin }) => {
+    const user = await queries.users.get(caller, caller.userId);
+    const token = await sessions.renew(caller, origin);
+    return opened(sessionCookie(headers)?.name ?? cookieNameFor(headers), token, user);
+  });
+  return { ...route, security: "cookie" };
+}
+
+function opened(name: CookieName, { token, expiresIn, expiresAt }: IssuedToken, user: UserView): Answer {
+  return { status: 200, headers: { "Set-Cookie": cookiesOf(name, token, expiresIn) }, body: { user, expiresAt } };
 }

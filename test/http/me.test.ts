@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { openAccount, signIn, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { embeddedEngines, type SharedEngines } from "../support/api-engines.ts";
+import { apiDocument } from "../support/document.ts";
+import { http, shaped } from "../support/http.ts";
+
+describe("me", () => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  let one: Account;
+  before(async () => {
+    engines = await embeddedEngines();
+    api = await startApi(engines);
+    one = await openAccount(api.url);
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  it("names the caller, its tenant, its role and the end of its session", async () => {
+    const { owner } = one;
+    const me = shaped(await owner.client.get("/api/v1/me"), "me");
+    expect(me).to.deep.include({
+      principal: { type: "user", id: owner.id, name: owner.email },
+      tenant: { id: one.tenantId, name: one.name },
+      role: "Owner",
+      scopes: null,
+    });
+    const end = new Date(String(me["expiresAt"])).getTime();
+    expect(end - engines.clock.now()).to.be.within(3_500_000, 3_600_000);
+  });
+
+  it("is the same in a browser", async () => {
+    const headers = await signIn(api.url, one.viewer.email);
+    const answer = await http("GET", `${api.url}/api/v1/me`, { headers });
+    expect(shaped(answer, "me")).to.deep.include({ role: "Viewer", tenant: { id: one.tenantId, name: one.name } });
+  });
+
+  it("names operations of the API's description, more of them for a higher role", async () => {
+    const known = Object.values(apiDocument.paths).flatMap((methods) =>
+      Object.values(methods).map(({ operationId }) => operationId));
+    const people = [one.viewer, one.developer, one.admin, one.owner];
+    const lists = await Promise.all(people.map(async ({ client }) => (await client.api.getMe()).operations));
+    for (const [at, list] of lists.entries()) {
+      expect(known).to.include.members(list);
+      expect(list).to.include.members(lists[at - 1] ?? []);
+      expect(list).to.include.members(["getMe", "listEvents", "updateUser"]).and.not.include("ingest");
+    }
+    const [viewer, developer, admin] = lists;
+    expect(viewer).to.not.include.members(["replayEvent"]);
+    expect(developer).to.include.members(["replayEvent"]).and.not.include("purgeEvents");
+    expect(admin).to.include("purgeEvents");
+  });
+});
