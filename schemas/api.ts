@@ -5880,6 +5880,12 @@ export interface operations {
             header?: {
                 /** @description Names the event within the tenant, whatever its destination and body, until it is purged: a second one under it gets 200, and nothing is sent. Neither empty nor with control characters, and given once: two such headers are 400. */
                 "X-Idempotency-Key"?: string;
+                /** @description What kind of event it is. Lists can be filtered by it. Neither empty nor with control characters, and given once. */
+                "X-Event-Type"?: string;
+                /** @description Your own name for the customer that it concerns. Lists can be filtered by it. Neither empty nor with control characters, and given once. */
+                "X-Owner-Id"?: string;
+                /** @description Up to 10 tags, `name=value`, separated by commas: names of 1 to 32 of `a` to `z`, `0` to `9` and `_`, no name twice; values of 1 to 128 characters without commas and control characters. Lists can be filtered by them. A tag here takes the place of one that the sender's `searchFields` give. */
+                "X-Tags"?: string;
             };
             path: {
                 /** @description The tenant's id. */
@@ -5917,7 +5923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Acceptance"];
                 };
             };
-            /** @description The token has an unknown prefix, the idempotency key is not valid, the body is not a JSON object, or the mapping does not yield an object. */
+            /** @description The token has an unknown prefix, the idempotency key or another header is not valid, the body is not a JSON object, or the mapping does not yield an object. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

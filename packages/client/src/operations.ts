@@ -295,7 +295,7 @@ export const operations = {
     path: "/api/v1/ingest/{tenantId}/{token}",
     credential: "apiKey",
     parameters: true,
-    headers: ["X-Idempotency-Key"],
+    headers: ["X-Idempotency-Key", "X-Event-Type", "X-Owner-Id", "X-Tags"],
     body: true,
   },
   listEvents: {

@@ -18,6 +18,12 @@ export interface ProducerOptions extends Pick<ClientOptions, "url" | "fetch">, P
 export interface Posting {
   /** Names the event within the tenant, so that it is accepted once however often it is posted; random unless set. */
   readonly idempotencyKey?: string;
+  /** What kind of event it is. */
+  readonly eventType?: string;
+  /** Your own name for the customer that it concerns. */
+  readonly ownerId?: string;
+  /** At most 10. */
+  readonly tags?: Readonly<Record<string, string>>;
   /** Ends the posting; the event may have been accepted. */
   readonly signal?: AbortSignal;
 }
@@ -45,9 +51,9 @@ export class Producer {
    * DOMException (TimeoutError) where that took too long, and with the signal's reason.
    */
   post(
-    event: object | string | Uint8Array, { idempotencyKey = crypto.randomUUID(), signal }: Posting = {},
+    event: object | string | Uint8Array, { idempotencyKey = crypto.randomUUID(), signal, ...said }: Posting = {},
   ): Promise<AnswerOf<"ingest">> {
-    const parameters = { ...this.#to, "X-Idempotency-Key": idempotencyKey };
+    const parameters = { ...this.#to, "X-Idempotency-Key": idempotencyKey, ...headersOf(said) };
     const attempt = () => {
       const timeout = AbortSignal.timeout(this.#timeoutMs);
       const options = { signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
@@ -55,4 +61,14 @@ export class Producer {
     };
     return withRetries(attempt, this.#policy, signal);
   }
+}
+
+/** The headers that tell of an event. */
+function headersOf({ eventType, ownerId, tags }: Pick<Posting, "eventType" | "ownerId" | "tags">) {
+  const tagTexts = Object.entries(tags ?? {}).map(([name, value]) => `${name}=${value}`);
+  return {
+    ...(eventType !== undefined && { "X-Event-Type": eventType }),
+    ...(ownerId !== undefined && { "X-Owner-Id": ownerId }),
+    ...(tagTexts.length > 0 && { "X-Tags": tagTexts.join(",") }),
+  };
 }

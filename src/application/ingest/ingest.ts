@@ -3,6 +3,7 @@ import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
+import type { Tags } from "../../domain/event/tags.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -41,6 +42,9 @@ export interface Posted {
   /** The JSON text of the body. */
   readonly received: string;
   readonly idempotencyKey?: string | undefined;
+  readonly eventType?: string | undefined;
+  readonly ownerId?: string | undefined;
+  readonly tags?: Tags | undefined;
   readonly correlationId: string;
   /** Valid by W3C Trace Context. */
   readonly traceparent?: string | undefined;
@@ -75,7 +79,7 @@ export class Ingest {
    */
   async accept(
     admitted: Admission,
-    { received, idempotencyKey, correlationId, traceparent }: Posted,
+    { received, idempotencyKey, correlationId, traceparent, eventType, ownerId, tags }: Posted,
     admit: () => Admission | Promise<Admission>,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
     const { clock, ids, keys, metrics, store } = this.#parts;
@@ -111,6 +115,7 @@ export class Ingest {
         eventId, tenantId, destinationId: destination.id, apiKeyId: key.id,
         senderId: sender?.id ?? null, senderRevision: sender?.revision ?? null,
         idempotencyKey: idempotencyKey ?? null, payload, original: sender?.mapping ? received : null,
+        ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }), ...(tags && { tags }),
       },
       at,
     });

@@ -1,6 +1,7 @@
 import type { AuthType } from "../destination/events.ts";
 import type { DomainEvent } from "../domain-event.ts";
 import type { Timestamp } from "../time.ts";
+import type { Tags } from "./tags.ts";
 
 /**
  * The statuses of an accepted event. Failed lasts only between two facts of one append, WaitingRetry until the next
@@ -18,9 +19,6 @@ export const eventStatuses = [
 ] as const;
 /** One of {@link eventStatuses}, as facts, read models and the API spell it. */
 export type EventStatus = (typeof eventStatuses)[number];
-
-/** The tags of an event: values by name. */
-export type Tags = Readonly<Record<string, string>>;
 
 /** Fields that only facts of some events have, and that every fact of such an event repeats. */
 export interface Classified {

@@ -1,5 +1,6 @@
 import type { Timestamp } from "../time.ts";
-import { ownFailures, type EventStatus, type Tags, type WebhookEvent } from "./events.ts";
+import { ownFailures, type EventStatus, type WebhookEvent } from "./events.ts";
+import type { Tags } from "./tags.ts";
 
 /** One accepted webhook event, as its facts tell it. */
 export interface Webhook {

@@ -61,6 +61,16 @@ describe("a producer", () => {
     expect(body).to.equal('{"type":"order.paid"}');
   });
 
+  it("tells what the event is, where it is told", async () => {
+    await producer().post({}, { eventType: "order.paid", ownerId: "customer-42", tags: { order: "7", region: "eu" } });
+    await producer().post({}, { tags: {} });
+    const [first, second] = requests.map(({ request }) => request.headers);
+    expect(first).to.include({
+      "x-event-type": "order.paid", "x-owner-id": "customer-42", "x-tags": "order=7,region=eu",
+    });
+    expect(second).to.not.have.any.keys("x-event-type", "x-owner-id", "x-tags");
+  });
+
   it("sends a text or bytes unchanged, with their digits and spaces", async () => {
     const exact = '{ "amount": 1.0, "n": 12345678901234567890 }';
     await producer().post(exact);

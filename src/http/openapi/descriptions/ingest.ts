@@ -1,6 +1,10 @@
 import { json, problem, type Descriptions } from "../description.ts";
 import { event, token, waitingEvent } from "../examples.ts";
 
+/** A text in a header. */
+const text = { type: "string", minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" };
+const oneText = "Neither empty nor with control characters, and given once.";
+
 /** The way in for events. */
 export const ingestDescriptions: Descriptions = {
   "POST /api/v1/ingest/:tenantId/:token": {
@@ -12,7 +16,8 @@ export const ingestDescriptions: Descriptions = {
       "with one key, one creates the event and the others return it, even while the destination refuses new events. " +
       "With a `dst_` token, and with a sender without a mapping, the bytes received are the " +
       "bytes delivered. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
-      "tenant, idempotency key, body, duplicate, what the sender's mapping makes of the body, sender, destination.",
+      "tenant, idempotency key, the headers that tell of the event, body, duplicate, what the sender's mapping makes " +
+      "of the body, sender, destination.",
     parameters: {
       tenantId: "The tenant's id.",
       token: {
@@ -28,10 +33,22 @@ export const ingestDescriptions: Descriptions = {
           "Names the event within the tenant, whatever its destination and body, until it is purged: a second one " +
           "under it gets 200, and nothing is sent. Neither empty nor with control characters, and given once: two " +
           "such headers are 400.",
-        schema: {
-          type: "string", minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
-          examples: ["order-4711-paid"],
-        },
+        schema: { ...text, examples: ["order-4711-paid"] },
+      },
+      "X-Event-Type": {
+        description: `What kind of event it is. Lists can be filtered by it. ${oneText}`,
+        schema: { ...text, examples: ["order.paid"] },
+      },
+      "X-Owner-Id": {
+        description: `Your own name for the customer that it concerns. Lists can be filtered by it. ${oneText}`,
+        schema: { ...text, examples: ["customer-42"] },
+      },
+      "X-Tags": {
+        description:
+          "Up to 10 tags, `name=value`, separated by commas: names of 1 to 32 of `a` to `z`, `0` to `9` and `_`, no " +
+          "name twice; values of 1 to 128 characters without commas and control characters. Lists can be filtered " +
+          "by them. A tag here takes the place of one that the sender's `searchFields` give.",
+        schema: { ...text, maxLength: 8192, examples: ["order=4711,region=eu"] },
       },
     },
     examples: { order: { type: "order.paid", amount: 19.9 } },
@@ -43,9 +60,10 @@ export const ingestDescriptions: Descriptions = {
         eventId: waitingEvent.id, status: "Pending", acceptedAt: waitingEvent.acceptedAt,
       }),
       400: problem(
-        "The token has an unknown prefix, the idempotency key is not valid, the body is not a JSON object, or the " +
-          "mapping does not yield an object.",
-        "token: must begin with dst_ or sndr_", "X-Idempotency-Key: must not be empty", "body: must be valid JSON",
+        "The token has an unknown prefix, the idempotency key or another header is not valid, the body is not a JSON " +
+          "object, or the mapping does not yield an object.",
+        "token: must begin with dst_ or sndr_", "X-Idempotency-Key: must not be empty",
+        "X-Tags: must be name=value, separated by commas", "body: must be valid JSON",
         "body: the sender's mapping yields an array, not an object",
       ),
       403: problem(
