@@ -2887,10 +2887,12 @@ export interface components {
         };
         /** @description API keys, and how many there are. */
         ApiKeyPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["ApiKey"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description One request to a receiver, and what came of it. */
         Attempt: {
@@ -2939,19 +2941,23 @@ export interface components {
         };
         /** @description Delivery attempts, and how many there are. */
         AttemptPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Attempt"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
         AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["AuditItem"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description The session of a browser; its token is in the cookie. */
         BrowserSession: {
@@ -3219,10 +3225,12 @@ export interface components {
         };
         /** @description Destinations, and how many there are. */
         DestinationPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Destination"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description The one error that is JSON: an address nobody will read for long. */
         DisposableEmail: {
@@ -3373,10 +3381,12 @@ export interface components {
         };
         /** @description Events, and how many the filters match. */
         EventPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Event"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /**
          * @description How far the delivery of an event came. Succeeded, CriticalFailure and Cancelled are final; CriticalFailure can be replayed.
@@ -3429,10 +3439,12 @@ export interface components {
         HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["HistoryItem"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description The old token no longer works. */
         IngestToken: {
@@ -3476,10 +3488,12 @@ export interface components {
         };
         /** @description Invites, and how many there are. */
         InvitePage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Invite"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description What would be delivered. */
         MappedPayload: {
@@ -3593,10 +3607,12 @@ export interface components {
         };
         /** @description Senders, and how many there are. */
         SenderPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Sender"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description A session and its access token. */
         Session: {
@@ -3698,10 +3714,12 @@ export interface components {
         };
         /** @description Users, and how many the filters match. */
         UserPage: {
-            /** @description How many there are on all pages. */
-            total: number;
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["User"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description What deliveries are signed with. */
         WebhookSecret: {
@@ -3989,6 +4007,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -4037,6 +4059,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -4085,6 +4111,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -4469,6 +4499,10 @@ export interface operations {
                 CpOrd?: "id" | "email" | "role" | "status" | "createdAt" | "updatedAt";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
                 /** @description 0 Active, 1 Inactive. */
                 Status?: 0 | 1;
                 /** @description 0 Developer, 1 Admin, 10 Owner, 20 Viewer. */
@@ -4718,6 +4752,10 @@ export interface operations {
                 CpOrd?: "id" | "email" | "role" | "createdAt" | "expiresAt";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path?: never;
@@ -4804,6 +4842,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -4971,6 +5013,10 @@ export interface operations {
                 CpOrd?: "id" | "name" | "createdAt" | "expiresAt" | "lastUsedAt";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path?: never;
@@ -5047,6 +5093,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -5131,6 +5181,10 @@ export interface operations {
                 CpOrd?: "id" | "url" | "serverRateLimit" | "createdAt" | "updatedAt";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
                 /** @description Current status. */
                 Status?: "Active" | "Inactive" | "Suspended";
             };
@@ -5338,6 +5392,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -5386,6 +5444,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -5472,6 +5534,10 @@ export interface operations {
                 CpOrd?: "id" | "name" | "createdAt" | "updatedAt";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path?: never;
@@ -5704,6 +5770,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -6009,6 +6079,10 @@ export interface operations {
                 CpOrd?: "acceptedAt" | "id";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
                 /** @description Current status. */
                 Status?: "Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled";
                 /** @description Events for this destination. */
@@ -6125,6 +6199,10 @@ export interface operations {
                 CpOrd?: "number";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -6173,6 +6251,10 @@ export interface operations {
                 CpOrd?: "revision";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
             };
             header?: never;
             path: {
@@ -6513,6 +6595,10 @@ export interface operations {
                 CpOrd?: "time";
                 /** @description Direction, in any case. */
                 TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
                 /** @description Facts of this type. */
                 Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayOrdered" | "ReplayCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */

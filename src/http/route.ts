@@ -129,7 +129,8 @@ export function signedInQuery<Parameters>(
 ): Route {
   const run = async (exchange: Exchange) => {
     const call = await opened(exchange);
-    return handle({ ...call, input: query(exchange.query) });
+    const { caller: { tenantId }, params } = call;
+    return handle({ ...call, input: query(exchange.query, JSON.stringify([path, params, tenantId])) });
   };
   return { method: "GET", path, security: "bearer", access, query, run };
 }

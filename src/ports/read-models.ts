@@ -102,11 +102,20 @@ export interface Selection {
   readonly range?: { readonly field: string; readonly from?: FieldValue; readonly to?: FieldValue };
 }
 
-/** A page of the selected documents: `limit` of them after the first `offset` (0 when left out). */
+/** A place in an order: that of a document, there or not, with this value in the field ordered by, and this key. */
+export interface Place {
+  readonly value: FieldValue;
+  readonly key: FieldValue;
+}
+
+/** A page of the selected documents: `limit` of them, in order. */
 export interface Query extends Selection {
   /** Nulls come first, ascending. Ties are broken by the key, in the same direction. */
   readonly order: { readonly field: string; readonly descending: boolean };
+  /** The page begins after the first `offset` documents; 0 when left out. */
   readonly offset?: number;
+  /** The page begins behind this place, which an engine seeks in an index. Not together with `offset`. */
+  readonly after?: Place;
   readonly limit: number;
 }
 

@@ -18,6 +18,13 @@ import {
 
 const idsOf = (documents: readonly Document[]) => documents.map((document) => document["id"]);
 
+/** The query from a place on, with a value that a document can have there. */
+function behind({ offset: _, ...query }: Query, { key, isNull, ...values }: Document): Query {
+  const { order: { field }, where = {} } = query;
+  const value = field === "id" ? key : where[field] ?? (isNull || field in where ? null : values[field]);
+  return { ...query, after: { value: value ?? null, key: key ?? null } };
+}
+
 /** Documents come back as put, and queries about them are answered correctly. */
 export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): void {
   const { prepare, apply, all } = tested;
@@ -146,6 +153,22 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(pages).to.deep.equal(whole);
     });
 
+    it("begin behind a place, there or not, and end without gap or repetition, either way", async () => {
+      const sizes = [3, null, 1, 3, null, 2, 3];
+      await apply(sizes.map((size, n) => put(thing(2 * n, { owner: id(9), size }))));
+      for (const descending of [false, true]) {
+        const order = { where: { owner: id(9) }, order: { field: "size", descending } };
+        const whole = await all(order);
+        for (const [at, { size, id: key }] of whole.entries()) {
+          const after = { value: size ?? null, key: key ?? null };
+          expect(await all({ ...order, after, limit: 2 })).to.deep.equal(whole.slice(at + 1, at + 3));
+        }
+      }
+      const after = { value: 3, key: id(5) };
+      const order = { field: "size", descending: false };
+      expect(idsOf(await all({ where: { owner: id(9) }, order, after }))).to.deep.equal([6, 12].map(id));
+    });
+
     it("select by many keys", async () => {
       await apply([1, 2, 3, 4].map((n) => put(thing(n))));
       const values = ["no id", ...[4, 9, 2, ...Array.from({ length: 96 }, (_, n) => n + 10)].map(id)];
@@ -201,6 +224,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
         range,
         order: fc.record({ field: sortField, descending: fc.boolean() }),
         offset: fc.nat(10),
+        place: fc.record({ key: fc.nat(200).map(id), isNull: fc.boolean(), ...values }),
         limit: fc.nat({ max: 10 }).map((n) => n + 1),
       },
       { requiredKeys: ["collection", "order", "limit"] },
@@ -212,8 +236,9 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
           await writer.reset([things], "any");
           await writer.apply(entriesOf(docs.map(put)), position(docs.length));
         }
-        for (const asked of queries as unknown as Query[]) {
-          const { order, offset: _offset, limit, ...selection } = asked;
+        for (const { place, ...query } of queries as unknown as (Query & { readonly place?: Document })[]) {
+          const asked = place ? behind(query, place) : query;
+          const { order, offset: _offset, after: _after, limit, ...selection } = asked;
           expect(await tested.models.reader.find(asked), "find").to.deep.equal(await plain.find(asked));
           expect(await tested.models.reader.keys(asked), "keys").to.deep.equal(await plain.keys(asked));
           expect(await tested.models.reader.count(selection), "count").to.equal(await plain.count(selection));

@@ -34,7 +34,7 @@ const relay = createClient({ url: "https://hooks.example.com", token: async () =
 export async function use(id: string): Promise<string> {
   const event: Schemas["Event"] = await relay.getEvent({ id });
   for await (const { payload } of relay.listEvents({ Status: "Failed" })) payload.trim();
-  const { total }: { total: number } = await relay.listUsers();
+  const { total = 0 }: { total?: number } = await relay.listUsers();
   for await (const fact of relay.listEventHistory({ id })) {
     if (fact.type === "DeliveryFailed") return fact.data.reason;
   }

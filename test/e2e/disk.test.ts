@@ -211,7 +211,7 @@ describe("the real process on a disk that loses unsynced writes, is full or fail
     await relay.losePower({ survives: () => false, torn: false });
     await relay.start();
     expect(await owner().get("/api/v1/events/totals")).to.include({ total: 0 });
-    expect(await owner().get("/api/v1/events")).to.deep.equal({ total: 0, items: [] });
+    expect(await owner().get("/api/v1/events")).to.deep.equal({ total: 0, items: [], nextCursor: null });
   });
 
   it("does not start on a full disk, says why in one line, and starts once there is room", async () => {

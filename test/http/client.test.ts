@@ -208,7 +208,7 @@ describe("the client", () => {
       expect(asked).to.have.length(3 + 2 + 1 + 1);
     });
 
-    it("the items from a page on without a size as well, with one more request if that page is the last", async () => {
+    it("the items from a page on without a size as well", async () => {
       const many = relayClient(api.url, { token: (await openAccount(api.url)).owner.client.token ?? "" });
       for (let n = 0; n < 22; n += 1) await many.createApiKey({ name: unique("key") });
       const ids = await idsOf(many.listApiKeys());

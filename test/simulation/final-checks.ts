@@ -6,6 +6,7 @@ import type { EventView } from "../../src/application/views.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
+import { pageRequest } from "../support/page-request.ts";
 import { projectorOf } from "../support/projector.ts";
 import { whole } from "../support/whole-page.ts";
 import { hold } from "./broken.ts";
@@ -114,7 +115,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
   const order = { field: "acceptedAt", descending: true };
   const listed = new Map<string, EventView>();
   for (let page = 1; ; page += 1) {
-    const { items, total } = await whole(await events.list(caller, {}, { quantity: 100, page, order }));
+    const { items, total } = await whole(await events.list(caller, {}, pageRequest({ quantity: 100, page, order })));
     hold(total === own.length, "totals agree with the log", () => `${tenantId}: ${total} listed, ${own.length} there`);
     for (const item of items) listed.set(item.id, item);
     if (items.length < 100) break;
@@ -134,7 +135,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
   const destinations = [undefined, ...new Set(own.map(({ destinationId }) => destinationId))];
   for (const destinationUrlId of destinations) {
     for (const status of eventStatuses) {
-      const { total } = await events.list(caller, { status, destinationUrlId }, { quantity: 1, page: 1, order });
+      const { total } = await events.list(caller, { status, destinationUrlId }, pageRequest({ quantity: 1, order }));
       const there = own.filter((event) =>
         event.status === status && (destinationUrlId === undefined || event.destinationId === destinationUrlId));
       hold(total === there.length, "totals by status agree with the log",
@@ -146,7 +147,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
 async function checkDestinations(node: Node, caller: Caller, model: Model): Promise<void> {
   const order = { field: "createdAt", descending: false };
   const { destinations } = node.services.queries;
-  const { total, items } = await destinations.list(caller, {}, { quantity: 100, page: 1, order });
+  const { total, items } = await destinations.list(caller, {}, pageRequest({ quantity: 100, order }));
   const own = [...model.destinations.values()].filter(({ tenantId, deleted }) =>
     tenantId === caller.tenantId && !deleted);
   const expected = own.map(({ id, active, circuit, limits }) =>
@@ -162,7 +163,7 @@ async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<
   const own = [...model.events.values()].filter(({ tenantId, purgedAt }) =>
     tenantId === caller.tenantId && purgedAt === null);
   for (const { id, attempts } of own.filter((event) => event.attempts.length > 1).slice(0, lookedAt)) {
-    const page = { quantity: 100, page: 1, order };
+    const page = pageRequest({ quantity: 100, order });
     const { items } = await whole(await node.services.queries.events.attempts(caller, id, page));
     const shown = items.map(({ number, outcome, statusCode }) => `${number} ${outcome} ${statusCode}`);
     const expected = attempts.slice(0, 100).map(({ number, ending }) =>

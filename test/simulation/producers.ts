@@ -1,5 +1,6 @@
 import type { Caller } from "../../src/application/caller.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
+import { pageRequest } from "../support/page-request.ts";
 import { whole } from "../support/whole-page.ts";
 import type { Account, Destination } from "./accounts.ts";
 import type { Books } from "./books.ts";
@@ -36,7 +37,7 @@ interface Ingested {
 }
 
 /** The first page of a list. */
-export const newestFirst = { quantity: 100, page: 1, order: { field: "acceptedAt", descending: true } };
+export const newestFirst = pageRequest({ quantity: 100, order: { field: "acceptedAt", descending: true } });
 
 /** Producers that post events, and the checks of their answers. */
 export class Producers {

@@ -25,10 +25,13 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     return this.#collections.get(collection)?.get(key) ?? null;
   }
 
-  async find({ order, offset = 0, limit, ...selection }: Query): Promise<readonly Document[]> {
+  async find({ order, offset = 0, after, limit, ...selection }: Query): Promise<readonly Document[]> {
     const key = this.#definitions.get(selection.collection)?.key ?? "";
     const sign = order.descending ? -1 : 1;
+    const isBehind = (document: Document) => !after
+      || sign * (compare(document[order.field], after.value) || compare(document[key], after.key)) > 0;
     return this.#select(selection)
+      .filter(isBehind)
       .sort((a, b) => sign * (compare(a[order.field], b[order.field]) || compare(a[key], b[key])))
       .slice(offset, offset + limit);
   }

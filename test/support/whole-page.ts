@@ -1,6 +1,8 @@
 import type { Page, PageInParts } from "../../src/application/paging.ts";
 
-/** The page with all its parts. Rejects when one of them does. */
-export async function whole<Item>({ total, parts }: PageInParts<Item>): Promise<Page<Item>> {
-  return { total, items: (await Array.fromAsync(parts)).flat() };
+/** A page with its total, and all its parts. Rejects when one of them does. */
+export async function whole<Item>(
+  { total, parts, nextCursor }: PageInParts<Item>,
+): Promise<Page<Item> & { readonly total: number }> {
+  return { total: total!, items: (await Array.fromAsync(parts)).flat(), nextCursor };
 }

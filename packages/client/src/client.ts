@@ -21,7 +21,7 @@ type ParametersGiven<Wanted> =
 type BodyGiven<Body> = [Body] extends [never] ? [] : [body: Body];
 
 type Answered<Answer> =
-  [Answer] extends [{ total: number; items: (infer Item)[] }] ? Listed<Answer, Item> : Promise<Answer>;
+  [Answer] extends [{ items: (infer Item)[]; nextCursor: string | null }] ? Listed<Answer, Item> : Promise<Answer>;
 
 /** A client of the relay at an address. It keeps no connection and no state, so one can be made for each caller. */
 export function createClient(client: ClientOptions): RelayClient {

@@ -1,10 +1,13 @@
 import type { Document as Stored, Filter } from "mongodb";
 import type { CollectionDefinition, FieldValue, Selection } from "../../ports/read-models.ts";
 import { kindOf, unmatched } from "../read-models/fields.ts";
+import type { Beyond } from "../read-models/places.ts";
 import { encode, storedName, type StoredValue } from "./fields.ts";
 
-/** The conditions a selection means, all of which hold; null where nothing can satisfy them. */
-export function conditionsOf(definition: CollectionDefinition, selection: Selection): Filter<Stored>[] | null {
+/** The conditions a selection means, and one more: all of them hold. Null where nothing can satisfy them. */
+export function conditionsOf(
+  definition: CollectionDefinition, selection: Selection, beyond?: Beyond,
+): Filter<Stored>[] | null {
   const { where = {}, anyOf, range } = selection;
   const conditions: Filter<Stored>[] = [];
   for (const [field, value] of Object.entries(where)) {
@@ -21,6 +24,12 @@ export function conditionsOf(definition: CollectionDefinition, selection: Select
     const bounds = boundsOf(definition, range);
     if (!bounds) return null;
     conditions.push({ [storedName(definition, range.field)]: bounds });
+  }
+  if (beyond) {
+    const encoded = encode(kindOf(definition, beyond.field), beyond.value);
+    if (encoded === unmatched) return null;
+    const operator = encoded === null ? "$ne" : beyond.operator === "<" ? "$lt" : "$gt";
+    conditions.push({ [storedName(definition, beyond.field)]: { [operator]: encoded } });
   }
   return conditions;
 }

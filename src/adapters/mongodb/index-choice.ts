@@ -18,7 +18,7 @@ export function indexFor(
 ): Readonly<Record<string, 1>> | undefined {
   const isFixed = (field: string) => field in where || field === anyOf?.field;
   const field = orderFieldOf(definition, { where, order });
-  if (range && range.field !== field) return undefined;
+  if (range && range.field !== field && !(range.field in where)) return undefined;
   let best: { readonly index: readonly string[]; readonly fixed: number } | undefined;
   for (const index of definition.indexes) {
     const columns = columnsOf(definition, index);

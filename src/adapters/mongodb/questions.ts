@@ -11,6 +11,7 @@ import {
 import { highestBucket, lowestBucket } from "../read-models/buckets.ts";
 import { kindOf, unmatched } from "../read-models/fields.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
+import { partsOf, type Part } from "../read-models/places.ts";
 import { all, conditionsOf } from "./conditions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { bucketOf, counterId } from "./counters.ts";
@@ -111,13 +112,24 @@ export class Questions {
   async #found(
     definition: CollectionDefinition, query: Query, projection: Stored = {},
   ): Promise<readonly Stored[]> {
-    const conditions = conditionsOf(definition, query);
-    // To MongoDB, a limit of 0 means no limit.
-    if (!conditions || query.limit <= 0) return [];
+    const found: Stored[] = [];
+    for (const part of partsOf(definition, query)) {
+      const limit = query.limit - found.length;
+      // To MongoDB, a limit of 0 means no limit.
+      if (limit > 0) found.push(...(await this.#foundIn(definition, part, limit, projection)));
+    }
+    return found;
+  }
+
+  async #foundIn(
+    definition: CollectionDefinition, { query, beyond }: Part, limit: number, projection: Stored,
+  ): Promise<readonly Stored[]> {
+    const conditions = conditionsOf(definition, query, beyond);
+    if (!conditions) return [];
     const field = storedName(definition, orderFieldOf(definition, query));
     const direction = query.order.descending ? -1 : 1;
     const index = indexFor(definition, query);
-    const page = { skip: query.offset ?? 0, limit: query.limit, projection, ...(index && { hint: index }) };
+    const page = { skip: query.offset ?? 0, limit, projection, ...(index && { hint: index }) };
     const order = { [field]: direction, _id: direction } as const;
     return this.#ask((signal) =>
       this.#stored(definition).find(all(conditions), { ...page, signal }).sort(order).toArray());

@@ -69,11 +69,17 @@ export class ShownEvents {
   }
 
   /** One page of the events that match a filter, in the order of their acceptance. Call it within {@link ask}. */
-  async page(filter: EventFilter, { order: { descending }, offset, limit }: Slice): Promise<readonly EventDocument[]> {
+  async page(
+    filter: EventFilter, { order: { descending }, offset = 0, after, limit }: Slice,
+  ): Promise<readonly EventDocument[]> {
     const { readModels } = this.#parts;
+    const order = eventsOrdered(descending);
+    if (after) {
+      const found = await readModels.find({ ...eventsSelected(filter), order, after, limit });
+      return found as readonly EventDocument[];
+    }
     const place = offset < near ? { filter, offset } : await nearest(readModels, { filter, offset }, descending);
     if (!place) return [];
-    const order = eventsOrdered(descending);
     const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
     return found as readonly EventDocument[];
   }

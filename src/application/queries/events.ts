@@ -13,7 +13,7 @@ import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads } from "../long-reads.ts";
-import { pageFrom, pageOf, sliceOf, type PageInParts, type PageRequest } from "../paging.ts";
+import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 
@@ -59,24 +59,24 @@ export class EventQueries {
   /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */
   async attempts(caller: Caller, id: string, page: PageRequest): Promise<PageInParts<AttemptView>> {
     const loaded = await this.#load(caller, id);
-    const { total, items } = pageOf(attemptsOf(loaded.facts), page);
+    const { items, ...ends } = pageOf(attemptsOf(loaded.facts), page, ({ number }) => number);
     const wholeOf = async ({ number }: AttemptView) => {
       const own = loaded.facts.filter(({ data }) => "attempt" in data && data.attempt === number);
       const facts = await Promise.all(own.map((fact) => this.#whole(caller, loaded, fact)));
       return facts.every((fact) => fact !== undefined) ? attemptsOf(facts)[0] : undefined;
     };
-    return { total, parts: inParts(items, wholeOf) };
+    return { ...ends, parts: inParts(items, wholeOf) };
   }
 
   /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
   async history(caller: Caller, id: string, page: PageRequest): Promise<PageInParts<HistoryItem>> {
     const loaded = await this.#load(caller, id);
-    const { total, items } = pageOf(loaded.facts, page);
+    const { items, ...ends } = pageOf(loaded.facts, page, ({ revision }) => revision);
     const wholeOf = async (outline: RecordedEvent<WebhookEvent>) => {
       const fact = await this.#whole(caller, loaded, outline);
       return fact && historyItem(fact);
     };
-    return { total, parts: inParts(items, wholeOf) };
+    return { ...ends, parts: inParts(items, wholeOf) };
   }
 
   /**
@@ -90,12 +90,15 @@ export class EventQueries {
     const { shown } = this.#parts;
     const wanted = { tenantId, ...filter };
     if (idempotencyKey !== undefined) {
-      const { total, items } = pageOf(await this.#withKey(idempotencyKey, wanted), page);
-      return { total, parts: [items] };
+      const { items, ...ends } = pageOf(await this.#withKey(idempotencyKey, wanted), page, () => 0);
+      return { ...ends, parts: [items] };
     }
-    const { total, items } = await shown.ask(tenantId, () =>
-      pageFrom(page, shown.count(wanted), () => shown.page(wanted, sliceOf(page))));
-    return { total, parts: { [Symbol.asyncIterator]: () => this.#hydrated(tenantId, items) } };
+    const { items, ...ends } = await shown.ask(tenantId, () => pageFrom<EventDocument>(page, {
+      count: () => shown.count(wanted),
+      find: (slice) => shown.page(wanted, slice),
+      placeOf: ({ id }) => ({ value: id, key: id }),
+    }));
+    return { ...ends, parts: { [Symbol.asyncIterator]: () => this.#hydrated(tenantId, items) } };
   }
 
   /** Counts the events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

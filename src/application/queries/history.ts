@@ -1,11 +1,11 @@
 import type { DomainEvent } from "../../domain/domain-event.ts";
 import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { noStream, type EventStore } from "../../ports/event-store.ts";
+import { noStream, type EventStore, type LogEntry } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
-import { sliceOf, type Page, type PageRequest } from "../paging.ts";
+import { numberedPlace, pageFrom, placeOfNumber, type Page, type PageRequest } from "../paging.ts";
 import { refuseUnreadable } from "../unreadable.ts";
 
 /**
@@ -14,20 +14,27 @@ import { refuseUnreadable } from "../unreadable.ts";
  * page cannot be read.
  */
 export async function historyPage(store: EventStore, stream: string, request: PageRequest): Promise<Page<HistoryItem>> {
-  const { offset, limit } = sliceOf(request);
-  const backwards = request.order.descending;
   const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
   const last = newest?.revision ?? noStream;
-  const total = last + 1;
-  if (offset >= total) return { total, items: [] };
-  // Facts appended meanwhile are beyond the total, so they are not asked for.
-  const slice = { from: backwards ? last - offset : offset, limit: Math.min(limit, total - offset), backwards };
-  const facts = await store.readStream(stream, slice);
-  const items = facts.map((fact) => {
-    if (fact.unreadable !== undefined) refuseUnreadable("a fact of this history", fact);
-    return historyItem(fact);
+  const after = numberedPlace(request);
+  const backwards = request.order.descending;
+  const page = await pageFrom<LogEntry>(request, {
+    count: async () => last + 1,
+    find: async ({ offset = 0, limit }) => {
+      const skipped = after === undefined ? offset : backwards ? last - after + 1 : after + 1;
+      // Facts appended meanwhile are beyond the total, so they are not asked for.
+      const left = Math.min(limit, last + 1 - skipped);
+      const from = backwards ? last - skipped : skipped;
+      return left > 0 ? store.readStream(stream, { from, limit: left, backwards }) : [];
+    },
+    placeOf: ({ revision }) => placeOfNumber(revision),
   });
-  return { total, items };
+  return { ...page, items: page.items.map(shown) };
+}
+
+function shown(fact: LogEntry): HistoryItem {
+  if (fact.unreadable !== undefined) refuseUnreadable("a fact of this history", fact);
+  return historyItem(fact);
 }
 
 /**

@@ -40,8 +40,8 @@ async function* wholeOf({ text, others }: Begun): AsyncGenerator<string, void> {
 }
 
 /** Texts of more than `wholeCharacters`, the last one of less. */
-async function* textsOf({ total, parts }: PageInParts<object>): AsyncGenerator<string, void> {
-  let text = `{"total":${total},"items":[`;
+async function* textsOf({ total, parts, nextCursor }: PageInParts<object>): AsyncGenerator<string, void> {
+  let text = `{${total === undefined ? "" : `"total":${total},`}"items":[`;
   let separator = "";
   for await (const part of parts) {
     for (const item of part) {
@@ -52,5 +52,5 @@ async function* textsOf({ total, parts }: PageInParts<object>): AsyncGenerator<s
       text = "";
     }
   }
-  yield `${text}]}`;
+  yield `${text}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }

@@ -75,7 +75,7 @@ export function json(schema: string, description: string, example: object): Desc
 
 /** An answer with a page of a list. */
 export function page(list: string, description: string, item: object): DescribedAnswer {
-  return json(`${list}-page`, description, { total: 1, items: [item] });
+  return json(`${list}-page`, description, { total: 1, items: [item], nextCursor: null });
 }
 
 /** An answer with a page of a history. */

@@ -44,13 +44,19 @@ function page(list: string, title: string, description: string, item = list): Sc
     description,
     type: "object",
     properties: {
-      total: { type: "integer", minimum: 0, description: "How many there are on all pages." },
+      total: {
+        type: "integer", minimum: 0, description: "How many there are on all pages. Left out with `Total` false.",
+      },
       items: {
         type: "array",
         items: { $ref: `urn:webhook-relay:response:${item}` },
         description: "The page's items, in the order asked for.",
       },
+      nextCursor: {
+        type: ["string", "null"],
+        description: "The `Cursor` of the next page; null if this one is the last.",
+      },
     },
-    required: ["total", "items"],
+    required: ["items", "nextCursor"],
   };
 }

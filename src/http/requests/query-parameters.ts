@@ -1,13 +1,16 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import everyList from "../../../schemas/requests/list.json" with { type: "json" };
-import type { PageRequest } from "../../application/paging.ts";
+import { placeOf, type PageRequest } from "../../application/paging.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
 
-/** Reads a query string. Throws a Refusal (invalid). */
+/**
+ * Reads a query string. Throws a Refusal (invalid). `asked`: names what is asked and for whom (the path and the
+ * tenant), so that a cursor is good for nothing else.
+ */
 export interface QueryReader<Parameters> {
-  (query: string): Parameters;
+  (query: string, asked: string): Parameters;
   readonly schema: SchemaObject;
 }
 
@@ -22,7 +25,12 @@ interface ListParameters {
   readonly Pg: number;
   readonly CpOrd: string;
   readonly TpOrd: "Asc" | "Desc";
+  readonly Cursor?: string;
+  readonly Total: boolean;
 }
+
+/** Parameters that say how an item is shown, and not which items there are: they may change from page to page. */
+const shapes: ReadonlySet<string> = new Set(["View"]);
 
 /**
  * Reads the query parameters of a list as {@link queryReader} does: those of every list, with the fields it can be
@@ -31,9 +39,16 @@ interface ListParameters {
 export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<Filters>> {
   const schema = extended(everyList, own);
   const parametersOf = queryReader<ListParameters & Filters>(schema);
-  const read = (query: string) => {
-    const { Qt, Pg, CpOrd, TpOrd, ...filters } = parametersOf(query);
-    const page = { quantity: Qt, page: Pg, order: { field: CpOrd, descending: TpOrd === "Desc" } };
+  const read = (query: string, asked: string) => {
+    const { Qt, Pg, CpOrd, TpOrd, Cursor, Total, ...filters } = parametersOf(query, asked);
+    const selecting = Object.entries(filters).filter(([name]) => !shapes.has(name));
+    const list = JSON.stringify([asked, CpOrd, TpOrd, selecting]);
+    if (Cursor !== undefined && new URLSearchParams(query).has("Pg")) {
+      refuse("invalid", "Cursor: must not be given together with Pg");
+    }
+    const after = Cursor === undefined ? undefined : placeOf(list, Cursor);
+    const order = { field: CpOrd, descending: TpOrd === "Desc" };
+    const page = { quantity: Qt, page: Pg, after, order, total: Total, list };
     return { page, filters: filters as unknown as Filters };
   };
   return Object.assign(read, { schema });
@@ -54,22 +69,24 @@ export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Param
       // Ignored, a filter would filter nothing.
       if (name !== known) refuse("invalid", `${name}: must be spelt ${known}`);
     }
-    const values: Record<string, string | number> = {};
+    const values: Record<string, string | number | boolean> = {};
     for (const [name, { type }] of properties) {
       const [text, ...more] = given.getAll(name);
       if (text === undefined) continue;
       if (more.length > 0) refuse("invalid", `${name}: must be given once`);
       if (text === "") refuse("invalid", `${name}: must not be empty`);
-      values[name] = type === "integer" ? integer(text) : name === "TpOrd" ? capitalised(text) : text;
+      values[name] = name === "TpOrd" ? capitalised(text) : valueOf(type, text);
     }
     return validate(values);
   };
   return Object.assign(read, { schema });
 }
 
-/** The number, or a text that is not a number as it is: the check against the schema then names the fault. */
-function integer(text: string): number | string {
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+/** The value of a type, or a text that is none as it is: the check against the schema then names the fault. */
+function valueOf(type: string, text: string): number | boolean | string {
+  if (type === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === "boolean" && ["true", "false"].includes(text)) return text === "true";
+  return text;
 }
 
 function capitalised(text: string): string {

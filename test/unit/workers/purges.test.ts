@@ -217,7 +217,7 @@ describe("in the middle of a purge", () => {
     expect((await waiting).status).to.equal(503);
     const list = tenant.owner.client.get("/api/v1/events");
     goOn();
-    expect((await list).json).to.deep.equal({ total: 0, items: [] });
+    expect((await list).json).to.deep.equal({ total: 0, items: [], nextCursor: null });
   });
 
   it("failed amendments are tried again", async () => {

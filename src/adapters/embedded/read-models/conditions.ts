@@ -1,6 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { CollectionDefinition, FieldValue, Selection } from "../../../ports/read-models.ts";
 import { kindOf, unmatched } from "../../read-models/fields.ts";
+import type { Beyond } from "../../read-models/places.ts";
 import { encode, quoted } from "./columns.ts";
 
 /** A condition in SQL, with the values of its placeholders. */
@@ -11,10 +12,13 @@ export interface Condition {
 
 /**
  * The condition of a selection; null where no document can satisfy it. `inOrder`: SQLite is to use an index for the
- * order, which is by another field, and not for the range; it uses none for a term of `+column`.
+ * order, which is by another field, and not for the range; it uses none for a term of `+column`. `beyond`: one more
+ * condition.
  */
 export function conditionOf(
-  definition: CollectionDefinition, selection: Selection, { inOrder = false }: { readonly inOrder?: boolean } = {},
+  definition: CollectionDefinition,
+  selection: Selection,
+  { inOrder = false, beyond }: { readonly inOrder?: boolean; readonly beyond?: Beyond | undefined } = {},
 ): Condition | null {
   const { where = {}, anyOf, range } = selection;
   const parts: Condition[] = [];
@@ -33,6 +37,14 @@ export function conditionOf(
       parts.push({ sql: `${column} ${operator} ?`, values: [encoded] });
     }
     parts.push({ sql: `${column} IS NOT NULL`, values: [] });
+  }
+  if (beyond) {
+    const encoded = encode(kindOf(definition, beyond.field), beyond.value);
+    if (encoded === unmatched) return null;
+    const column = quoted(beyond.field);
+    parts.push(encoded === null
+      ? { sql: `${column} IS NOT NULL`, values: [] }
+      : { sql: `${column} ${beyond.operator} ?`, values: [encoded] });
   }
   return {
     sql: parts.map((part) => part.sql).join(" AND ") || "TRUE",

@@ -5,6 +5,7 @@ import type {
 import { highestBucket, lowestBucket } from "../../read-models/buckets.ts";
 import { kindOf, unmatched } from "../../read-models/fields.ts";
 import { orderFieldOf } from "../../read-models/indexes.ts";
+import { partsOf, type Part } from "../../read-models/places.ts";
 import { Statements } from "../sqlite/statements.ts";
 import { decode, decodeRow, encode, quoted, tableOf } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
@@ -112,11 +113,20 @@ export class Queries {
 
   /** The keys of one page, as their column holds them. */
   #placesOf(definition: CollectionDefinition, query: Query): SQLOutputValue[] {
+    const found: SQLOutputValue[] = [];
+    for (const part of partsOf(definition, query)) {
+      const left = query.limit - found.length;
+      if (left > 0) found.push(...this.#placesOfPart(definition, part, left));
+    }
+    return found;
+  }
+
+  #placesOfPart(definition: CollectionDefinition, { query, beyond }: Part, limit: number): SQLOutputValue[] {
     const orderField = orderFieldOf(definition, query);
     const inOrder = this.#isWide(definition, query, orderField);
-    const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
+    const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder, beyond }) ?? []);
     if (conditions.length === 0) return [];
-    const { limit, offset = 0, order: { descending } } = query;
+    const { offset = 0, order: { descending } } = query;
     const values = [...conditions.flatMap((condition) => condition.values), limit, offset];
     return this.#rows(keysOf(definition, conditions, orderField, descending), values).map(([key]) => key!);
   }

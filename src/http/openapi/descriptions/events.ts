@@ -15,7 +15,7 @@ export const eventDescriptions: Descriptions = {
     description:
       "Any role. `From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
       "one event or none. A filter that names another tenant's or no one's destination gives an empty page. " +
-      "While events arrive, paging from the newest one shows some twice: fix `To`, or use `TpOrd` `Asc`.",
+      "While events arrive, paging by `Pg` from the newest one shows some twice: use `Cursor`.",
     answers: { 200: page("event", "A page of events.", event) },
   },
   "GET /api/v1/events/totals": {

@@ -12,6 +12,7 @@ import { streams } from "../../../../src/domain/streams.ts";
 import { noStream, type LogEntry, type ReadOptions } from "../../../../src/ports/event-store.ts";
 import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { pageRequest } from "../../../support/page-request.ts";
 import { answer, fail, id, lived, start, stateOf, succeed, t } from "../../../support/webhook-history.ts";
 import { whole } from "../../../support/whole-page.ts";
 
@@ -85,7 +86,7 @@ describe("an event with a long history", () => {
       const order = { field: "", descending };
       const inOrder = <Item>(items: readonly Item[]) => (descending ? items.toReversed() : items);
       for (const page of [1, 2, 4]) {
-        const request = { quantity: 10, page, order };
+        const request = pageRequest({ quantity: 10, page, order });
         const slice = <Item>(items: readonly Item[]) => inOrder(items).slice(10 * (page - 1), 10 * page);
         const attempts = await whole(await queries.attempts(caller, eventId, request));
         expect(attempts.total).to.equal(31);
@@ -105,7 +106,7 @@ describe("an event with a long history", () => {
   it("leaves out the attempts and outcomes that a purge takes while they are read", async () => {
     await append(noStream, facts);
     const queries = new EventQueries({ ...sources, shown: null as never, keys: null as never });
-    const request = { quantity: 2, page: 1, order: { field: "", descending: true } };
+    const request = pageRequest({ quantity: 2, order: { field: "", descending: true } });
     const [attempts, history] =
       [await queries.attempts(caller, eventId, request), await queries.history(caller, eventId, request)];
     await store.deleteStream(stream);

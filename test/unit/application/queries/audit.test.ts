@@ -2,9 +2,10 @@ import { expect } from "chai";
 import type { Freshness } from "../../../../src/application/freshness.ts";
 import { AuditQueries } from "../../../../src/application/queries/audit.ts";
 import type { ReadModels } from "../../../../src/ports/read-models.ts";
+import { pageRequest } from "../../../support/page-request.ts";
 
 const caller = { tenantId: "t", userId: "u", role: "Viewer" } as const;
-const page = { quantity: 20, page: 1, order: { field: "time", descending: true } };
+const page = pageRequest({ quantity: 20, order: { field: "time", descending: true } });
 
 describe("the audit's total", () => {
   let asked: string[];

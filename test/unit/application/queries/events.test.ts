@@ -24,6 +24,6 @@ describe("a list of events", () => {
       await accept();
       return read(...asked);
     };
-    expect((await client.get("/api/v1/events")).json).to.deep.equal({ total: 1, items: [] });
+    expect((await client.get("/api/v1/events")).json).to.deep.equal({ total: 1, items: [], nextCursor: null });
   });
 });

@@ -131,6 +131,35 @@ describe("SQLite's query plan", () => {
     }
   }
 
+  const anyValue = { id: deletedId, text: "a", number: 1, boolean: true, time: at, json: null } as const;
+  for (const [selection, sorts] of lists) {
+    const { collection, where = {}, anyOf } = selection;
+    const { fields, key } = collections.find(({ name }) => name === collection)!;
+    const equal = [...Object.keys(where), ...(anyOf ? [anyOf.field] : [])].map((field) => `${field}=?`);
+    const by = [...equal, ...(anyOf?.values.map(String) ?? [])].join(", ");
+    for (const field of sorts) {
+      it(`for a page of ${collection} by ${by} in the order of ${field} seeks its place`, async () => {
+        for (const value of [anyValue[fields[field]!], null]) {
+          for (const descending of [false, true]) {
+            const after = { value, key: deletedId };
+            await readModels.find({ ...selection, order: { field, descending }, after, limit: 20 });
+          }
+        }
+        const behind = (terms: readonly string[]) => `${collection}: ${[...equal, ...terms].sort().join(" AND ")}`;
+        const ties = [">?", "<?"].map((end) => [`${field}=?`, key + end]);
+        // The documents without a value are the first of all, or the last.
+        const others = [[`${field}>?`], [`${field}<?`], [`${field}=?`]];
+        const isFixed = field === key || equal.includes(`${field}=?`);
+        const wanted = isFixed ? [[`${key}>?`], [`${key}<?`]] : [...ties, ...others];
+        const found = steps().map((step) => {
+          const [name, terms = ""] = step.split(": ");
+          return `${name}: ${terms.split(" AND ").sort().join(" AND ")}`;
+        });
+        expect(found).to.have.members(wanted.map(behind));
+      });
+    }
+  }
+
   /** Each filter selects fewer facts than the one before. */
   const auditFilters: readonly Partial<AuditFilter>[] = [
     { type: "TenantRenamed" }, { actorId: deletedId }, { subjectId: destinationId }, { correlationId: "CHG-4711" },
@@ -182,6 +211,19 @@ describe("SQLite's query plan", () => {
       }
     }
   }
+
+  it("for a page within a period has no bound but the place at the end where it begins", async () => {
+    const within = eventsSelected({ tenantId, from: timestamp(now - 9), to: at });
+    const id = eventIdOf(now - 1, "0000-0000-000000000000");
+    const after = { value: id, key: id };
+    for (const descending of [false, true]) {
+      await readModels.find({ ...within, order: eventsOrdered(descending), after, limit: 20 });
+    }
+    const [up = "", down = ""] = [...asked].filter((sql) => sql.includes("UNION"));
+    expect([up, down].map((sql) => [sql.includes('"id" >= ?'), sql.includes('"id" <= ?')]))
+      .to.deep.equal([[false, true], [true, false]]);
+    expect(steps()).to.deep.equal(["events: status=? AND tenantId=? AND id>? AND id<?"]);
+  });
 
   it("for a purge, and for a replay of many, begins at its place in one index", async () => {
     const purge = { tenantId, before: at, status: null, destinationId } as PurgeDocument;
