@@ -6,6 +6,11 @@ const path = `${process.env["PATH"] ?? ""}:/usr/sbin`;
 /** The environment in which {@link commandProblem} found a command. */
 export const commandEnvironment = { ...process.env, PATH: path };
 
+/** Where a command is; empty if it is not there. */
+export function commandPath(command: string): string {
+  return spawnSync("which", [command], { encoding: "utf8", env: commandEnvironment }).stdout.trim();
+}
+
 /**
  * Null if a command is there, else why not. Where it is missing, and this process is root on a Debian, these packages
  * are installed. `probe` are arguments with which the command does nothing and succeeds.

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type BrowserContext } from "playwright-core";
+import { commandPath, commandProblem } from "./debian.ts";
+
+/** A running browser with a profile of its own. */
+export interface Chromium {
+  readonly context: BrowserContext;
+  close(): Promise<void>;
+}
+
+const flags = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+/**
+ * Starts Debian's Chromium without a window, for a `before` hook. It takes any certificate. Where it is neither
+ * installed nor can be, its tests are skipped by name, but never in CI.
+ */
+export async function chromiumOrSkip(hook: Mocha.Context): Promise<Chromium> {
+  hook.timeout(600_000);
+  const problem = commandProblem("chromium", "--version", ["chromium"]);
+  if (problem !== null) {
+    if (process.env["CI"] === "true") throw new Error(problem);
+    console.log(`  chromium for the tests: ${problem}`);
+    return hook.skip();
+  }
+  const profile = mkdtempSync(join(tmpdir(), "relay-chromium-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: commandPath("chromium"), headless: true, args: flags, ignoreHTTPSErrors: true, bypassCSP: true,
+  });
+  return {
+    context,
+    close: async () => {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
