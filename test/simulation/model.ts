@@ -2,6 +2,7 @@ import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import { LogOutages } from "./log-outages.ts";
 import { moves } from "./moves.ts";
+import { checkTurn } from "./probe-turns.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { finished, neverPurged, takeAway, type PurgeOrder } from "./purged.ts";
 import {
@@ -152,11 +153,11 @@ export class Model {
         return;
       case "DeliverySucceeded":
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
-        hold(data.to === (data.from === "Cancelled" ? "Cancelled" : "Succeeded"),
+        hold(data.to === (this.#isSettledBy(event, data) ? "Succeeded" : data.from),
           "a success leads to Succeeded unless cancelled", where);
         this.#over(event, attempt, true);
         attempt.ending = { ok: true, reason: null, statusCode: statusCodeOf(data) };
-        event.nextAttemptAt = null;
+        if (!stays) event.nextAttemptAt = null;
         return;
       case "DeliveryFailed": {
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
@@ -187,10 +188,19 @@ export class Model {
         event.nextAttemptAt = null;
         return;
       }
+      case "RetryBroughtForward":
+        hold(data.from === "WaitingRetry" && stays, "states move only as specified", where);
+        event.nextAttemptAt = String(data["nextAttemptAt"]);
+        return;
       case "EventReplayed":
         event.retryCount = 0;
         event.ownFailures = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
+        if (data["mode"] === "resend") {
+          event.resentAfter = event.attempts.length;
+          return;
+        }
+        hold(data.from === "CriticalFailure", "states move only as specified", where);
         this.#replayed.set(metadata.correlationId, (this.#replayed.get(metadata.correlationId) ?? 0) + 1);
         return;
       case "EventCancelled":
@@ -202,6 +212,11 @@ export class Model {
       default:
         hold(false, "facts are of known types", where);
     }
+  }
+
+  /** Whether a success settles its event: not one of before the last resend, nor of a cancelled event. */
+  #isSettledBy({ resentAfter }: EventRecord, { from, attempt }: Data): boolean {
+    return from !== "Cancelled" && attempt > resentAfter;
   }
 
   /** Checks that an attempt begins in time, under settings that its destination has or had. */
@@ -249,7 +264,7 @@ export class Model {
     hold(owner === tenantId, "an event goes to its tenant's destination", () => `${id} to ${destinationId}`);
     const event: EventRecord = {
       id, tenantId, destinationId, acceptedAt, since: this.#now(), movedAt: this.#now(), attempts: [],
-      status: "Pending", retryCount: 0, ownFailures: 0,
+      status: "Pending", retryCount: 0, ownFailures: 0, resentAfter: 0,
       idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]),
       nextAttemptAt: acceptedAt, movedIn: position, leftIn: "", purgedAt: null, deleted: false,
     };
@@ -377,7 +392,7 @@ export class Model {
     } else if (type === "CircuitProbeClaimed") {
       hold(before !== "Closed", "only circuits that are not closed are probed", where);
       if (probing !== null) destination.lastProbe = probing;
-      this.#inTurn(destination, data, where);
+      checkTurn(destination, data, this.events.values(), { ...this.rules, now: since, where });
     } else if (type === "CircuitHalfOpened") {
       hold(before === "Open", "only open circuits are half-opened", where);
       if (probing !== null) destination.lastProbe = probing;
@@ -414,26 +429,6 @@ export class Model {
     const all = [...this.former.filter(({ id }) => id === eventId), this.events.get(eventId)];
     return all.some((event) => event?.attempts.some(({ ending }) =>
       ending?.ok === false && ending.reason !== "not sent" && ending.statusCode !== 429));
-  }
-
-  /**
-   * Checks that a probe is the oldest held event after the last probe of its outage, or the oldest of all if there is
-   * none after that. The prober need not know of events that became held just now.
-   */
-  #inTurn({ id, lastProbe }: DestinationRecord, { eventId, at }: Data, where: () => string): void {
-    const { newsMs, clocksApartMs } = this.rules;
-    if (clocksApartMs === Infinity) return;
-    const knownBy = new Date(Date.parse(at) - newsMs - clocksApartMs).toISOString();
-    const held = [...this.events.values()].filter((event) =>
-      event.destinationId === id && event.purgedAt === null && event.movedAt < this.#now() - newsMs
-      && (event.status === "Pending" || (event.status === "WaitingRetry" && (event.nextAttemptAt ?? "") < knownBy)));
-    const isBefore = (one: string, other: string) => {
-      const [late, otherLate] = [one <= (lastProbe ?? ""), other <= (lastProbe ?? "")];
-      return late === otherLate ? one < other : otherLate;
-    };
-    const passedOver = held.find((event) => isBefore(event.id, eventId));
-    hold(passedOver === undefined, "probes take turns", () =>
-      `${where()}: ${eventId}, not ${passedOver?.id}, after ${lastProbe}`);
   }
 }
 

@@ -1,6 +1,7 @@
-/** The moves of the specification's table, of decisions.md, and of late successes. */
+/** The moves of the specification's table, of decisions.md, of resends, and of late successes. */
 export const moves = new Set([
   "Pending>Processing", "WaitingRetry>Processing", "Processing>Succeeded", "Processing>Failed",
   "Failed>WaitingRetry", "Failed>CriticalFailure", "Failed>Cancelled", "Pending>Cancelled", "WaitingRetry>Cancelled",
-  "CriticalFailure>Pending", "Pending>Succeeded", "WaitingRetry>Succeeded", "CriticalFailure>Succeeded",
+  "CriticalFailure>Pending", "Succeeded>Pending", "Pending>Succeeded", "WaitingRetry>Succeeded",
+  "CriticalFailure>Succeeded",
 ]);

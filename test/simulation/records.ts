@@ -31,6 +31,8 @@ export interface EventRecord extends Purgeable {
   retryCount: number;
   /** The number of the relay's own failures in a row. */
   ownFailures: number;
+  /** The number of its attempts when it was last resent. */
+  resentAfter: number;
   /** The time of its last change of status, ms of the simulation. */
   movedAt: number;
   nextAttemptAt: string | null;

@@ -93,6 +93,12 @@ export class Users {
       case "replay":
         return this.#withEvent(caller, "CriticalFailure", async (id) =>
           (await commands.events.replay(caller, id, origin)).status);
+      case "resend":
+        return this.#withEvent(caller, random.pick(["Succeeded", "CriticalFailure"]), async (id) =>
+          (await commands.events.resend(caller, id, origin)).status);
+      case "retry":
+        return this.#withEvent(caller, "WaitingRetry", async (id) =>
+          (await commands.events.retry(caller, id, origin)).status);
       case "cancel":
         return this.#withEvent(caller, random.pick(["Pending", "WaitingRetry", "Processing"]), async (id) =>
           (await commands.events.cancel(caller, id, origin)).status);
@@ -239,7 +245,7 @@ export class Users {
   /** Several people change one event at once, through any processes. */
   async #together(caller: Caller): Promise<string | undefined> {
     const { random, anyNode } = this.#parts;
-    const status = random.pick(["CriticalFailure", "WaitingRetry", "Pending", undefined]);
+    const status = random.pick(["Succeeded", "CriticalFailure", "WaitingRetry", "Pending", undefined]);
     return this.#withEvent(caller, status, async (id) => {
       for (let more = 2 + random.below(3); more > 0; more -= 1) {
         const node = anyNode();
@@ -247,6 +253,8 @@ export class Users {
         const { events } = node.services.commands;
         const [name, task] = random.pick([
           ["replay", () => events.replay(caller, id, this.#requests.origin())],
+          ["resend", () => events.resend(caller, id, this.#requests.origin())],
+          ["retry", () => events.retry(caller, id, this.#requests.origin())],
           ["cancel", () => events.cancel(caller, id, this.#requests.origin())],
         ] as const);
         this.#requests.begin(`${name} together`, node, async () => (await task()).status);
