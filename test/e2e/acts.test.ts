@@ -1,0 +1,110 @@
+import { expect } from "chai";
+import { text, type Json } from "../support/api-client.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventReaches, eventually, openAccount } from "../support/relay.ts";
+import type { Account, TestRelay } from "../support/relay.ts";
+import { describeOnTopologies } from "../support/topologies.ts";
+
+describeOnTopologies("acts on single events, end to end over TLS", ({ start }) => {
+  let receiver: Receiver;
+  let relay: TestRelay;
+  let paths = 0;
+
+  before(async function () {
+    receiver = await startReceiver();
+    relay = await start(this, receiver);
+  });
+  after(async () => {
+    await (relay as TestRelay | undefined)?.close();
+    await receiver.close();
+  });
+
+  /** A path of the receiver for one test only. */
+  const path = () => `/hook-${(paths += 1)}`;
+  const post = async ({ producer }: Account, ingest: string) => text(await producer.post(ingest, { n: 1 }), "eventId");
+  const act = ({ owner }: Account, eventId: string, what: "resend" | "retry") =>
+    owner.post(`/api/v1/events/${eventId}/${what}`, {});
+  const numbersAt = (hook: string) => receiver.requestsTo(hook).map(({ headers }) => headers["x-relay-attempt"]);
+  /** An event that waits long for its retry: its first attempt was answered 503. */
+  const waiting = async (account: Account, ingest: string) => {
+    const eventId = await post(account, ingest);
+    const event = await eventReaches(account.owner, eventId, "WaitingRetry");
+    expect(Date.parse(text(event, "nextAttemptAt"))).to.be.greaterThan(Date.now() + 3_000_000);
+    return eventId;
+  };
+  const unavailableAtFirst = (hook: string) =>
+    receiver.on(hook, ({ count }) => ({ status: count === 1 ? 503 : 200, headers: { "retry-after": "3600" } }));
+
+  it("a resend sends a delivered event once more, with its webhook-id and the next attempt's number", async () => {
+    const account = await openAccount(relay.url);
+    const hook = path();
+    const { ingest } = await account.destination({ url: receiver.url(hook) });
+    const eventId = await post(account, ingest);
+    const delivered = await eventReaches(account.owner, eventId, "Succeeded");
+    for (let order = 1; order <= 3; order++) {
+      const resent = await act(account, eventId, "resend");
+      expect(resent).to.include({ status: "Pending", deliveredAt: delivered["deliveredAt"], currentRetryCount: 0 });
+      await eventReaches(account.owner, eventId, "Succeeded");
+      delivered["deliveredAt"] = (await account.owner.get(`/api/v1/events/${eventId}`))["deliveredAt"];
+    }
+    expect(numbersAt(hook)).to.deep.equal(["1", "2", "3", "4"]);
+    const ids = receiver.requestsTo(hook).map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids)).to.deep.equal(new Set([eventId]));
+  });
+
+  it("a retry sends a waiting event at once", async () => {
+    const account = await openAccount(relay.url);
+    const hook = path();
+    unavailableAtFirst(hook);
+    const { ingest } = await account.destination({ url: receiver.url(hook) });
+    const eventId = await waiting(account, ingest);
+    expect(await act(account, eventId, "retry")).to.include({ status: "WaitingRetry", currentRetryCount: 1 });
+    const event = await eventReaches(account.owner, eventId, "Succeeded");
+    expect(event["currentRetryCount"]).to.equal(1);
+    expect(numbersAt(hook)).to.deep.equal(["1", "2"]);
+  });
+
+  it("a retry leaves an event held while its destination is Inactive or Suspended", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 2, circuitBreakerTimer: 4 });
+    const hook = path();
+    unavailableAtFirst(hook);
+    const { id, ingest } = await account.destination({ url: receiver.url(hook) });
+    const eventId = await waiting(account, ingest);
+    const destination = () => account.owner.get(`/api/v1/destinations/${id}`);
+    await account.owner.patch(`/api/v1/destinations/${id}`, { status: "inactive" });
+    await act(account, eventId, "retry");
+    const { ingest: elsewhere } = await account.destination({ url: receiver.url(path()) });
+    // Work that came later, to another destination, is done.
+    await eventReaches(account.owner, await post(account, elsewhere), "Succeeded");
+    expect(numbersAt(hook)).to.deep.equal(["1"]);
+    expect(await account.owner.get(`/api/v1/events/${eventId}`)).to.include({ status: "WaitingRetry" });
+    await account.owner.patch(`/api/v1/destinations/${id}`, { status: "active" });
+    await eventReaches(account.owner, eventId, "Succeeded");
+
+    receiver.on(hook, ({ count }) => ({ status: count <= 4 ? 503 : 200, headers: { "retry-after": "3600" } }));
+    const [held, probe] = [await waiting(account, ingest), await waiting(account, ingest)];
+    await eventually(destination, ({ status }) => status === "Suspended");
+    const suspended = await destination();
+    await act(account, held, "retry");
+    await eventReaches(account.owner, held, "Succeeded");
+    const [, , , , retried] = receiver.requestsTo(hook);
+    expect(retried?.headers["webhook-id"]).to.equal(held);
+    const started = (await account.owner.get(`/api/v1/events/${held}/history?Qt=100`))["items"] as Json[];
+    const probing = started.findLast(({ type }) => type === "DeliveryAttemptStarted");
+    expect(Date.parse(text(probing ?? {}, "time"))).to.be.at.least(Date.parse(text(suspended, "suspendedUntil")));
+    expect(await account.owner.get(`/api/v1/events/${probe}`)).to.include({ status: "WaitingRetry" });
+  });
+
+  it("a retry keeps the pause that the receiver asked for by 429", async () => {
+    const account = await openAccount(relay.url);
+    const hook = path();
+    receiver.on(hook, ({ count }) => ({ status: count === 1 ? 429 : 200, headers: { "retry-after": "2" } }));
+    const { ingest } = await account.destination({ url: receiver.url(hook) });
+    const eventId = await post(account, ingest);
+    await eventReaches(account.owner, eventId, "WaitingRetry");
+    await act(account, eventId, "retry");
+    await eventReaches(account.owner, eventId, "Succeeded");
+    const [first, second] = receiver.requestsTo(hook);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.at.least(2_000);
+  });
+});
