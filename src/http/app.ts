@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
 import { contentNow, contentOf, type Content } from "./answers/content.ts";
@@ -9,7 +9,7 @@ import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
 import { createIngestHandler } from "./ingest/handler.ts";
 import { ingestOperation, ingestPath } from "./ingest/operation.ts";
 import { holdArrived, memoryOf } from "./memory/memory-of.ts";
-import { uncountedBytes, type HoldAnswer } from "./memory/request-memory.ts";
+import { uncountedBytes, type AnswerMemory } from "./memory/request-memory.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
@@ -67,7 +67,7 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
   app.use(refuseDotSegments);
   app.use(createIngestHandler(api, answerIngest, read));
   app.use(guardLiteralPaths(routes));
-  app.use(routerOf(routes, api, read).routes());
+  app.use(routerOf(routes, api, read, fail).routes());
   app.use(answerUnmatched);
   return app;
 }
@@ -108,22 +108,24 @@ function guardLiteralPaths(routes: readonly Route[]): Middleware {
   };
 }
 
-function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject): Router {
+function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject, fail: Fail): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const { method, path, run } of routes) {
     router.register(path, [method], async (context) => {
-      const { exchange, holdAnswer } = await begun(context, api, read);
+      const { exchange, memory } = await begun(context, api, read);
       const answered = await run(exchange);
-      answer(context, answered, await contentOf(answered, holdAnswer));
+      const failed = (error: unknown) => void fail(error, exchange.requestId);
+      answer(context, answered, await contentOf(answered, memory, failed));
+      if (answered.stream) context.flushHeaders();
     });
   }
   return router;
 }
 
-/** A request under way, and the function that holds memory for its answer: the tenant's, once the caller is known. */
+/** A request under way, and the memory for its answer: the tenant's, once the caller is known. */
 async function begun(
   context: Context, api: Api, read: ReadJsonObject,
-): Promise<{ readonly exchange: Exchange; readonly holdAnswer: HoldAnswer }> {
+): Promise<{ readonly exchange: Exchange; readonly memory: AnswerMemory }> {
   const { req: request, res: response, params, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
   const memory = memoryOf(api, request, response);
@@ -149,8 +151,17 @@ async function begun(
       await hold(bytes);
       heldAhead = bytes;
     },
+    gone: () => goneOf(response),
   };
-  return { exchange, holdAnswer };
+  return { exchange, memory: { hold: holdAnswer, release: () => memory.release() } };
+}
+
+/** A signal that fires when the answer is sent, or its client has gone. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (response.closed) controller.abort();
+  else response.once("close", () => controller.abort());
+  return controller.signal;
 }
 
 function answer(context: Context, { status, body, page, type, headers }: Answer, content?: Content): void {

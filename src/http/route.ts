@@ -17,7 +17,13 @@ export interface Answer {
   /** Answered as the JSON of its total and its items. */
   readonly page?: PageInParts<object>;
   readonly text?: string | Buffer;
-  /** Content type of a text; plain unless said. */
+  /**
+   * A text of any length, in pieces. Status and headers are sent at once, each piece once the client has taken most of
+   * those before. Only the piece at hand counts in the shared memory. An error ends the connection; when the client
+   * goes the iterator is returned, and the signal of {@link Exchange.gone} fires.
+   */
+  readonly stream?: AsyncIterable<string>;
+  /** Content type of a text or stream; plain unless said. */
   readonly type?: string;
   /** In place of, or beside, those of every answer. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -41,6 +47,8 @@ export interface Exchange {
    * Rejects with a Refusal (unavailable).
    */
   readonly holdAnswer: (like: object) => Promise<void>;
+  /** Fires once the answer is sent or its client has gone. */
+  readonly gone: () => AbortSignal;
 }
 
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */

@@ -63,9 +63,9 @@ export function createHttpServer(
   const idleLimit = new IdleLimit(clock, idleMs);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
-    // A client that waits for its answer may be silent: only one that does not take its answer is cut off.
+    // A client that waits for its answer, or the rest of it, may be silent: only one that does not take it is cut off.
     response.on("timeout", () => {
-      if (response.headersSent) request.socket.destroy();
+      if (request.socket.writableLength > 0) request.socket.destroy();
     });
     const refuse = (problem: string) => send(response, 400, plainText, problem, requestIdOf(request, ids));
     if (request.httpVersion === "1.1" && request.headers.host === undefined) return refuse("Host: is required");

@@ -132,4 +132,26 @@ describe("slow clients", () => {
     const answer = await fetch(`http://127.0.0.1:${portOf(server)}/`);
     expect(await answer.text()).to.equal("at last");
   });
+
+  it("do not include a client that waits in silence for more of an answer that has begun", async () => {
+    const server = await listening(patience, (request, response) => {
+      response.write("for now, ");
+      request.socket.once("timeout", () => response.end("at last"));
+    });
+    const answer = await fetch(`http://127.0.0.1:${portOf(server)}/`);
+    expect(await answer.text()).to.equal("for now, at last");
+  });
+
+  it("are cut off when they do not take the rest of an answer that waited for it", async () => {
+    const server = await listening(patience, (request, response) => {
+      response.write("for now, ");
+      request.socket.once("timeout", () => response.end("a".repeat(50_000_000)));
+    });
+    const socket = connect(portOf(server), "127.0.0.1").on("error", () => undefined).pause();
+    const [accepted] = (await once(server, "connection")) as [Socket];
+    const cutOff = once(accepted, "close");
+    socket.write("GET / HTTP/1.1\r\nHost: relay\r\n\r\n");
+    await cutOff;
+    socket.destroy();
+  });
 });

@@ -87,11 +87,11 @@ function contentOf({ status, body }: Content): Content {
   return { status, body };
 }
 
-/** The content without the fields that answers got after 0.2.0. */
+/** The content without the fields that answers, and pages, got after 0.2.0. */
 function asThen<Value>(value: Value): Value {
   if (Array.isArray(value)) return (value as unknown[]).map(asThen) as Value;
   if (typeof value !== "object" || value === null) return value;
-  const added = "currentRetryCount" in value ? addedToEvents : [];
+  const added = "currentRetryCount" in value ? addedToEvents : "items" in value ? ["nextCursor"] : [];
   const fields = Object.entries(value).filter(([name]) => !added.includes(name));
   return Object.fromEntries(fields.map(([name, inner]) => [name, asThen<unknown>(inner)])) as Value;
 }

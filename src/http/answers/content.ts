@@ -1,13 +1,21 @@
 import type { Readable } from "node:stream";
-import { uncountedBytes, type HoldAnswer } from "../memory/request-memory.ts";
+import { uncountedBytes, type AnswerMemory } from "../memory/request-memory.ts";
 import type { Answer } from "../route.ts";
 import { pageBody } from "./page-body.ts";
+import { streamBody } from "./stream-body.ts";
 
 /** The body of an answer as Koa takes it. */
 export type Content = string | Buffer | Readable;
 
-/** The body of an answer, once there is memory for it. Throws the errors of `hold` and of the parts of a page. */
-export async function contentOf(answer: Answer, hold: HoldAnswer): Promise<Content | undefined> {
+/**
+ * The body of an answer, once there is memory for it. Throws the errors of `hold` and of the parts of a page; `failed`
+ * is called with those of a stream that has begun.
+ */
+export async function contentOf(
+  answer: Answer, memory: AnswerMemory, failed: (error: unknown) => void,
+): Promise<Content | undefined> {
+  if (answer.stream) return streamBody(answer.stream, memory, failed);
+  const { hold } = memory;
   const content = answer.page ? await pageBody(answer.page, hold) : contentNow(answer);
   // A Buffer is made once, at the start, and shared by its answers, so no memory is held for it.
   if (typeof content === "string" && content.length > uncountedBytes) await hold(Buffer.byteLength(content));

@@ -20,6 +20,13 @@ export const readAhead = 64 * 1024;
  */
 export type HoldAnswer = (bytes: number, kept?: number) => Promise<void>;
 
+/** The memory of one answer. */
+export interface AnswerMemory {
+  readonly hold: HoldAnswer;
+  /** Gives back what is held. */
+  readonly release: () => void;
+}
+
 /** One request's share of the shared memory: for its body, and then for its answer. */
 export class RequestMemory {
   readonly #shared: SharedMemory;
@@ -35,7 +42,7 @@ export class RequestMemory {
 
   /** Holds bytes, in place of those held so far, if there is room at once; false otherwise. */
   take(bytes: number): boolean {
-    this.#release();
+    this.release();
     this.#claim = this.#shared.networks.take(this.#network(), bytes);
     return this.#claim !== undefined;
   }
@@ -45,7 +52,7 @@ export class RequestMemory {
    * waits, all unless given. Rejects with a Refusal (unavailable) if the wait takes too long.
    */
   async hold(tenantId: string | undefined, bytes: number, kept = bytes): Promise<void> {
-    this.#release();
+    this.release();
     const { tenants, networks } = this.#shared;
     const claim = await (tenantId === undefined
       ? networks.claim(this.#network(), bytes, kept)
@@ -57,10 +64,11 @@ export class RequestMemory {
   /** Gives back the held bytes, and those that may be granted later: the request is over. */
   end(): void {
     this.#over = true;
-    this.#release();
+    this.release();
   }
 
-  #release(): void {
+  /** Gives back the held bytes. */
+  release(): void {
     this.#claim?.release();
     this.#claim = undefined;
   }
