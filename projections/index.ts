@@ -8,6 +8,7 @@ import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
 import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
+import { momentsProjection } from "./moments/moments.ts";
 import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
@@ -33,6 +34,7 @@ const projections: readonly Projection[] = [
   retentionProjection,
   forgettingProjection,
   wrappedKeysProjection,
+  momentsProjection,
 ];
 
 /** The collections of all read models. */

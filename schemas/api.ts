@@ -2894,6 +2894,16 @@ export interface components {
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
         };
+        /** @description The moment that an answer is of. With `AsOf` and its `position` other answers are of the same. */
+        AsOf: {
+            /**
+             * Format: date-time
+             * @description The time that was asked for; with a position, the latest time in the log up to there; the present for a moment in the future.
+             */
+            time: string;
+            /** @description The last place in the log that counts. Places compare as texts. */
+            position: string;
+        };
         /** @description One request to a receiver, and what came of it. */
         Attempt: {
             /** @description Never restarts, not even on replay. */
@@ -3056,6 +3066,8 @@ export interface components {
              * @description When it was changed last.
              */
             updatedAt: string;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
             /** @description Shown here only. */
             ingestToken: string;
         };
@@ -3140,6 +3152,8 @@ export interface components {
              * @description When it was changed last.
              */
             updatedAt: string;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
             /** @description Shown here only. */
             ingestToken: string;
         };
@@ -3222,6 +3236,8 @@ export interface components {
              * @description When it was changed last.
              */
             updatedAt: string;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
         };
         /** @description Destinations, and how many there are. */
         DestinationPage: {
@@ -3307,6 +3323,8 @@ export interface components {
              * @description The event whose payload a replay sent to another destination by this one; null where there is none.
              */
             sourceEventId?: string | null;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
             /**
              * Format: uuid
              * @description The event's id, once more under the name that 202 has for it.
@@ -3378,6 +3396,8 @@ export interface components {
              * @description The event whose payload a replay sent to another destination by this one; null where there is none.
              */
             sourceEventId: string | null;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
         };
         /** @description Events, and how many the filters match. */
         EventPage: {
@@ -3599,6 +3619,8 @@ export interface components {
              * @description When it was changed last.
              */
             updatedAt: string;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
         };
         /** @description The previous token no longer works. */
         SenderIngestToken: {
@@ -3676,6 +3698,8 @@ export interface components {
              * @description When it was changed last.
              */
             updatedAt: string;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
         };
         /** @description A person of a tenant. The password is never returned. */
         User: {
@@ -3905,7 +3929,10 @@ export interface operations {
     };
     getTenant: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (ISO 8601), or the `position` of an entry of the log: the answer is what it was then, and has `asOf`. One in the future means now. */
+                AsOf?: string;
+            };
             header?: never;
             path: {
                 /** @description The tenant's id. */
@@ -3925,6 +3952,7 @@ export interface operations {
                     "application/json": components["schemas"]["Tenant"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             /** @description No tenant has this id, or it is another account's. */
@@ -5264,7 +5292,10 @@ export interface operations {
     };
     getDestination: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (ISO 8601), or the `position` of an entry of the log: the answer is what it was then, and has `asOf`. One in the future means now. */
+                AsOf?: string;
+            };
             header?: never;
             path: {
                 /** @description The destination's id. */
@@ -5284,6 +5315,7 @@ export interface operations {
                     "application/json": components["schemas"]["Destination"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The destination belongs to another tenant. */
             403: {
@@ -5624,7 +5656,10 @@ export interface operations {
     };
     getSender: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (ISO 8601), or the `position` of an entry of the log: the answer is what it was then, and has `asOf`. One in the future means now. */
+                AsOf?: string;
+            };
             header?: never;
             path: {
                 /** @description The sender's id. */
@@ -5644,6 +5679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Sender"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The sender belongs to another tenant. */
             403: {
@@ -6152,7 +6188,10 @@ export interface operations {
     };
     getEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A time (ISO 8601), or the `position` of an entry of the log: the answer is what it was then, and has `asOf`. One in the future means now. */
+                AsOf?: string;
+            };
             header?: never;
             path: {
                 /** @description The event's id. */
@@ -6172,6 +6211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Event"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The event belongs to another tenant. */
             403: {

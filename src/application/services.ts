@@ -33,6 +33,7 @@ import { Ingest } from "./ingest/ingest.ts";
 import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
 import type { Vault } from "./keys/vault.ts";
+import { Moments } from "./moments.ts";
 import { ApiKeyQueries } from "./queries/api-keys.ts";
 import { AuditQueries } from "./queries/audit.ts";
 import { DestinationQueries } from "./queries/destinations.ts";
@@ -119,10 +120,11 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const people = new People(parts, { max: settings.peopleInMemory });
   const sessions = new Sessions({ ...parts, keys }, { ttlMs: settings.accessTokenTtlMs });
   const users = new UserQueries({ ...parts, people });
-  const destinations = new DestinationQueries(parts);
-  const senders = new SenderQueries(parts);
+  const moments = new Moments(parts);
+  const destinations = new DestinationQueries({ ...parts, moments });
+  const senders = new SenderQueries({ ...parts, moments });
   const shown = new ShownEvents(parts);
-  const own = { ...parts, keys, reservations, people, sessions, shown };
+  const own = { ...parts, moments, keys, reservations, people, sessions, shown };
   const tenantQueries = new TenantQueries(own);
   const forgetting = new Forgetting(own);
   return {

@@ -127,6 +127,8 @@ export interface EventLog {
   head(): Promise<Position>;
   /** The log's end, behind an engine's own records after the newest entry: no `upTo` is beyond it. */
   end(): Promise<Position>;
+  /** Whether a text can be a position of this engine. Positions of other engines, and {@link logStart}, are none. */
+  isPosition(text: string): boolean;
   /** Catches up, then follows live. Survives the engine's restarts: it resumes where it was. */
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription;
 }

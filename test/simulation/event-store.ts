@@ -1,3 +1,4 @@
+import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
 import { sleep } from "../../src/ports/clock/sleep.ts";
 import {
   isWanted, LogUnavailable,
@@ -49,6 +50,7 @@ export class SimulatedLog {
       readLog: (after, limit) => ask(() => this.#readLog(after, limit)),
       head: () => ask(() => this.#log.head),
       end: () => ask(() => this.#log.head),
+      isPosition,
       subscribe: (options, handle) => this.#subscribe(process, options, handle),
     };
   }

@@ -1,4 +1,5 @@
 import { collections } from "../../projections/index.ts";
+import { moments } from "../../projections/moments/moments.ts";
 import { EmailOpener } from "../../src/application/accounts/email-opener.ts";
 import type { Caller } from "../../src/application/caller.ts";
 import { Vault } from "../../src/application/keys/vault.ts";
@@ -184,7 +185,8 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
   });
   await complete(runner.rebuild());
   const [kept, folded] = [engines.readModels.contents.contents(), fresh.contents()];
-  for (const { name } of collections) {
+  // A purge may have deleted the entries that began minutes: then the rest of the log has other places.
+  for (const { name } of collections.filter(({ name }) => name !== moments.name)) {
     const [there, again] = [kept.documents[name] ?? {}, folded.documents[name] ?? {}];
     for (const key of new Set([...Object.keys(there), ...Object.keys(again)])) {
       hold(JSON.stringify(there[key]) === JSON.stringify(again[key]), "read models are a fold of the log",

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
 import {
   noStream, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry, type NewEntry,
   type Position, type Subscription, type SubscriptionOptions,
@@ -52,6 +53,10 @@ export class InMemoryEventStore implements EventStore {
 
   end(): Promise<Position> {
     return this.head();
+  }
+
+  isPosition(text: string): boolean {
+    return isPosition(text);
   }
 
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {

@@ -1,3 +1,4 @@
+import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
 import type { Unreadable } from "../../src/ports/event-codec.ts";
 import type {
   BatchHandler, EventLog, LogEntry, Position, ReadOptions, Subscription, SubscriptionOptions,
@@ -67,6 +68,10 @@ export class WrittenLog implements EventLog {
 
   end(): Promise<Position> {
     return this.head();
+  }
+
+  isPosition(text: string): boolean {
+    return isPosition(text);
   }
 
   async readStream(stream: string, { from = 0, limit = Infinity }: Pick<ReadOptions, "from" | "limit"> = {}) {

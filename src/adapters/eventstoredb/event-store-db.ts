@@ -11,7 +11,7 @@ import { unavailable } from "./failures.ts";
 import type { SubscriptionContext } from "./feed.ts";
 import { isFence } from "./fence.ts";
 import { LogReader } from "./log-reader.ts";
-import { pairOf } from "./positions.ts";
+import { isPosition, pairOf } from "./positions.ts";
 import { readRecords } from "./reading.ts";
 import { isOwn, isSystem, type StoredRecord } from "./records.ts";
 import { readStreamRequest } from "./requests.ts";
@@ -112,6 +112,10 @@ export class EventStoreDb implements EventStore {
   async end(): Promise<Position> {
     this.#requireOpen();
     return this.#guarded("read", () => this.#log.end(this.#tuning.readMs));
+  }
+
+  isPosition(text: string): boolean {
+    return isPosition(text);
   }
 
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {

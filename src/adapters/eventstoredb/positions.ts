@@ -30,6 +30,11 @@ export function isPossible(position: Position): boolean {
   return position < beyond;
 }
 
+/** Whether a text is a position, as {@link positionOf} writes it, at which a record can stand. */
+export function isPosition(text: string): boolean {
+  return pattern.test(text) && isPossible(text);
+}
+
 /** Throws when the position is another engine's, or no record can stand there. */
 export function pairOf(position: Position): PositionPair {
   const [, commit, prepare] = pattern.exec(position) ?? [];

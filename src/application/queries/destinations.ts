@@ -2,7 +2,9 @@ import {
   destinations as collection, destinationsSelected, type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
+import type { Circuit } from "../../domain/circuit/circuit.ts";
 import { availability, availabilityOf } from "../../domain/destination/availability.ts";
+import type { Destination } from "../../domain/destination/state.ts";
 import type { HistoryItem } from "../../domain/history-fields.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -12,8 +14,11 @@ import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import type { Moments } from "../moments.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
+import { stateAt } from "../past-states.ts";
 import { destinationView, type DestinationView } from "../views.ts";
+import { viewAsOf } from "./as-of.ts";
 import { ownHistory } from "./history.ts";
 
 interface DestinationQueryParts {
@@ -21,6 +26,7 @@ interface DestinationQueryParts {
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
   readonly freshness: Freshness;
+  readonly moments: Moments;
 }
 
 /** Queries about destinations. */
@@ -31,14 +37,17 @@ export class DestinationQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
-  async get(caller: Caller, id: string): Promise<DestinationView> {
-    const { aggregates } = this.#parts;
+  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
+  async get(caller: Caller, id: string, asOf?: string): Promise<DestinationView> {
+    const { store, aggregates } = this.#parts;
+    if (asOf !== undefined) {
+      return viewAsOf(this.#parts, { type: destinations, id, name: "destination" }, caller, asOf,
+        async (destination, { position }) => viewOf(destination, await stateAt(store, circuits, id, position)));
+    }
     const [destination, circuit] = await Promise.all([
       ownOf(aggregates, destinations, id, caller, "destination"), aggregates.current(circuits, id),
     ]);
-    const shown = { ...destination, authType: destination.auth?.type ?? null };
-    return destinationView(shown, availabilityOf(destination, circuit.state));
+    return viewOf(destination, circuit.state);
   }
 
   /**
@@ -64,4 +73,9 @@ export class DestinationQueries {
     const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
     return listed(this.#parts, collection, asked, (found) => destinationView(found, availability(found)));
   }
+}
+
+function viewOf(destination: Destination, circuit: Circuit | undefined): DestinationView {
+  const shown = { ...destination, authType: destination.auth?.type ?? null };
+  return destinationView(shown, availabilityOf(destination, circuit));
 }

@@ -10,9 +10,10 @@ import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
+import { eventAt, loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads } from "../long-reads.ts";
+import type { Moments } from "../moments.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
@@ -39,6 +40,7 @@ interface EventQueryParts {
   readonly aggregates: Aggregates;
   readonly shown: ShownEvents;
   readonly keys: PlatformKeys;
+  readonly moments: Moments;
 }
 
 /** Queries about accepted events. */
@@ -51,9 +53,15 @@ export class EventQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
-  async get(caller: Caller, id: string): Promise<EventView> {
-    return eventView((await this.#load(caller, id)).state);
+  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
+  async get(caller: Caller, id: string, asOf?: string): Promise<EventView> {
+    const { moments } = this.#parts;
+    const asked = asOf === undefined ? undefined : moments.read(asOf);
+    const { state, facts } = await this.#load(caller, id);
+    if (!asked) return eventView(state);
+    const moment = await moments.find(caller.tenantId, asked);
+    const then = eventAt(facts, moment.position) ?? refuse("not-found", "event not found at that moment");
+    return { ...eventView(then), asOf: moment };
   }
 
   /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */

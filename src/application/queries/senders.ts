@@ -3,6 +3,7 @@ import { senders as collection } from "../../../projections/senders/senders.ts";
 import type { HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
+import type { Sender } from "../../domain/sender/state.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -12,8 +13,10 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { checkedMapping } from "../checked-mapping.ts";
 import type { Freshness } from "../freshness.ts";
+import type { Moments } from "../moments.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { senderView, type SenderView } from "../views.ts";
+import { viewAsOf } from "./as-of.ts";
 import { ownHistory } from "./history.ts";
 
 interface SenderQueryParts {
@@ -21,6 +24,7 @@ interface SenderQueryParts {
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
   readonly freshness: Freshness;
+  readonly moments: Moments;
   readonly mappings: Mappings;
 }
 
@@ -32,10 +36,12 @@ export class SenderQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
-  async get(caller: Caller, id: string): Promise<SenderView> {
+  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
+  async get(caller: Caller, id: string, asOf?: string): Promise<SenderView> {
+    const thing = { type: senders, id, name: "sender" };
+    if (asOf !== undefined) return viewAsOf(this.#parts, thing, caller, asOf, viewOf);
     const sender = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
-    return senderView({ ...sender, destinationUrlId: sender.destinationId });
+    return viewOf(sender);
   }
 
   /** Every fact of the sender, without its secrets; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
@@ -67,4 +73,8 @@ export class SenderQueries {
     const mapped = await this.#parts.mappings.apply(tenantId, expression, payload);
     return "text" in mapped ? mapped.text : refuse("invalid", `payload: the mapping ${mapped.problem}`);
   }
+}
+
+function viewOf(sender: Sender): SenderView {
+  return senderView({ ...sender, destinationUrlId: sender.destinationId });
 }

@@ -9,7 +9,9 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { verify } from "../delivery/signature.ts";
 import type { Vault } from "../keys/vault.ts";
+import type { Moments } from "../moments.ts";
 import type { Page, PageRequest } from "../paging.ts";
+import { stateAt } from "../past-states.ts";
 import { tenantView, type TenantView } from "../views.ts";
 import { historyPage } from "./history.ts";
 
@@ -17,6 +19,7 @@ interface TenantQueryParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly vault: Vault;
+  readonly moments: Moments;
 }
 
 /** Queries about tenants. */
@@ -27,10 +30,16 @@ export class TenantQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found) for another's tenant too. */
-  async get(caller: Caller, id: string): Promise<TenantView> {
-    const { state } = id === caller.tenantId ? await this.#parts.aggregates.current(tenants, id) : {};
-    return tenantView(state ?? refuse("not-found", "tenant not found"));
+  /** As it is, or was at a moment. Throws a Refusal (invalid, unavailable), and not-found for another's tenant too. */
+  async get(caller: Caller, id: string, asOf?: string): Promise<TenantView> {
+    const { store, aggregates, moments } = this.#parts;
+    const asked = asOf === undefined ? undefined : moments.read(asOf);
+    const { state } = id === caller.tenantId ? await aggregates.current(tenants, id) : {};
+    if (!state) refuse("not-found", "tenant not found");
+    if (!asked) return tenantView(state);
+    const moment = await moments.find(caller.tenantId, asked);
+    const then = await stateAt(store, tenants, id, moment.position);
+    return { ...tenantView(then ?? refuse("not-found", "tenant not found at that moment")), asOf: moment };
   }
 
   /** Every fact of the tenant and its users, without secrets and addresses. Throws a Refusal (not-found, forbidden). */

@@ -100,6 +100,11 @@ export function challenge(
   return { ...problem(description, ...examples), headers: { "WWW-Authenticate": header } };
 }
 
+/** The part of a description that says what `AsOf` does. */
+export const asOfWords =
+  "With `AsOf` it is what it was at that moment, and says so in `asOf`; 404 before it began, and from its deletion " +
+  "on. What is deleted by now still answers for earlier moments.";
+
 /** An answer without a body. */
 export function nothing(description: string): DescribedAnswer {
   return { description };

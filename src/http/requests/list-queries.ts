@@ -1,3 +1,4 @@
+import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import countEvents from "../../../schemas/requests/count-events.json" with { type: "json" };
 import listApiKeys from "../../../schemas/requests/list-api-keys.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
@@ -48,3 +49,6 @@ export const lists = {
 
 /** Query parameters of totals of events. */
 export const eventTotalsQuery = queryReader<Pick<EventFilters, "DestinationUrlId" | "From" | "To">>(countEvents);
+
+/** Query parameters of an answer that may be of an earlier moment. */
+export const asOfQuery = queryReader<{ readonly AsOf?: string }>(asOf);

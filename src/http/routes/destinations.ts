@@ -1,7 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { lists } from "../requests/list-queries.ts";
+import { asOfQuery, lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", "destinations:read");
@@ -19,9 +19,9 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.destinations.list(caller, { status: filters.Status }, page),
     })),
-    signedIn(read, "GET", "/api/v1/destinations/:id", async (call) => ({
+    signedInQuery(read, "/api/v1/destinations/:id", asOfQuery, async (call) => ({
       status: 200,
-      body: await queries.destinations.get(call.caller, pathId(call)),
+      body: await queries.destinations.get(call.caller, pathId(call), call.input.AsOf),
     })),
     signedInQuery(readHistory, "/api/v1/destinations/:id/history", lists.history, async (call) => ({
       status: 200,

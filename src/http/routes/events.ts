@@ -1,7 +1,7 @@
 import { parseOptionalDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
-import { eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
+import { asOfQuery, eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
 
 const read = access("Viewer", "events:read");
@@ -20,9 +20,9 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.events.totals(caller, filterOf(input)),
     })),
-    signedIn(read, "GET", "/api/v1/events/:id", async (call) => ({
+    signedInQuery(read, "/api/v1/events/:id", asOfQuery, async (call) => ({
       status: 200,
-      body: await queries.events.get(call.caller, pathId(call)),
+      body: await queries.events.get(call.caller, pathId(call), call.input.AsOf),
     })),
     signedInQuery(read, "/api/v1/events/:id/attempts", lists.attempts, async (call) => ({
       status: 200,

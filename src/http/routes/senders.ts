@@ -2,7 +2,7 @@ import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { json } from "../answers/send.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { lists } from "../requests/list-queries.ts";
+import { asOfQuery, lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", "senders:read");
@@ -20,9 +20,9 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.senders.list(caller, page),
     })),
-    signedIn(read, "GET", "/api/v1/senders/:id", async (call) => ({
+    signedInQuery(read, "/api/v1/senders/:id", asOfQuery, async (call) => ({
       status: 200,
-      body: await queries.senders.get(call.caller, pathId(call)),
+      body: await queries.senders.get(call.caller, pathId(call), call.input.AsOf),
     })),
     signedInQuery(readHistory, "/api/v1/senders/:id/history", lists.history, async (call) => ({
       status: 200,

@@ -1,7 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { lists } from "../requests/list-queries.ts";
+import { asOfQuery, lists } from "../requests/list-queries.ts";
 import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", null);
@@ -19,9 +19,9 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
       const origin = originOf({ type: "anonymous" }, requestId);
       return { status: 201, body: await commands.tenants.create(input, origin, address) };
     }),
-    signedIn(read, "GET", "/api/v1/tenants/:id", async (call) => ({
+    signedInQuery(read, "/api/v1/tenants/:id", asOfQuery, async (call) => ({
       status: 200,
-      body: await queries.tenants.get(call.caller, pathId(call)),
+      body: await queries.tenants.get(call.caller, pathId(call), call.input.AsOf),
     })),
     signedInQuery(readHistory, "/api/v1/tenants/:id/history", lists.history, async (call) => ({
       status: 200,

@@ -4,6 +4,7 @@ import type { Change, PositionedChanges } from "../../ports/read-models.ts";
 import { changesOf } from "./changes-of.ts";
 import { ErasedTenants } from "./erased-tenants.ts";
 import { eventIdIn } from "./event-id-in.ts";
+import type { Minutes } from "./minutes.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
@@ -23,6 +24,7 @@ export interface BatchesParts {
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
   readonly quarantined: QuarantinedStreams;
+  readonly minutes: Minutes;
   /** Repeats the action until it succeeds. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
@@ -45,7 +47,7 @@ export class Batches {
    * have been applied before the next is asked for.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
-    const { quarantined, purges, prepare, persist } = this.#parts;
+    const { quarantined, purges, minutes, prepare, persist } = this.#parts;
     let changes: PositionedChanges[] = [];
     let last: Position | undefined;
     for await (const { entries, upTo } of stretches) {
@@ -54,7 +56,9 @@ export class Batches {
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
         const own = before === null || quarantined.has(entry.stream) ? [] : changesOf(entry);
         const changed = "unreadable" in own ? await persist(() => quarantined.add(own)) : own;
-        if (changed.length > 0) changes.push({ position, changes: before?.length ? [...before, ...changed] : changed });
+        const whole = before?.length && changed.length > 0 ? [...before, ...changed] : changed;
+        const minute = minutes.begunBy(entry);
+        if (minute || whole.length > 0) changes.push({ position, changes: minute ? [minute, ...whole] : whole });
         const purgeId = purgeIdIn(entry);
         if (purgeId !== undefined) {
           yield { changes, upTo: position };

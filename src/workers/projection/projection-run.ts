@@ -6,6 +6,7 @@ import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../.
 import type { Instruments } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
 import { LateStreams } from "./late-streams.ts";
+import { Minutes } from "./minutes.ts";
 import { OrphanedEntries } from "./orphaned-entries.ts";
 import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
@@ -45,6 +46,7 @@ export class ProjectionRun {
   readonly #quarantined: QuarantinedStreams;
   readonly #purges: Purges;
   readonly #late: LateStreams;
+  readonly #minutes: Minutes;
   readonly #batches: Batches;
   readonly #batchDelay: Pause;
   readonly #retry: Pause;
@@ -66,7 +68,9 @@ export class ProjectionRun {
     this.#quarantined = quarantined;
     this.#purges = purges;
     this.#late = new LateStreams({ ...parts, quarantined, purges });
-    this.#batches = new Batches({ ...parts, purges, quarantined, persist: (action) => this.#persist(action) });
+    const minutes = new Minutes(parts.readModels);
+    this.#minutes = minutes;
+    this.#batches = new Batches({ ...parts, purges, quarantined, minutes, persist: (action) => this.#persist(action) });
     this.#batchDelay = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
@@ -134,6 +138,7 @@ export class ProjectionRun {
     const flaw = await this.#flawOf(state, end);
     if (flaw === undefined) {
       this.#progress.reach(checkpoint);
+      await this.#minutes.load();
       return this.#purges.load();
     }
     logger.warn({ checkpoint, upTo: end }, `the read models ${flaw}: building them again`);
@@ -154,6 +159,7 @@ export class ProjectionRun {
     await this.#parts.readModels.reset(collections, fingerprint);
     this.#rebuilding = true;
     this.#progress.reach(logStart);
+    await this.#minutes.load();
     await this.#quarantined.load();
   }
 

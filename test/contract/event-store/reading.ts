@@ -26,6 +26,18 @@ export function readingContract(bench: () => Bench): void {
       expect(await read({ backwards: true, from: 99, limit: 1 })).to.equal("4");
     });
 
+    it("knows its own positions from texts that are none", async () => {
+      const { store } = bench();
+      const { position } = await store.append(freshStream(), noStream, [note("a")]);
+      expect([position, await store.head()].map((own) => store.isPosition(own))).to.deep.equal([true, true]);
+      const digit = position.slice(0, -1);
+      const others = [
+        "", digit, `${position}0`, `${digit}x`, `${digit}-`, ` ${digit}`, position.replaceAll("0", "9"), "2026-01-31",
+        position.includes("/") ? "0000000000000001" : "00000000000000000001/00000000000000000001",
+      ];
+      expect(others.filter((other) => store.isPosition(other))).to.deep.equal([]);
+    });
+
     it("finds the first entry by its known position, and the current first entry after a deletion", async () => {
       const [stream, other] = [freshStream(), freshStream()];
       await bench().write(other, "other");

@@ -29,6 +29,7 @@ function part(log: WrittenLog, count: number, isMeant = (_at: number) => true): 
   return {
     head: () => log.head(),
     end: () => log.end(),
+    isPosition: (text) => log.isPosition(text),
     readStream: (...asked) => log.readStream(...asked),
     subscribe: (...asked) => log.subscribe(...asked),
     readLog: async (after, limit) => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { moments } from "../../../projections/moments/moments.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { ReadModelsUnavailable, type Change } from "../../../src/ports/read-models.ts";
 import type { ProjectionParts } from "../../../src/workers/projection/projection-run.ts";
@@ -387,9 +388,15 @@ describe("streams that wait for a newer release", () => {
         write(cuts[1]!, history.told.length);
         log.upgrade();
         await project();
-        expect(models.contents()).to.deep.equal(await inOrder());
+        expect(withoutMoments(models.contents())).to.deep.equal(withoutMoments(await inOrder()));
       }),
       { numRuns: 40 },
     );
   });
 });
+
+/** Without the places of minutes: an entry that could not be read in its turn began no minute. */
+function withoutMoments(contents: ReturnType<InMemoryReadModels["contents"]>) {
+  const { documents: { [moments.name]: _, ...documents }, counters } = contents;
+  return { documents, counters };
+}

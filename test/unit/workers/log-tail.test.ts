@@ -33,6 +33,7 @@ describe("log tail", () => {
         return head;
       },
       end: () => store.end(),
+      isPosition: (text) => store.isPosition(text),
       readLog: (...args) => store.readLog(...args),
       subscribe: (options, handle) =>
         store.subscribe(options, (entries, upTo) => (deaf ? undefined : handle(entries, upTo))),

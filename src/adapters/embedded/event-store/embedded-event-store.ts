@@ -14,7 +14,7 @@ import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";
 import { LogReader } from "./log-reader.ts";
 import { PendingRequests } from "./pending-requests.ts";
-import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
+import { isPosition, positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
   defaultTuning, entryTexts,
   type Control, type EmbeddedEventStoreStats, type ReadRequest, type Reply, type Request, type Started,
@@ -170,6 +170,10 @@ export class EmbeddedEventStore implements EventStore {
 
   end(): Promise<Position> {
     return this.head();
+  }
+
+  isPosition(text: string): boolean {
+    return isPosition(text);
   }
 
   subscribe({ after, ...wanted }: SubscriptionOptions, handle: BatchHandler): Subscription {

@@ -11,12 +11,14 @@ export function positionOf(sequence: Sequence): Position {
   return sequence === 0 ? logStart : String(sequence).padStart(digits, "0");
 }
 
+/** Whether a text can be the position of an entry, as {@link positionOf} writes it. */
+export function isPosition(text: string): boolean {
+  return text.length === digits && /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
 /** The sequence number of a position. Throws RangeError when the position is another engine's. */
 export function sequenceOf(position: Position): Sequence {
   if (position === logStart) return 0;
-  const sequence = Number(position);
-  if (position.length !== digits || !Number.isSafeInteger(sequence)) {
-    throw new RangeError(`not a position of the embedded event store: ${position}`);
-  }
-  return sequence;
+  if (!isPosition(position)) throw new RangeError(`not a position of the embedded event store: ${position}`);
+  return Number(position);
 }

@@ -1,4 +1,4 @@
-import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
+import { asOfWords, facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 import { circuitFact, destination, destinationFact, token } from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
@@ -55,7 +55,7 @@ export const destinationDescriptions: Descriptions = {
     id: "getDestination",
     tag,
     summary: "Get a destination",
-    description: "Any role.",
+    description: `Any role. ${asOfWords}`,
     parameters: { id },
     answers: {
       200: json("destination", "The destination.", destination),

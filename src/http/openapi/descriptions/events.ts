@@ -1,4 +1,4 @@
-import { facts, json, page, problem, type Descriptions } from "../description.ts";
+import { asOfWords, facts, json, page, problem, type Descriptions } from "../description.ts";
 import { attempt, event, eventTotals, fact, waitingEvent } from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
@@ -31,7 +31,7 @@ export const eventDescriptions: Descriptions = {
     id: "getEvent",
     tag,
     summary: "Get an event",
-    description: "Any role.",
+    description: `Any role. ${asOfWords} A purged event is gone for every moment.`,
     parameters: { id },
     answers: {
       200: json("event", "The event.", event),

@@ -1,4 +1,4 @@
-import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
+import { asOfWords, facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 import { sender, senderFact, token } from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
@@ -43,7 +43,7 @@ export const senderDescriptions: Descriptions = {
     id: "getSender",
     tag,
     summary: "Get a sender",
-    description: "Any role.",
+    description: `Any role. ${asOfWords}`,
     parameters: { id },
     answers: {
       200: json("sender", "The sender.", sender),

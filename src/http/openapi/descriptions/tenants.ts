@@ -1,4 +1,4 @@
-import { facts, json, problem, type Descriptions } from "../description.ts";
+import { asOfWords, facts, json, problem, type Descriptions } from "../description.ts";
 import { createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
@@ -49,7 +49,7 @@ export const tenantDescriptions: Descriptions = {
     id: "getTenant",
     tag: "Tenants",
     summary: "Get the tenant",
-    description: "Any role. The webhook secret is not part of it.",
+    description: `Any role. The webhook secret is not part of it. ${asOfWords}`,
     parameters: { id },
     answers: {
       200: json("tenant", "The tenant.", tenant),

@@ -1,0 +1,129 @@
+import { lastMoments, minuteOf, type MomentDocument } from "../../projections/moments/moments.ts";
+import { refuse } from "../domain/refusal.ts";
+import { timestamp, type Timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { timestampNow } from "../ports/clock/timestamp-now.ts";
+import { logStart, type EventLog, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
+import type { ReadModels } from "../ports/read-models.ts";
+import type { Freshness } from "./freshness.ts";
+import { parseDateTime } from "./input-rules.ts";
+import { LongReads, type Turn } from "./long-reads.ts";
+import { RecentlyUsed } from "./recently-used.ts";
+
+/** Entries of the log that are read at once. */
+const pageEntries = 500;
+/** Moments that are remembered: those that answers pass on are asked for again. */
+const remembered = 1_000;
+
+/** A moment: a time, and the last place in the log up to which no entry is of a later time. */
+export interface Moment {
+  readonly time: Timestamp;
+  readonly position: Position;
+}
+
+/** A moment as a caller names it. */
+export type Asked = { readonly time: Timestamp } | { readonly position: Position };
+
+interface MomentParts {
+  readonly store: EventLog & Pick<EventStore, "readStream">;
+  readonly readModels: Pick<ReadModels, "find">;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
+/**
+ * Finds moments in the log. Of a time, the places of minutes ({@link lastMoments}) tell where to look: no more is read
+ * of the log than what was written in about two minutes.
+ */
+export class Moments {
+  readonly #parts: MomentParts;
+  /** Moments that entries to come cannot change, by what was asked for. */
+  readonly #known: RecentlyUsed<Moment>;
+
+  constructor(parts: MomentParts) {
+    this.#parts = parts;
+    this.#known = new RecentlyUsed(parts.clock, { max: remembered });
+  }
+
+  /** Reads `AsOf`. Throws a Refusal (invalid) for neither a time nor a position of this log. */
+  read(text: string): Asked {
+    if (this.#parts.store.isPosition(text)) return { position: text };
+    // Digits alone are meant as a position.
+    if (/^[\d/]+$/.test(text)) refuse("invalid", "AsOf: must be a time, or a position of this relay's log");
+    return { time: parseDateTime("AsOf", text) };
+  }
+
+  /**
+   * The moment that a tenant's caller names; the present for one in the future. Throws a Refusal (unavailable) where
+   * the read models are behind, or the tenant reads too much at once; and LogUnavailable.
+   */
+  async find(tenantId: string, asked: Asked): Promise<Moment> {
+    const { store, clock } = this.#parts;
+    const now = timestampNow(clock);
+    if ("time" in asked && asked.time >= now) return { time: now, position: await store.head() };
+    const name = "time" in asked ? asked.time : asked.position;
+    const known = this.#known.get(name);
+    if (known) return known;
+    const head = await store.head();
+    if ("position" in asked && asked.position >= head) return { time: now, position: head };
+    const { moment, isFinal } = await LongReads.of(store).asked(tenantId, (turn) =>
+      "time" in asked ? this.#atTime(asked.time, turn) : this.#atPosition(asked.position, turn));
+    if (isFinal) {
+      this.#known.set(name, moment);
+      this.#known.set(moment.position, moment);
+    }
+    return moment;
+  }
+
+  async #atTime(time: Timestamp, turn: Turn): Promise<{ readonly moment: Moment; readonly isFinal: boolean }> {
+    const places = await this.#places("minute", minuteOf(time), 2);
+    // The entry that began the minute of the time itself may be later than the time.
+    const from = places.find(({ at }) => at <= time);
+    let position = from?.position ?? logStart;
+    const isFinal = await this.#scan(position, turn, (entry) => {
+      if (isLater(entry, time)) return true;
+      position = entry.position;
+      return false;
+    });
+    return { moment: { time, position }, isFinal };
+  }
+
+  async #atPosition(
+    position: Position, turn: Turn,
+  ): Promise<{ readonly moment: Moment; readonly isFinal: boolean }> {
+    const [from] = await this.#places("position", position, 1);
+    let time = from?.at ?? timestamp(0);
+    if (from) {
+      await this.#scan(from.position, turn, (entry) => {
+        if (entry.position > position) return true;
+        if (isLater(entry, time)) time = entry.metadata.at;
+        return false;
+      });
+    }
+    return { moment: { time, position }, isFinal: true };
+  }
+
+  /** The last places of minutes up to there, the last one first. */
+  #places(field: "minute" | "position", to: string, limit: number): Promise<readonly MomentDocument[]> {
+    const { freshness, readModels } = this.#parts;
+    return freshness.ask(() =>
+      readModels.find({ ...lastMoments(field, to), limit }) as Promise<readonly MomentDocument[]>);
+  }
+
+  /** Shows `isBeyond` the entries after a position until one is; whether one was. */
+  async #scan(after: Position, turn: Turn, isBeyond: (entry: LogEntry) => boolean): Promise<boolean> {
+    for (let from = after; ;) {
+      const { entries, upTo } = await turn(() => this.#parts.store.readLog(from, pageEntries));
+      if (entries.some(isBeyond)) return true;
+      if (upTo <= from) return false;
+      from = upTo;
+    }
+  }
+}
+
+/** An unreadable entry has no time. */
+function isLater(
+  entry: LogEntry, time: Timestamp,
+): entry is Extract<LogEntry, { readonly unreadable?: undefined }> {
+  return entry.unreadable === undefined && entry.metadata.at > time;
+}

@@ -1,0 +1,53 @@
+import type { DomainEvent } from "../domain/domain-event.ts";
+import type { EventStore, LogEntry, Position } from "../ports/event-store.ts";
+import type { AggregateType } from "./aggregates.ts";
+import { readPages } from "./stream-pages.ts";
+import { refuseUnreadable } from "./unreadable.ts";
+
+type Store = Pick<EventStore, "readStream">;
+
+/**
+ * An aggregate as it was at a position of the log; undefined before it began. Throws LogUnavailable, or an
+ * UnreadableRecord where an entry up to there cannot be read.
+ */
+export async function stateAt<State, Event extends DomainEvent>(
+  store: Store, type: AggregateType<State, Event>, id: string, position: Position,
+): Promise<State | undefined> {
+  const stream = type.stream(id);
+  let state: State | undefined;
+  const fold = (entry: LogEntry) => {
+    if (entry.unreadable !== undefined) refuseUnreadable(`the record ${stream}`, entry);
+    state = type.evolve(state, entry as unknown as Event, entry.position);
+  };
+  if (type.whole) {
+    const entry = await newestAt(store, stream, position);
+    if (entry) fold(entry);
+    return state;
+  }
+  await readPages(store, stream, (page) => {
+    const until = page.filter((entry) => entry.position <= position);
+    until.forEach(fold);
+    return until.length === page.length;
+  });
+  return state;
+}
+
+/**
+ * The newest entry of a stream at or before a position, if there is one. However long the stream is, it takes few reads
+ * of one entry: they halve the part of the stream that is left. Throws LogUnavailable.
+ */
+export async function newestAt(store: Store, stream: string, position: Position): Promise<LogEntry | undefined> {
+  const [last] = await store.readStream(stream, { backwards: true, limit: 1 });
+  if (!last || last.position <= position) return last;
+  let found: LogEntry | undefined;
+  let end = last.revision;
+  for (let from = 0; from < end;) {
+    const middle = from + Math.floor((end - from) / 2);
+    const [entry] = await store.readStream(stream, { from: middle, limit: 1 });
+    if (entry && entry.position <= position) {
+      found = entry;
+      from = entry.revision + 1;
+    } else end = middle;
+  }
+  return found;
+}
