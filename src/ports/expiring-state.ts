@@ -11,6 +11,25 @@ export interface RateLimitSlot {
   readonly keys: readonly string[];
 }
 
+/** Like occurrences, counted together under a name in a list. */
+export interface Tally {
+  readonly list: string;
+  /** Unique in its list. Once the tally has expired, the id is not used again. */
+  readonly id: string;
+  readonly count: number;
+  /** When the first and the last of them occurred, milliseconds since 1970. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Describes the last of them. */
+  readonly value: string;
+}
+
+/** What a list keeps: its `most` tallies whose last occurrence is newest, each for `ttlMs` after its last addition. */
+export interface TallyLimits {
+  readonly most: number;
+  readonly ttlMs: number;
+}
+
 /** The kind of an admission: the beginning of its key, up to and with the first colon. */
 export function kindOf(key: string): string {
   return key.slice(0, key.indexOf(":") + 1);
@@ -46,4 +65,13 @@ export interface ExpiringState {
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>;
   /** Gives a lease back; nothing when another holds it. */
   release(name: string, owner: string): Promise<void>;
+  /**
+   * Adds to tallies, or begins them: counts are summed up, correctly under any number of parallel callers, and the
+   * times span all occurrences. `value` is that of the latest addition. Where it rejects, some may have been added.
+   */
+  tally(additions: readonly Tally[], limits: TallyLimits): Promise<void>;
+  /** The tallies of a list, from the one with the newest last occurrence to the oldest; ties by id, descending. */
+  tallies(list: string): Promise<readonly Tally[]>;
+  /** Removes the tallies of a list. */
+  dropTallies(list: string): Promise<void>;
 }

@@ -212,5 +212,66 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
         expect(await state.get(["role"])).to.deep.equal(["one"]);
       });
     });
+
+    describe("tallies", () => {
+      const limits = { most: 3, ttlMs: seconds(100) };
+      const one = { list: "a", id: "1", count: 1, firstAt: 1_000, lastAt: 1_000, value: "first" };
+
+      it("are summed up, span the times, and have the value of the latest addition", async () => {
+        await state.tally([one], limits);
+        await state.tally([{ ...one, count: 4, firstAt: 500, lastAt: 2_000, value: "$second" }], limits);
+        await state.tally([], limits);
+        expect(await state.tallies("a")).to.deep.equal([
+          { list: "a", id: "1", count: 5, firstAt: 500, lastAt: 2_000, value: "$second" },
+        ]);
+        await state.tally([{ ...one, firstAt: 700, lastAt: 900, value: "" }], limits);
+        expect(await state.tallies("a")).to.deep.equal([
+          { list: "a", id: "1", count: 6, firstAt: 500, lastAt: 2_000, value: "" },
+        ]);
+      });
+
+      it("come newest first, each list for itself", async () => {
+        const others = [{ ...one, id: "2", lastAt: 3_000 }, { ...one, id: "3" }, { ...one, list: "a/1", id: "4" }];
+        await state.tally([one, ...others], limits);
+        expect((await state.tallies("a")).map(({ id }) => id)).to.deep.equal(["2", "3", "1"]);
+        expect(await state.tallies("a/1")).to.deep.equal([others[2]]);
+        expect(await state.tallies("b")).to.deep.equal([]);
+      });
+
+      it("are exact under parallel additions of two processes", async () => {
+        const other = await tested.another();
+        await Promise.all(Array.from({ length: 60 }, (_, n) =>
+          (n % 2 ? state : other).tally([{ ...one, count: n }, { ...one, id: "2" }], limits)));
+        expect((await other.tallies("a")).map(({ count }) => count)).to.deep.equal([60, (60 * 59) / 2]);
+      });
+
+      it("keep the newest of a list up to the limit, and all of another list", async () => {
+        await state.tally([{ ...one, list: "b" }], limits);
+        for (const n of [5, 1, 4, 2, 3]) await state.tally([{ ...one, id: `${n}`, lastAt: n }], limits);
+        expect((await state.tallies("a")).map(({ id }) => id)).to.deep.equal(["5", "4", "3"]);
+        await state.tally([6, 7, 8, 9].map((n) => ({ ...one, id: `${n}`, lastAt: n })), limits);
+        expect((await state.tallies("a")).map(({ id }) => id)).to.deep.equal(["9", "8", "7"]);
+        expect(await state.tallies("b")).to.have.length(1);
+      });
+
+      it("expire after their last addition", async () => {
+        await state.tally([one, { ...one, id: "2" }], limits);
+        await tested.pass(seconds(60));
+        await state.tally([one], limits);
+        await tested.pass(seconds(60));
+        expect((await state.tallies("a")).map(({ id }) => id)).to.deep.equal(["1"]);
+        await tested.pass(seconds(40));
+        expect(await state.tallies("a")).to.deep.equal([]);
+      });
+
+      it("are kept when the storage is opened again, until their list is dropped", async () => {
+        await state.tally([one, { ...one, list: "b" }], limits);
+        tested = await tested.reopen();
+        expect(await tested.state.tallies("a")).to.deep.equal([one]);
+        await tested.state.dropTallies("a");
+        expect(await tested.state.tallies("a")).to.deep.equal([]);
+        expect(await tested.state.tallies("b")).to.deep.equal([{ ...one, list: "b" }]);
+      });
+    });
   });
 }

@@ -5,10 +5,13 @@ import {
   type ExpiringState,
   type RateLimit,
   type RateLimitSlot,
+  type Tally,
+  type TallyLimits,
 } from "../../ports/expiring-state.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { RateLimitCounters } from "./rate-limit-counters.ts";
 import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
+import { TallyLists } from "./tally-lists.ts";
 import { unlessMade } from "./upsert.ts";
 
 /** A value or the holder of a lease. `end` null: it has none. */
@@ -28,6 +31,7 @@ export class MongoExpiringState implements ExpiringState {
   readonly #values: Collection<Entry>;
   readonly #leases: Collection<Entry>;
   readonly #rateLimits: RateLimitCounters;
+  readonly #tallies: TallyLists;
   #prepared: Promise<void> | undefined;
 
   /** `now`: the time, for tests; by default the server's clock. `mostKeys`: the most rate-limit keys of each kind. */
@@ -40,6 +44,7 @@ export class MongoExpiringState implements ExpiringState {
     this.#values = connection.db.collection("values");
     this.#leases = connection.db.collection("leases");
     this.#rateLimits = new RateLimitCounters(connection, now, mostKeys);
+    this.#tallies = new TallyLists(connection, now);
   }
 
   async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
@@ -84,20 +89,35 @@ export class MongoExpiringState implements ExpiringState {
     await this.#reach((signal) => this.#leases.deleteOne({ _id: name, value: owner }, { signal }));
   }
 
+  async tally(additions: readonly Tally[], limits: TallyLimits): Promise<void> {
+    await this.#reach((signal) => this.#tallies.add(additions, limits, signal));
+  }
+
+  async tallies(list: string): Promise<readonly Tally[]> {
+    return this.#reach((signal) => this.#tallies.of(list, signal));
+  }
+
+  async dropTallies(list: string): Promise<void> {
+    await this.#reach((signal) => this.#tallies.drop(list, signal));
+  }
+
   async #reach<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     await this.#prepare();
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }
 
-  /** Makes the indexes for the deletion of expired documents and of surplus rate-limit keys. */
+  /** Makes the indexes for the deletion of expired documents and of surplus ones. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
         // Without the signal: an index that takes longer to build is there at a later try.
-        const collections = [this.#values, this.#leases, this.#rateLimits.collection] as unknown as Collection[];
+        const collections = [
+          this.#values, this.#leases, this.#rateLimits.collection, this.#tallies.collection,
+        ] as unknown as Collection[];
         await Promise.all([
           ...collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})),
           this.#rateLimits.collection.createIndex({ kind: 1, end: 1 }),
+          this.#tallies.collection.createIndex({ list: 1, lastAt: 1, _id: 1 }),
         ]);
       })
       .catch((error: unknown) => {

@@ -3,7 +3,8 @@ import { ExpiringStateUnavailable, type ExpiringState } from "../../../ports/exp
 import { remote, type MethodsOf, type Remote } from "../../message-port/calls.ts";
 
 const methods: MethodsOf<ExpiringState> = {
-  get: true, put: true, admit: true, forgive: true, lease: true, release: true,
+  get: true, put: true, admit: true, forgive: true, lease: true, release: true, tally: true, tallies: true,
+  dropTallies: true,
 };
 
 /** The expiring state that another thread serves at the other end of a port. */

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Clock } from "../../../ports/clock/clock.ts";
 import {
-  ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type RateLimitSlot,
+  ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type RateLimitSlot, type Tally,
+  type TallyLimits,
 } from "../../../ports/expiring-state.ts";
 import type { Converter } from "../sqlite/conversion.ts";
 import { formatIn, marking, requireFormat, type FileFormat } from "../sqlite/file-format.ts";
@@ -28,7 +29,24 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS admissions_by_end ON admissions (expires_at);
   CREATE INDEX IF NOT EXISTS admissions_by_kind ON admissions (${kind}, expires_at);
+  CREATE TABLE IF NOT EXISTS tallies (
+    list TEXT, id TEXT, count INTEGER NOT NULL, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL,
+    value TEXT NOT NULL, expires_at INTEGER NOT NULL, PRIMARY KEY (list, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS tallies_by_time ON tallies (list, last_at, id);
+  CREATE INDEX IF NOT EXISTS tallies_by_end ON tallies (expires_at);
   ${marking(stateFormat)}
+`;
+
+const addition = `
+  INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    count = count + excluded.count, first_at = min(first_at, excluded.first_at),
+    last_at = max(last_at, excluded.last_at), value = excluded.value, expires_at = excluded.expires_at
+`;
+const surplusTallies = `
+  DELETE FROM tallies WHERE (list, id) IN (
+    SELECT list, id FROM tallies WHERE list = ? ORDER BY last_at DESC, id DESC LIMIT -1 OFFSET ?
+  )
 `;
 
 const valueKey = (key: string) => `value/${key}`;
@@ -113,6 +131,28 @@ export class SqliteExpiringState implements ExpiringState {
     this.#write(() => this.#run("DELETE FROM entries WHERE key = ? AND value = ?", leaseKey(name), owner));
   }
 
+  async tally(additions: readonly Tally[], { most, ttlMs }: TallyLimits): Promise<void> {
+    this.#write((now) => {
+      for (const { list, id, count, firstAt, lastAt, value } of additions) {
+        this.#run(addition, list, id, count, firstAt, lastAt, value, now + ttlMs);
+      }
+      for (const list of new Set(additions.map((one) => one.list))) this.#run(surplusTallies, list, most);
+    });
+  }
+
+  async tallies(list: string): Promise<readonly Tally[]> {
+    const sql = `
+      SELECT list, id, count, first_at AS firstAt, last_at AS lastAt, value FROM tallies
+      WHERE list = ? AND expires_at > ? ORDER BY last_at DESC, id DESC
+    `;
+    const now = this.#clock.now();
+    return this.#reachable(() => this.#statements.of(sql).all(list, now) as unknown as readonly Tally[]);
+  }
+
+  async dropTallies(list: string): Promise<void> {
+    this.#write(() => this.#run("DELETE FROM tallies WHERE list = ?", list));
+  }
+
   /** Closes the file; calls that come later are refused as unavailable. */
   async close(): Promise<void> {
     this.#database.close();
@@ -150,6 +190,7 @@ export class SqliteExpiringState implements ExpiringState {
   #sweep(now: number): void {
     const expired = `WHERE expires_at <= ? ORDER BY expires_at LIMIT ${sweptRows}`;
     this.#run(`DELETE FROM entries WHERE key IN (SELECT key FROM entries ${expired})`, now);
+    this.#run(`DELETE FROM tallies WHERE (list, id) IN (SELECT list, id FROM tallies ${expired})`, now);
     const admissions = `SELECT key, ticket FROM admissions ${expired}`;
     const swept = `DELETE FROM admissions WHERE (key, ticket) IN (${admissions}) RETURNING ${kind} AS kind`;
     for (const row of this.#statements.of(swept).all(now)) this.#count(row["kind"] as string, -1);
