@@ -3575,6 +3575,51 @@ export interface components {
         };
         /** @description What is wrong, in one sentence that begins with the field or parameter at fault where there is one. For people: the wording may change. */
         Problem: string;
+        /** @description Ingest requests of one minute that were refused for the same reason. */
+        Refusal: {
+            /**
+             * Format: date-time
+             * @description When the first of them was refused.
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description When the last of them was refused.
+             */
+            lastAt: string;
+            /** @description How many there were. */
+            count: number;
+            /** @description The status they were answered with. */
+            status: number;
+            /** @description The error text of the answer, its first 300 characters; `other reasons` for all that are beyond 100 groups in a second. */
+            reason: string;
+            /**
+             * Format: uuid
+             * @description The destination they were for; null where that is not known.
+             */
+            destinationUrlId: string | null;
+            /**
+             * Format: uuid
+             * @description The sender they came through; null where that is not known, or there was none.
+             */
+            senderId: string | null;
+            /**
+             * Format: uuid
+             * @description The tenant's API key that they showed; null where they showed none, or another.
+             */
+            apiKeyId: string | null;
+            /** @description The `X-Request-Id` of the last one. */
+            requestId: string;
+        };
+        /** @description Groups of refused ingest requests, and how many the filters match. */
+        RefusalPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["Refusal"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
         /** @description The ingest token is never returned. */
         Sender: {
             /**
@@ -6620,6 +6665,55 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRefusals: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "lastAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+                /** @description Requests answered with this status. */
+                Status?: number;
+                /** @description Requests for this destination. */
+                DestinationUrlId?: string;
+                /** @description Requests through this sender. */
+                SenderId?: string;
+                /** @description Groups with a request at this time or later. */
+                From?: string;
+                /** @description Groups with a request at this time or earlier. */
+                To?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of groups. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusalPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };

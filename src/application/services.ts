@@ -31,6 +31,7 @@ import type { Freshness } from "./freshness.ts";
 import type { CredentialLookup } from "./ingest/credential-lookup.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
+import { RefusedRequests } from "./ingest/refused-requests.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
 import type { Vault } from "./keys/vault.ts";
 import { Moments } from "./moments.ts";
@@ -40,6 +41,7 @@ import { DestinationQueries } from "./queries/destinations.ts";
 import { EventQueries } from "./queries/events.ts";
 import { InviteQueries } from "./queries/invites.ts";
 import { MeQueries } from "./queries/me.ts";
+import { RefusalQueries } from "./queries/refusals.ts";
 import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
@@ -104,11 +106,13 @@ export interface Services {
     readonly events: EventQueries;
     readonly audit: AuditQueries;
     readonly me: MeQueries;
+    readonly refusals: RefusalQueries;
   };
   readonly sessions: Sessions;
   readonly login: Login;
   readonly producers: ProducerAuthentication;
   readonly ingest: Ingest;
+  readonly refused: RefusedRequests;
   readonly forgetting: Forgetting;
 }
 
@@ -127,6 +131,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const own = { ...parts, moments, keys, reservations, people, sessions, shown };
   const tenantQueries = new TenantQueries(own);
   const forgetting = new Forgetting(own);
+  const refused = new RefusedRequests(parts);
   return {
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
@@ -149,11 +154,13 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       events: new EventQueries(own),
       audit: new AuditQueries(parts),
       me: new MeQueries({ tenants: tenantQueries, users }),
+      refusals: new RefusalQueries(refused),
     },
     sessions,
     login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
     producers: new ProducerAuthentication(own),
     ingest: new Ingest(own),
+    refused,
     forgetting,
   };
 }

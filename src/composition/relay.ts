@@ -106,7 +106,10 @@ export async function startRelay(
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
     await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
-    await Promise.all([projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop()]);
+    await Promise.all([
+      projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop(),
+      within(clock, left() / 2, made.services.refused.flush()),
+    ]);
     // An attempt or a password check still under way has had its time.
     await within(clock, left() / 2, Promise.all([made.outbound.close(), made.passwords.close()]));
     made.mappings.close();

@@ -25,6 +25,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
 import { meRoutes } from "./routes/me.ts";
+import { refusalRoutes } from "./routes/refusals.ts";
 import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
@@ -87,6 +88,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...bulkRoutes(services),
     ...auditRoutes(services),
     ...meRoutes(services, () => all),
+    ...refusalRoutes(services),
   ];
   const all = [...routes, ...docsRoutes([...routes, ingestOperation])];
   return all;

@@ -57,6 +57,11 @@ describeOnEngines("cursors", (freshEngines) => {
       const answer = await http("POST", api.url + at.path, { json: { n }, headers: { "x-api-key": at.apiKey } });
       eventIds.push(String(answer.json["eventId"]));
     }
+    for (const key of ["", "x".repeat(256), "\x80"]) {
+      const headers = { "x-api-key": to.apiKey, "x-idempotency-key": key };
+      await http("POST", api.url + to.path, { json: {}, headers });
+    }
+    await http("POST", api.url + to.path, { json: {} });
     Object.assign(ids, { apiKey: to.apiKeyId, destination: to.destinationId, event: eventIds[0] });
     const deliveries = new Deliveries(api.world);
     for (let n = 0; n < 4; n += 1) await deliveries.fail(ids.event, 9, 0);
@@ -84,6 +89,7 @@ describeOnEngines("cursors", (freshEngines) => {
     ["API keys", () => "api-keys", "api-key-page", apiKeySortFields, 4],
     ["invites", () => "invites", "invite-page", inviteSortFields, 3],
     ["events", () => "events", "event-page", ["acceptedAt", "id"], 5],
+    ["refusals", () => "refusals", "refusal-page", ["lastAt"], 4],
     ["the audit", () => "audit", "audit-page", ["time"], 20],
     ["attempts", () => `events/${ids.event}/attempts`, "attempt-page", ["number"], 5],
     ["an event's history", () => `events/${ids.event}/history`, "history-page", ["revision"], 10],
@@ -153,7 +159,7 @@ describeOnEngines("cursors", (freshEngines) => {
         }
         for (const query of [
           `Cursor=${cursor}&Pg=1`,
-          `Cursor=${cursor}&TpOrd=${["events", "audit"].includes(path()) ? "Asc" : "Desc"}`,
+          `Cursor=${cursor}&TpOrd=${["events", "audit", "refusals"].includes(path()) ? "Asc" : "Desc"}`,
           ...sorts.slice(1).map((sort) => `Cursor=${cursor}&CpOrd=${sort}`),
           `Cursor=${cursor}A`, `Cursor=${cursor.slice(1)}`, `Cursor=${cursor}=`, "Cursor=", "Cursor=W10",
           `Cursor=${Buffer.from(JSON.stringify([{}, {}, {}])).toString("base64url")}`,

@@ -158,6 +158,10 @@ const stories: Readonly<Record<string, Provoke>> = {
   "tryMapping 503": (stage, described, good) =>
     withoutState(stage, new ExpiringStateUnavailable("away"), () => ask(stage, described, good)),
 
+  "listRefusals 500": defect(withoutState),
+  "listRefusals 503": (stage, described, good) =>
+    withoutState(stage, new ExpiringStateUnavailable("away"), () => ask(stage, described, good)),
+
   "ingest 200": async (stage, described, good) => {
     const keyed = { ...good, headers: { "x-idempotency-key": "order-1" } };
     await ask(stage, described, keyed);

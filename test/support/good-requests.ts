@@ -141,6 +141,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
 
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 
+  listRefusals: () => ({}),
   listEvents: () => ({}),
   countEvents: () => ({}),
   getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),

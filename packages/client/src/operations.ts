@@ -367,6 +367,13 @@ export const operations = {
     credential: "token",
     body: true,
   },
+  listRefusals: {
+    method: "GET",
+    path: "/api/v1/refusals",
+    credential: "token",
+    parameters: true,
+    list: true,
+  },
   listAudit: {
     method: "GET",
     path: "/api/v1/audit",

@@ -12,6 +12,7 @@ import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { dropRefusals } from "../ingest/refused-requests.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
 import type { Reservations } from "./reservations.ts";
 
@@ -132,6 +133,7 @@ export class Erasure {
     const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestampNow(clock) } };
     await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts.ids));
     await this.#rebuild();
+    await dropRefusals(state, tenantId);
     await state.put(marker, "", 1);
     return deleted;
   }

@@ -1,6 +1,6 @@
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { Destination } from "../../domain/destination/state.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse, type RefusalKind } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { tenants } from "../aggregate-types.ts";
@@ -16,6 +16,16 @@ export interface Admission {
   readonly destination: Destination;
   /** The sender whose token it was; null for a destination's own. */
   readonly sender: SenderAt | null;
+}
+
+/** A producer whose key is good was not admitted. */
+export class NotAdmitted extends Refusal {
+  readonly key: ApiKey;
+
+  constructor(kind: RefusalKind, message: string, key: ApiKey) {
+    super(kind, message);
+    this.key = key;
+  }
 }
 
 interface AdmissionParts {
@@ -69,14 +79,17 @@ export class ProducerAuthentication {
     const { credentials } = this.#parts;
     const key = await credentials.apiKey(sha256(apiKey));
     if (!key) refuse("unauthenticated", "X-Api-Key: is not a valid API key");
-    if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");
+    const refuseKey = (kind: RefusalKind, message: string): never => {
+      throw new NotAdmitted(kind, message, key);
+    };
+    if (!/^(dst|sndr)_/.test(token)) return refuseKey("invalid", "token: must begin with dst_ or sndr_");
     if (key.tenantId !== tenantId) {
-      if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");
-      refuse("forbidden", "the API key belongs to another tenant");
+      if (!(await this.#tenantExists(tenantId))) refuseKey("not-found", "tenant not found");
+      refuseKey("forbidden", "the API key belongs to another tenant");
     }
     const target = await this.#target(token);
-    if (!target) refuse("not-found", "ingest token not found");
-    if (target.destination.tenantId !== tenantId) refuse("forbidden", "the ingest token belongs to another tenant");
+    if (!target) return refuseKey("not-found", "ingest token not found");
+    if (target.destination.tenantId !== tenantId) refuseKey("forbidden", "the ingest token belongs to another tenant");
     return { key, ...target };
   }
 

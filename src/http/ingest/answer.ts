@@ -1,4 +1,4 @@
-import type { Admission } from "../../application/ingest/producer-authentication.ts";
+import { NotAdmitted, type Admission } from "../../application/ingest/producer-authentication.ts";
 import { LogThrottle } from "../../application/log-throttle.ts";
 import type { Fail } from "../answers/failures.ts";
 import { json, plainText } from "../answers/send.ts";
@@ -34,13 +34,13 @@ export type AnswerIngest = (request: IngestRequest) => Promise<IngestAnswer>;
 
 /** Answers ingest requests of the fast path and of Koa alike. Its cost for each event matters most of all. */
 export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
-  const { services: { producers, ingest }, clock, logger, metrics } = api;
-  const refusals = new LogThrottle(clock);
+  const { services: { producers, ingest, refused }, clock, logger, metrics } = api;
+  const logThrottle = new LogThrottle(clock);
   /** Of producers with a good key only: anyone else could fill the log. */
-  const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
+  const log = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
     const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };
     const name = `${sender?.id ?? destination.id} ${status}`;
-    refusals.tell(
+    logThrottle.tell(
       name,
       () => logger.info({ ...target, apiKeyId: key.id, reason: text, requestId }, "an ingest request was refused"),
       (told, requests) => logger.info(
@@ -51,10 +51,10 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
   return async (request) => {
     const { path: { tenant, token }, headers, requestId } = request;
     const startedAt = clock.monotonic();
+    const tenantId = uuidOf(tenant);
     let admission: Admission | undefined;
     let answer: IngestAnswer;
     try {
-      const tenantId = uuidOf(tenant);
       const admit = () => producers.admit(tenantId, token, oneHeader(headers, "x-api-key"));
       admission = await admit();
       const { idempotencyKey, eventType, ownerId, tags } = readEventHeaders(request);
@@ -77,7 +77,17 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
       const failure = fail(error, requestId);
       const challenge = failure.status === 401 && { headers: { "WWW-Authenticate": "ApiKey" } };
       answer = { ...failure, type: plainText, ...challenge };
-      if (admission && failure.status < 500) refused(admission, failure, requestId);
+      if (failure.status < 500) {
+        if (admission) log(admission, failure, requestId);
+        const key = admission?.key ?? (error instanceof NotAdmitted ? error.key : undefined);
+        refused.count(tenantId, {
+          status: failure.status, reason: failure.text,
+          destinationUrlId: admission?.destination.id ?? null, senderId: admission?.sender?.id ?? null,
+          // Another tenant's key is nobody's business here.
+          apiKeyId: key?.tenantId === tenantId ? key.id : null,
+          requestId,
+        });
+      }
     }
     metrics.ingest(answer.status, (clock.monotonic() - startedAt) / 1000);
     return answer;

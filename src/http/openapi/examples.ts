@@ -12,6 +12,14 @@ export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=
 /** A password long enough to be taken. */
 export const password = "correct horse battery";
 
+/** Ingest requests that were refused because the destination was suspended. */
+export const refusal = {
+  firstAt: at, lastAt: later, count: 12,
+  status: 422, reason: "the destination is suspended until 2026-02-01T00:04:59.000Z",
+  destinationUrlId: destinationId, senderId: null, apiKeyId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05",
+  requestId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e09",
+};
+
 /** A tenant with the default settings. */
 export const tenant = {
   id: tenantId, name: "Example Ltd", maxTrys: 10, circuitBreakerTimer: 300, retentionDays: null,

@@ -7,6 +7,7 @@ import listDestinations from "../../../schemas/requests/list-destinations.json" 
 import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };
 import listHistory from "../../../schemas/requests/list-history.json" with { type: "json" };
 import listInvites from "../../../schemas/requests/list-invites.json" with { type: "json" };
+import listRefusals from "../../../schemas/requests/list-refusals.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
 import type { DestinationView } from "../../application/views.ts";
@@ -34,6 +35,15 @@ export interface AuditFilters {
   readonly To?: string;
 }
 
+/** Filters of refused ingest requests, as given. */
+export interface RefusalFilters {
+  readonly Status?: number;
+  readonly DestinationUrlId?: string;
+  readonly SenderId?: string;
+  readonly From?: string;
+  readonly To?: string;
+}
+
 /** Query parameters of lists. */
 export const lists = {
   users: listReader<{ readonly Status?: UserStatusCode; readonly Role?: RoleCode }>(listUsers),
@@ -45,6 +55,7 @@ export const lists = {
   attempts: listReader<object>(listAttempts),
   history: listReader<object>(listHistory),
   audit: listReader<AuditFilters>(listAudit),
+  refusals: listReader<RefusalFilters>(listRefusals),
 } as const;
 
 /** Query parameters of totals of events. */

@@ -7,6 +7,7 @@ import { eventDescriptions } from "./events.ts";
 import { healthDescriptions } from "./health.ts";
 import { ingestDescriptions } from "./ingest.ts";
 import { inviteDescriptions } from "./invites.ts";
+import { refusalDescriptions } from "./refusals.ts";
 import { senderDescriptions } from "./senders.ts";
 import { sessionDescriptions } from "./sessions.ts";
 import { tenantDescriptions } from "./tenants.ts";
@@ -24,6 +25,7 @@ export const descriptions: Descriptions = {
   ...ingestDescriptions,
   ...eventDescriptions,
   ...bulkDescriptions,
+  ...refusalDescriptions,
   ...auditDescriptions,
   ...healthDescriptions,
 };

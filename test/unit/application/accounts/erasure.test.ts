@@ -65,6 +65,8 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       const json = { canary: tenant.tenantId };
       const accepted = await http("POST", url + ingest.path, { json, headers: { "x-api-key": ingest.apiKey } });
       expect(accepted.status).to.equal(202);
+      expect((await http("POST", url + ingest.path, { json })).status).to.equal(401);
+      expect((await client.get("/api/v1/refusals")).json["total"]).to.equal(1);
       const sender = { name: `canary ${tenant.tenantId}`, destinationUrlId: ingest.destinationId };
       const made = await client.post("/api/v1/senders", sender);
       await client.patch(`/api/v1/senders/${String(made.json["id"])}`, { status: "inactive" });
@@ -115,6 +117,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       ]));
       expect(kinds.filter((kind) => kind.startsWith("TenantErased"))).to.have.length(1);
       expect(JSON.stringify(engines.readModels.contents())).not.to.include(tenantId).and.not.include(owner.email);
+      expect(await engines.state.tallies(`refusals/${tenantId}`)).to.deep.equal([]);
       await withApi(async (url) => {
         expect((await http("POST", `${url}/api/v1/auth/login`, { json: { email: owner.email, password } })).status)
           .to.equal(401);
