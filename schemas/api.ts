@@ -919,6 +919,11 @@ export interface components {
                 secretFingerprint: string;
                 /** @description Whether the attempt is the probe of the circuit. */
                 probe: boolean;
+                /**
+                 * @description What the event waited for last, once it was due; missing where it waited for nothing, or that is not known.
+                 * @enum {string}
+                 */
+                waitedFor?: "circuit-open" | "destination-inactive" | "concurrency-limit" | "receiver-pause" | "rate-limit" | "ordering";
             };
         } & {
             /**
@@ -2069,6 +2074,8 @@ export interface components {
                  * @description When the next attempt is due.
                  */
                 nextAttemptAt: string;
+                /** @description The wait that the receiver asked for by `Retry-After`, milliseconds; missing where it did not put the attempt off. */
+                retryAfterMs?: number;
             };
         } & {
             /**

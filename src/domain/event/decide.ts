@@ -1,6 +1,6 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
-import type { Timestamp } from "../time.ts";
+import { millis, type Timestamp } from "../time.ts";
 import { ownFailures, type Answer, type FailureReason, type Moved, type WebhookEvent } from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
@@ -17,6 +17,7 @@ export type WebhookCommand =
       readonly with: Pick<
         DataOf<WebhookEvent, "DeliveryAttemptStarted">,
         "leaseUntil" | "worker" | "url" | "authType" | "destinationRevision" | "secretFingerprint" | "probe"
+        | "waitedFor"
       >;
       readonly at: Timestamp;
     }
@@ -170,8 +171,10 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
     return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: gone ? "gone" : "max attempts" } }];
   }
   const isFirstOwn = ownFailures.has(reason) && state.ownFailures === 0;
-  const next = isFirstOwn ? at : nextAttemptAt(command.policy, retryCount, at, command.random, command.retryAfterMs);
-  const scheduled = { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next };
+  const nextAfter = (askedMs: number | null) => nextAttemptAt(command.policy, retryCount, at, command.random, askedMs);
+  const next = isFirstOwn ? at : nextAfter(command.retryAfterMs);
+  const retryAfter = next > nextAfter(null) ? { retryAfterMs: millis(next) - millis(at) } : {};
+  const scheduled = { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next, ...retryAfter };
   return [failed, { type: "RetryScheduled", data: scheduled }];
 }
 

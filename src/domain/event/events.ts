@@ -71,6 +71,16 @@ export interface Answer {
   readonly truncated: boolean;
 }
 
+/**
+ * What keeps an event that is due from being sent. `rate-limit` and `ordering` are kept for destinations that have such
+ * settings.
+ */
+export const waitReasons = [
+  "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering",
+] as const;
+/** One of {@link waitReasons}. */
+export type WaitReason = (typeof waitReasons)[number];
+
 /** Facts of an `event-<id>` stream: the acceptance of a webhook event, and all its attempts and changes. */
 export type WebhookEvent =
   | DomainEvent<
@@ -112,6 +122,8 @@ export type WebhookEvent =
         secretFingerprint: string;
         /** Whether the attempt is the probe of a circuit that is not closed. */
         probe: boolean;
+        /** What the event waited for last, once it was due; missing where that is nothing, or not known. */
+        waitedFor?: WaitReason;
       }
     >
   | DomainEvent<
@@ -132,7 +144,15 @@ export type WebhookEvent =
         retryCount: number;
       }
     >
-  | DomainEvent<"RetryScheduled", Moved & { retryCount: number; nextAttemptAt: Timestamp }>
+  | DomainEvent<
+      "RetryScheduled",
+      Moved & {
+        retryCount: number;
+        nextAttemptAt: Timestamp;
+        /** The wait that the receiver asked for, milliseconds; missing where it is not what put the attempt off. */
+        retryAfterMs?: number;
+      }
+    >
   | DomainEvent<"DeliveryExhausted", Moved & { retryCount: number; reason: "max attempts" | "gone" }>
   /**
    * The event is put back to work. `replay`: it was given up, and any success settles it, a late one too. `resend`: it

@@ -18,6 +18,7 @@ import { RevisionConflict, type Appended, type EventStore, type NewEntry } from 
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
+import type { Hold } from "./holds.ts";
 import { originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work }
   from "./work.ts";
 
@@ -54,11 +55,12 @@ export class Claims {
 
   /**
    * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is called right before
-   * the append: the reads before it may take so long that the destination is another worker's. Throws LogUnavailable,
-   * or an UnreadableRecord where the record of the destination or the tenant cannot be read.
+   * the append: the reads before it may take so long that the destination is another worker's. `held`: the last hold
+   * before the work was taken. Throws LogUnavailable, or an UnreadableRecord where the record of the destination or the
+   * tenant cannot be read.
    */
-  claim(work: Work, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
-    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs);
+  claim(work: Work, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
+    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs, held);
   }
 
   /** The first attempt of an event, to be claimed by the append of the entry that accepts it. */
@@ -91,7 +93,7 @@ export class Claims {
     return appended;
   }
 
-  async #claim(work: Unclaimed, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
+  async #claim(work: Unclaimed, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
     const { aggregates, clock } = this.#parts;
     const known = await this.#know(work);
     if (typeof known === "string") return known;
@@ -99,7 +101,7 @@ export class Claims {
     const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     if (!state || !tenant) return "nothing to do";
     if (!isOurs()) return "not ours";
-    const start = this.#start(known, { state, revision }, tenant, probe, clock.now());
+    const start = this.#start(known, { state, revision }, tenant, probe, clock.now(), held);
     const appended = start && (await this.#append(known, start.entries));
     return appended ? { ...start, ...appended } : "nothing to do";
   }
@@ -156,7 +158,10 @@ export class Claims {
     tenant: Tenant,
     probe: boolean,
     at: number,
+    held?: Hold,
   ): Start | undefined {
+    const { nextAttemptAt } = known.state;
+    const waited = held !== undefined && nextAttemptAt !== null && millis(nextAttemptAt) < held.until;
     const facts = decide(known.state, {
       type: "StartAttempt",
       with: {
@@ -167,6 +172,7 @@ export class Claims {
         destinationRevision: destination.revision,
         secretFingerprint: tenant.webhookSecretFingerprint,
         probe,
+        ...(waited && { waitedFor: held.reason }),
       },
       at: timestamp(at),
     });

@@ -6,13 +6,14 @@ import { isNewer } from "../../application/unreadable.ts";
 import { newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
-import type { Timestamp } from "../../domain/time.ts";
+import { millis, type Timestamp } from "../../domain/time.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { logStart, type NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
 import { Breaker } from "./breaker.ts";
 import type { Claims } from "./claims.ts";
+import { Holds, type Hold } from "./holds.ts";
 import { Ownership, type OwnershipParts } from "./ownership.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
@@ -53,6 +54,7 @@ export class Dispatcher {
   readonly #refillPause: RetryPause;
   readonly #pause: ReceiverPause;
   readonly #breaker = new Breaker();
+  readonly #holds: Holds;
   /** The places of the destination's limit, for its attempts and for those that earlier owners may have under way. */
   readonly #places = pLimit(1);
   readonly #cancellations = pLimit(windowSize);
@@ -76,7 +78,9 @@ export class Dispatcher {
     this.#ownership = new Ownership(destinationId, parts);
     this.#window = new WorkWindow(destinationId, parts);
     this.#probes = new Probes(parts);
+    this.#holds = new Holds(parts.clock);
     this.#retryPause = new RetryPause(destinationId, parts, () => {
+      this.#holds.forget();
       this.#window.lookAgain();
       this.pump();
     });
@@ -128,6 +132,7 @@ export class Dispatcher {
     } else if (this.#told && this.#isHeldUp(destination.state, circuit.state)) {
       this.#load();
     } else if (!destination.state?.active) {
+      this.#holds.begin("destination-inactive");
       this.#window.hold();
     } else {
       this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
@@ -144,6 +149,7 @@ export class Dispatcher {
   /** Starts nothing more until the destination comes back to this worker; attempts under way go on. */
   leave(): void {
     this.#ownership.leave();
+    this.#holds.forget();
     this.#window.hold();
   }
 
@@ -214,13 +220,17 @@ export class Dispatcher {
     this.#follow(circuit, destination);
     const pausedUntil = this.#pause.until;
     if (pausedUntil !== null && circuit.position !== "Open") {
+      this.#holds.begin("receiver-pause");
       this.#window.holdForPause();
       return;
     }
     if (this.#breaker.closed) {
-      this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work));
+      const held = this.#holds.end();
+      this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, held));
+      if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
       return;
     }
+    this.#holds.begin("circuit-open");
     if (this.#breaker.probing) return;
     this.#window.hold();
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
@@ -263,7 +273,11 @@ export class Dispatcher {
 
   /** How many more attempts the limit, and the payload budget for sending, allow now. */
   #room(): number {
-    if (!this.#parts.sendingBudget.allows(this.#sending)) return 0;
+    return this.#parts.sendingBudget.allows(this.#sending) ? this.#freePlaces : 0;
+  }
+
+  /** How many more attempts the limit alone allows now. */
+  get #freePlaces(): number {
     const { concurrency, activeCount, pendingCount } = this.#places;
     return concurrency - activeCount - pendingCount;
   }
@@ -280,17 +294,17 @@ export class Dispatcher {
     return this.#room();
   }
 
-  #startAttempt(work: Work): void {
-    this.#start(work, () => this.#breaker.fire(() => this.#places(() => this.#attempt(work, false))));
+  #startAttempt(work: Work, held?: Hold): void {
+    this.#start(work, () => this.#breaker.fire(() => this.#places(() => this.#attempt(work, false, held))));
   }
 
   #start(work: Work, task: () => Promise<Ended>): void {
     void this.#retryPause.run(() => this.#track(work, task)).then(() => this.pump());
   }
 
-  async #attempt(work: Work, probe: boolean): Promise<Ended> {
+  async #attempt(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
     const { aggregates, attempts, sendingBudget } = this.#parts;
-    const claimed = await this.#claim(work, probe);
+    const claimed = await this.#claim(work, probe, held);
     if (typeof claimed === "string") return claimed;
     this.#window.written(claimed.position);
     const { payload } = claimed.state;
@@ -308,9 +322,10 @@ export class Dispatcher {
     return delivered ? "delivered" : "failed";
   }
 
-  #claim(work: Work, probe: boolean): Promise<Claimed | Miss> {
+  #claim(work: Work, probe: boolean, held?: Hold): Promise<Claimed | Miss> {
     const { claims, woken, atHand } = this.#parts;
-    const claim = () => claims.claim(work, probe, () => this.#ownership.mayClaim && this.#pause.until === null);
+    const isOurs = () => this.#ownership.mayClaim && this.#pause.until === null;
+    const claim = () => claims.claim(work, probe, isOurs, held);
     if (work.kind === "reserved") return claim();
     return work.kind === "first" ? atHand(claim) : woken(claim);
   }
@@ -350,7 +365,10 @@ export class Dispatcher {
     const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
     // Inactive or deleted since: the event waits, or is cancelled, like any other.
     const mayGo = state?.active && !state.deleted;
-    const ended = mayGo ? await this.#track(work, () => this.#places(() => this.#attempt(work, true))) : "not ours";
+    const { openUntil } = circuit;
+    const held = openUntil === null ? undefined : { reason: "circuit-open", until: millis(openUntil) } as const;
+    const attempt = () => this.#places(() => this.#attempt(work, true, held));
+    const ended = mayGo ? await this.#track(work, attempt) : "not ours";
     if (ended !== "delivered" && ended !== "failed") {
       await this.#probes.release(circuit, probe);
       return "not ours";

@@ -66,7 +66,7 @@ const kinds: Kinds = {
   CircuitProbeReleased: circuit,
   DeliveryAttemptStarted: {
     ...moved, attempt: n, leaseUntil: s, worker: s, url: s, authType: "string?", destinationRevision: n,
-    secretFingerprint: s, probe: "boolean",
+    secretFingerprint: s, probe: "boolean", waitedFor: "optional string",
   },
   DeliveryExhausted: { ...moved, retryCount: n, reason: s },
   DeliveryFailed: {
@@ -117,7 +117,7 @@ const kinds: Kinds = {
   },
   ReservationRefused: { reservation: s, at: s },
   RetryBroughtForward: { ...moved, nextAttemptAt: s },
-  RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s },
+  RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s, retryAfterMs: "optional number" },
   SenderActivated: sender,
   SenderCreated: { ...sender, name: s, destinationId: s, mapping: "object?", ingestTokenHash: s },
   SenderDeactivated: sender,
