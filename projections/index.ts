@@ -12,6 +12,7 @@ import { momentsProjection } from "./moments/moments.ts";
 import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
+import { replaysProjection } from "./replays/replays.ts";
 import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
@@ -29,6 +30,7 @@ const projections: readonly Projection[] = [
   eventsProjection,
   auditProjection,
   purgesProjection,
+  replaysProjection,
   directoryProjection,
   dueProjection,
   retentionProjection,

@@ -6,6 +6,7 @@ import type { WebhookEvent } from "../src/domain/event/events.ts";
 import type { InviteEvent } from "../src/domain/invite/events.ts";
 import type { PlatformEvent } from "../src/domain/platform/platform.ts";
 import type { PurgesEvent } from "../src/domain/purges/purges.ts";
+import type { ReplayJobEvent } from "../src/domain/replay-job/replay-job.ts";
 import type { ReplaysEvent } from "../src/domain/replays/replays.ts";
 import type { SenderEvent } from "../src/domain/sender/events.ts";
 import type { TenantEvent } from "../src/domain/tenant/events.ts";
@@ -15,6 +16,7 @@ import type { Change, CollectionDefinition, Document, FieldKind } from "../src/p
 type Fact =
   | TenantEvent
   | PurgesEvent
+  | ReplayJobEvent
   | ReplaysEvent
   | DestinationEvent
   | SenderEvent

@@ -316,6 +316,37 @@ export interface components {
              */
             destinationUrlId?: string;
         };
+        /** @description Which finished events to send again, to where, and how fast; without a filter all in CriticalFailure. */
+        OrderReplayRequest: {
+            /**
+             * Format: uuid
+             * @description Only events of this destination.
+             */
+            destinationUrlId?: string;
+            /** @description Only the events with these ids, at most 1,000. */
+            ids?: string[];
+            /** @description Only events in this status, or in one of these. `Cancelled` needs `toDestinationUrlId`. "CriticalFailure" if absent. */
+            status?: ("Succeeded" | "CriticalFailure" | "Cancelled") | ("Succeeded" | "CriticalFailure" | "Cancelled")[];
+            /**
+             * Format: date-time
+             * @description Only events accepted from this time on.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Only events accepted up to this time.
+             */
+            to?: string;
+            /**
+             * Format: uuid
+             * @description Sends the payload of each event to this destination, as a new event. If absent, the events themselves are sent again.
+             */
+            toDestinationUrlId?: string;
+            /** @description How many events a second at most. 50 if absent. */
+            perSecond?: number;
+            /** @description Only count them. false if absent. */
+            dryRun?: boolean;
+        };
         /** @description The API key was issued. */
         ApiKeyIssuedFact: components["schemas"]["Fact"] & {
             /**
@@ -1899,6 +1930,179 @@ export interface components {
              */
             type: "ReplayCompleted";
         };
+        /** @description A replay in the background was cancelled. */
+        ReplayJobCancelledFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ReplayJobCancelled.
+             * @enum {string}
+             */
+            type: "ReplayJobCancelled";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The replay's id.
+                 */
+                replayId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /** @description How many events were put to work. */
+                done: number;
+                /** @description How many events that matched were passed over. Those that are not met any more count only in the end. */
+                skipped: number;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ReplayJobCancelled";
+        };
+        /** @description A replay in the background is over, and counted. */
+        ReplayJobFinishedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ReplayJobFinished.
+             * @enum {string}
+             */
+            type: "ReplayJobFinished";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The replay's id.
+                 */
+                replayId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /** @description How many events were put to work. */
+                done: number;
+                /** @description How many events that matched were passed over: all others. */
+                skipped: number;
+                /**
+                 * Format: date-time
+                 * @description When it was cancelled; null where it ran to its end.
+                 */
+                cancelledAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ReplayJobFinished";
+        };
+        /** @description A replay in the background was ordered. Each event that it sends again has an EventReplayed. */
+        ReplayJobOrderedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ReplayJobOrdered.
+             * @enum {string}
+             */
+            type: "ReplayJobOrdered";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The replay's id.
+                 */
+                replayId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description null: of every destination.
+                 */
+                destinationId: string | null;
+                /** @description The events with these ids, in ascending order; null: whatever their ids. */
+                ids: string[] | null;
+                /** @description Events in these statuses. */
+                statuses: ("Succeeded" | "CriticalFailure" | "Cancelled")[];
+                /**
+                 * Format: date-time
+                 * @description Accepted from this time; null: whenever.
+                 */
+                from: string | null;
+                /**
+                 * Format: date-time
+                 * @description Accepted up to this time; null: whenever.
+                 */
+                to: string | null;
+                /**
+                 * Format: uuid
+                 * @description The destination to which each event's payload goes as a new event; null: the events themselves are sent again.
+                 */
+                toDestinationId: string | null;
+                /** @description How many events are put to work in a second at most. */
+                perSecond: number;
+                /** @description How many events matched then. */
+                matched: number;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ReplayJobOrdered";
+        };
+        /** @description A replay in the background put events to work. */
+        ReplayJobProgressedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ReplayJobProgressed.
+             * @enum {string}
+             */
+            type: "ReplayJobProgressed";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The replay's id.
+                 */
+                replayId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /** @description How many events were put to work. */
+                done: number;
+                /** @description How many events that matched were passed over. Those that are not met any more count only in the end. */
+                skipped: number;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ReplayJobProgressed";
+        };
         /** @description A bulk replay began. Each event that it replays has an EventReplayed. */
         ReplayOrderedFact: components["schemas"]["Fact"] & {
             /**
@@ -2966,7 +3170,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -3463,7 +3667,7 @@ export interface components {
             subject?: components["schemas"]["Subject"];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -3537,6 +3741,11 @@ export interface components {
             result: {
                 [key: string]: unknown;
             };
+        };
+        /** @description How many events match. */
+        MatchCount: {
+            /** @description How many events match the filter. */
+            matched: number;
         };
         /** @description The caller, its tenant and its rights. */
         Me: {
@@ -3624,6 +3833,72 @@ export interface components {
             total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Refusal"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
+        /** @description A replay in the background: what it is to do, and how far it has come. */
+        Replay: {
+            /**
+             * Format: uuid
+             * @description The replay's id.
+             */
+            id: string;
+            /**
+             * @description Running until every event is settled, or until it was cancelled.
+             * @enum {string}
+             */
+            state: "Running" | "Finished" | "Cancelled";
+            /** @description How many events matched when it was ordered. */
+            matched: number;
+            /** @description How many of them it put to work so far. */
+            done: number;
+            /** @description How many of them it passed over so far. In the end `done` and `skipped` together are `matched`. */
+            skipped: number;
+            /**
+             * Format: uuid
+             * @description Only events of this destination; null for any.
+             */
+            destinationUrlId: string | null;
+            /** @description Only the events with these ids; null for any. */
+            ids: string[] | null;
+            /** @description Only events in one of these statuses. */
+            status: ("Succeeded" | "CriticalFailure" | "Cancelled")[];
+            /**
+             * Format: date-time
+             * @description Only events accepted from this time on; null for any time.
+             */
+            from: string | null;
+            /**
+             * Format: date-time
+             * @description Only events accepted up to this time; null for any time.
+             */
+            to: string | null;
+            /**
+             * Format: uuid
+             * @description The destination to which their payloads go as new events; null where the events themselves are sent again.
+             */
+            toDestinationUrlId: string | null;
+            /** @description How many events a second at most. */
+            perSecond: number;
+            /** @description Who ordered it. */
+            actor: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description When it was ordered.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it finished or was cancelled; null while it runs.
+             */
+            finishedAt: string | null;
+        };
+        /** @description Replays, and how many there are. */
+        ReplayPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["Replay"][];
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
         };
@@ -6725,6 +7000,192 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listReplays: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "id" | "startedAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of replays. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    orderReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description How many events match. Of a dry run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatchCount"];
+                };
+            };
+            /** @description The replay, which is recorded and begins soon. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or `toDestinationUrlId` is another tenant's destination. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `toDestinationUrlId` names no destination, or a deleted one. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The replay belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay, cancelled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            /** @description The replay is over. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the replay belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -6741,7 +7202,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayOrdered" | "ReplayCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */

@@ -36,7 +36,7 @@ export const apiKeys: Collection<ApiKeyDocument> = {
 /** Lists API keys, each with its latest use, known from accepted events or from the key's own stream. */
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
-  version: 2,
+  version: 3,
   collections: [apiKeys],
   on: {
     ApiKeyIssued: ({ keyId, tenantId, name, prefix, last4, expiresAt, at }) => [
@@ -45,7 +45,9 @@ export const apiKeysProjection: Projection = {
     ],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
     // Events are purged, and facts about one key come from several streams: only the latest use counts.
-    EventAccepted: ({ apiKeyId, at }) => [raise(apiKeys, apiKeyId, { lastUsedAt: at })],
+    EventAccepted: ({ apiKeyId, sourceEventId, at }) =>
+      // A replay's event names the key of its source, which nobody used again.
+      (sourceEventId === undefined ? [raise(apiKeys, apiKeyId, { lastUsedAt: at })] : []),
     ApiKeyUsed: ({ keyId, usedAt }) => [raise(apiKeys, keyId, { lastUsedAt: usedAt })],
   },
 };

@@ -89,7 +89,10 @@ function recorded(type: string, subjectOf: SubjectOf) {
 }
 
 /** Facts that the service writes for itself, some during a user's request: nobody changed anything. */
-const bookkeeping = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
+const bookkeeping = [
+  "ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ReplayJobProgressed", "ReplayJobFinished",
+  "ApiKeyUsed",
+];
 
 function each(types: object, subjectOf: SubjectOf): Handlers {
   const changes = Object.keys(types).filter((type) => !bookkeeping.includes(type));
@@ -110,6 +113,7 @@ export const auditProjection: Projection = {
     ...each(histories.tenant, ({ tenantId, userId }) => (userId ? ["user", userId] : ["tenant", tenantId])),
     ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
     ...each(histories.replays, ({ replayId }) => ["replay", replayId]),
+    ...each(histories.replayJob, ({ replayId }) => ["replay", replayId]),
     ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
     ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
     ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),

@@ -22,6 +22,7 @@ import { DestinationCommands } from "./commands/destinations.ts";
 import { EventCommands } from "./commands/events.ts";
 import { InviteCommands } from "./commands/invites.ts";
 import { PurgeCommands } from "./commands/purge.ts";
+import { ReplayCommands } from "./commands/replays.ts";
 import { SenderCommands } from "./commands/senders.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
@@ -42,9 +43,11 @@ import { EventQueries } from "./queries/events.ts";
 import { InviteQueries } from "./queries/invites.ts";
 import { MeQueries } from "./queries/me.ts";
 import { RefusalQueries } from "./queries/refusals.ts";
+import { ReplayQueries } from "./queries/replays.ts";
 import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
+import { Replaying } from "./replays/replaying.ts";
 
 /** The parts of the services; `aggregates` and `credentials` are fed by the log. */
 export interface ServiceParts {
@@ -95,6 +98,7 @@ export interface Services {
     readonly events: EventCommands;
     readonly bulkReplay: BulkReplay;
     readonly purge: PurgeCommands;
+    readonly replays: ReplayCommands;
   };
   readonly queries: {
     readonly tenants: TenantQueries;
@@ -107,6 +111,7 @@ export interface Services {
     readonly audit: AuditQueries;
     readonly me: MeQueries;
     readonly refusals: RefusalQueries;
+    readonly replays: ReplayQueries;
   };
   readonly sessions: Sessions;
   readonly login: Login;
@@ -114,6 +119,7 @@ export interface Services {
   readonly ingest: Ingest;
   readonly refused: RefusedRequests;
   readonly forgetting: Forgetting;
+  readonly replaying: Replaying;
 }
 
 /** Puts the services together. */
@@ -143,6 +149,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       events: new EventCommands(own),
       bulkReplay: new BulkReplay(own),
       purge: new PurgeCommands(own),
+      replays: new ReplayCommands(own),
     },
     queries: {
       tenants: tenantQueries,
@@ -155,6 +162,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       audit: new AuditQueries(parts),
       me: new MeQueries({ tenants: tenantQueries, users }),
       refusals: new RefusalQueries(refused),
+      replays: new ReplayQueries(parts),
     },
     sessions,
     login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
@@ -162,5 +170,6 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
     ingest: new Ingest(own),
     refused,
     forgetting,
+    replaying: new Replaying(own),
   };
 }

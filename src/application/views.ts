@@ -5,8 +5,9 @@ import type { SenderDocument } from "../../projections/senders/senders.ts";
 import type { components } from "../../schemas/api.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Availability } from "../domain/destination/availability.ts";
-import type { DataOf } from "../domain/domain-event.ts";
+import type { Actor, DataOf } from "../domain/domain-event.ts";
 import type { Webhook } from "../domain/event/state.ts";
+import type { ReplayJob } from "../domain/replay-job/replay-job.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
 
 /** Answers have their types from the schemas. */
@@ -98,3 +99,26 @@ export function eventView(webhook: Webhook): EventView {
 
 /** One attempt to deliver an event. */
 export type AttemptView = Readonly<Schemas["Attempt"]>;
+
+/** A replay as the API shows it. */
+export type ReplayView = Readonly<Schemas["Replay"]>;
+
+/** The API's view of a replay as its facts tell it. */
+export function replayView(
+  { job, actor }: { readonly job: ReplayJob; readonly actor: Actor },
+): ReplayView {
+  const { id, order, progress: { done, skipped }, state, startedAt, finishedAt } = job;
+  return {
+    id, state, matched: order.matched, done, skipped,
+    destinationUrlId: order.destinationId,
+    ids: order.ids && [...order.ids],
+    status: [...order.statuses],
+    from: order.from,
+    to: order.to,
+    toDestinationUrlId: order.toDestinationId,
+    perSecond: order.perSecond,
+    actor: { ...actor },
+    startedAt,
+    finishedAt,
+  };
+}

@@ -9,6 +9,7 @@ import { userAgent } from "../application/delivery/request.ts";
 import { TokenCache } from "../application/delivery/token-cache.ts";
 import type { KeyRotation } from "../application/keys/key-rotation.ts";
 import type { Vault } from "../application/keys/vault.ts";
+import type { Replaying } from "../application/replays/replaying.ts";
 import type { ProcessRole } from "../config/config.ts";
 import type { RetryPolicy } from "../domain/event/retry-policy.ts";
 import type { EventStore } from "../ports/event-store.ts";
@@ -29,6 +30,7 @@ import type { Reach } from "../workers/log-tail.ts";
 import { repeating } from "../workers/loop.ts";
 import { LostAttempts } from "../workers/lost-attempts.ts";
 import { Purger } from "../workers/purger.ts";
+import { Replayer } from "../workers/replayer.ts";
 import { Retention } from "../workers/retention.ts";
 import type { Role } from "../workers/role.ts";
 import { Sweeper } from "../workers/sweeper.ts";
@@ -47,6 +49,7 @@ export interface DeliveryParts extends SingleParts {
   readonly aggregates: Aggregates;
   readonly vault: Vault;
   readonly purge: PurgeCommands;
+  readonly replaying: Replaying;
   readonly forgetting: Forgetting;
   readonly rotation: KeyRotation;
   readonly ids: Ids;
@@ -116,6 +119,7 @@ function sweeperRole(parts: Parts): Role {
   const sweeper = new Sweeper({ ...parts, dueIndex });
   const lost = new LostAttempts({ ...parts, dueIndex, outcomes: new Outcomes(parts) });
   const purger = new Purger(parts);
+  const replayer = new Replayer(parts);
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
   // Each task repeats by itself: one that fails must not hold up the others.
@@ -126,6 +130,7 @@ function sweeperRole(parts: Parts): Role {
     repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 200 }, () => sweeper.wakeDeleted()),
     repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, () => lost.giveUp()),
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
+    repeating(parts, { name: "replayer", everyMs: 200 }, (isOver) => replayer.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),
     repeating(parts, { name: "forgetter", everyMs: 1_000, firstMs: 0 }, (isOver) => forgetter.run(isOver)),
     new KeyRotator(parts),

@@ -210,7 +210,8 @@ async function startRoles(
   const delivering = deliveryRoles({
     ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, firstAttempts, reach,
     deliveryTimeoutMs: config.outbound.deliveryTimeoutMs,
-    purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
+    purge: services.commands.purge, replaying: services.replaying, forgetting: services.forgetting,
+    retry: config.retry,
   }, config.roles);
   await projecting?.start();
   await readModelsBuilt({ readModels, ...instruments });

@@ -5,6 +5,7 @@ import type { Actor, DataOf, DomainEvent, Metadata } from "./domain-event.ts";
 import type { WebhookEvent } from "./event/events.ts";
 import type { InviteEvent } from "./invite/events.ts";
 import type { PurgesEvent } from "./purges/purges.ts";
+import type { ReplayJobEvent } from "./replay-job/replay-job.ts";
 import type { ReplaysEvent } from "./replays/replays.ts";
 import type { SenderEvent } from "./sender/events.ts";
 import type { TenantEvent } from "./tenant/events.ts";
@@ -27,7 +28,7 @@ const sender = ["senderId", "tenantId", "at"] as const;
 /**
  * The facts of every history, and their shown fields: fields not named here, new ones too, are hidden. Hidden are
  * sealed secrets, credentials and addresses, wrapped keys, all hashes, the other purges that a purge's facts repeat,
- * and the place in the log up to which a purge counted.
+ * the place in the log up to which a purge or a replay counted, and which events a replay takes next.
  */
 export const histories = {
   tenant: {
@@ -54,6 +55,15 @@ export const histories = {
     ReplayOrdered: [...tenant, "replayId", "destinationId", "from", "to", "matched"],
     ReplayCompleted: [...tenant, "replayId", "replayed"],
   } satisfies Shown<ReplaysEvent>,
+  replayJob: {
+    ReplayJobOrdered: [
+      ...tenant, "replayId", "destinationId", "ids", "statuses", "from", "to", "toDestinationId", "perSecond",
+      "matched",
+    ],
+    ReplayJobProgressed: [...tenant, "replayId", "done", "skipped"],
+    ReplayJobCancelled: [...tenant, "replayId", "done", "skipped"],
+    ReplayJobFinished: [...tenant, "replayId", "done", "skipped", "cancelledAt"],
+  } satisfies Shown<ReplayJobEvent>,
   apiKey: {
     ApiKeyIssued: [...apiKey, "name", "prefix", "last4", "expiresAt"],
     ApiKeyUsed: [...apiKey, "usedAt"],

@@ -5,6 +5,7 @@ export const streams = {
   tenant: (id: string) => `tenant-${id}`,
   purges: (tenantId: string) => `purges-${tenantId}`,
   replays: (tenantId: string) => `replays-${tenantId}`,
+  replay: (id: string) => `replay-${id}`,
   destination: (id: string) => `destination-${id}`,
   sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,

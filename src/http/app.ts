@@ -26,6 +26,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
 import { meRoutes } from "./routes/me.ts";
 import { refusalRoutes } from "./routes/refusals.ts";
+import { replayRoutes } from "./routes/replays.ts";
 import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
@@ -86,6 +87,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...inviteRoutes(services),
     ...eventRoutes(services),
     ...bulkRoutes(services),
+    ...replayRoutes(services),
     ...auditRoutes(services),
     ...meRoutes(services, () => all),
     ...refusalRoutes(services),

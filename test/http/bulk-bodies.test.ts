@@ -65,6 +65,39 @@ const forReplays: [string, string][] = [
   ['{"destinationUrlId":""}', "destinationUrlId: must be a UUID"],
 ];
 
+const forOrders: [string, string][] = [
+  [`{"DestinationUrlId":"${somewhere}"}`, "DestinationUrlId: is not one of its fields, which are destinationUrlId,"],
+  ['{"persecond":1}', "persecond: is not one of its fields"],
+  ['{"before":"2020-01-01"}', "before: is not one of its fields"],
+  ['{"__proto__":{"dryRun":true}}', "__proto__: is not one of its fields"],
+  ['{"dryRun":true,"dryRun":false}', "dryRun: must be given once"],
+  ['{"dryRun":1}', "dryRun: must be a boolean"],
+  ['{"from":null}', "from: must be a string"],
+  ['{"to":""}', "to: must be an ISO 8601 date-time"],
+  ['{"destinationUrlId":null}', "destinationUrlId: must be a string"],
+  ['{"toDestinationUrlId":""}', "toDestinationUrlId: must be a UUID"],
+  ['{"toDestinationUrlId":null}', "toDestinationUrlId: must be a string"],
+  ['{"ids":null}', "ids: must be an array"],
+  ['{"ids":[]}', "ids: must not be empty"],
+  ['{"ids":["x"]}', "ids.0: must be a UUID"],
+  [`{"ids":["${somewhere}",null]}`, "ids.1: must be a string"],
+  [`{"ids":${JSON.stringify(Array.from({ length: 1_001 }, () => somewhere))}}`, "ids: must have at most 1000 items"],
+  ['{"status":null}', "status: must be a string or an array"],
+  ['{"status":""}', "status: must be one of Succeeded, CriticalFailure, Cancelled"],
+  ['{"status":"Pending"}', "status: must be one of Succeeded, CriticalFailure, Cancelled"],
+  ['{"status":"criticalfailure"}', "status: must be one of Succeeded, CriticalFailure, Cancelled"],
+  ['{"status":[]}', "status: must not be empty"],
+  ['{"status":["CriticalFailure","Failed"]}', "status.1: must be one of Succeeded, CriticalFailure, Cancelled"],
+  ['{"status":[["Succeeded"]]}', "status.0: must be a string"],
+  ['{"status":"Cancelled"}', "status: must not be Cancelled without toDestinationUrlId"],
+  ['{"status":["CriticalFailure","Cancelled"]}', "status: must not be Cancelled without toDestinationUrlId"],
+  ['{"perSecond":0}', "perSecond: must be at least 0.1"],
+  ['{"perSecond":0.09}', "perSecond: must be at least 0.1"],
+  ['{"perSecond":1000.5}', "perSecond: must be at most 1000"],
+  ['{"perSecond":"50"}', "perSecond: must be a number"],
+  ['{"perSecond":null}', "perSecond: must be a number"],
+];
+
 describe("a body that acts on many events", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
@@ -89,9 +122,11 @@ describe("a body that acts on many events", () => {
   });
 
   const send = (operation: string, body: string) =>
-    one.owner.client.call("POST", `/api/v1/events/${operation}`, { body });
+    one.owner.client.call("POST", `/api/v1/${operation}`, { body });
 
-  for (const [operation, bodies] of [["purge", forPurges], ["replay", forReplays]] as const) {
+  for (const [operation, bodies] of [
+    ["events/purge", forPurges], ["events/replay", forReplays], ["replays", forOrders],
+  ] as const) {
     for (const [body, problem] of bodies) {
       it(`is refused by ${operation}, and takes no event: ${body.slice(0, 80)}`, async () => {
         const answer = await send(operation, body);
@@ -110,13 +145,13 @@ describe("a body that acts on many events", () => {
     });
 
     it(`is checked by ${operation} before the caller's role`, async () => {
-      const answer = await one.viewer.client.post(`/api/v1/events/${operation}`, { Before: "2020-01-01" });
+      const answer = await one.viewer.client.post(`/api/v1/${operation}`, { Before: "2020-01-01" });
       expect([answer.status, answer.text.split(":")[0]]).to.deep.equal([400, "Before"]);
     });
   }
 
   it("may repeat a name in different objects", async () => {
-    const answer = await send("replay", `{"from":"2999-01-01","to":"2999-01-01", "dryRun" :true}`);
+    const answer = await send("events/replay", `{"from":"2999-01-01","to":"2999-01-01", "dryRun" :true}`);
     expect([answer.status, answer.json]).to.deep.equal([200, { matched: 0, replayed: 0 }]);
   });
 

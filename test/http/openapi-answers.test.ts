@@ -192,6 +192,12 @@ const stories: Readonly<Record<string, Provoke>> = {
   "resendEvent 422": askOfDeleted,
   "retryEvent 400": async (stage, described) =>
     ask(stage, described, { params: { id: await acceptedEvent(stage) } }),
+  "orderReplay 200": (stage, described) => ask(stage, described, { json: { dryRun: true } }),
+  "orderReplay 404": (stage, described) => ask(stage, described, { json: { toDestinationUrlId: nowhere } }),
+  "cancelReplay 400": async (stage, described, good) => {
+    await ask(stage, described, good);
+    return ask(stage, described, good);
+  },
   "cancelEvent 400": async (stage, described) => {
     const id = await acceptedEvent(stage);
     await new Deliveries(stage.api.world).succeed(id);

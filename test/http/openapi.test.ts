@@ -131,7 +131,7 @@ describe("the OpenAPI document", () => {
     const closed = [...within(apiDocument)].filter(([place, value]) =>
       place.at(-1) === "additionalProperties" && value === false);
     expect(closed.map(([place]) => place.slice(0, -1).join("."))).to.have.members(
-      ["PurgeEventsRequest", "ReplayEventsRequest"].map((name) => `components.schemas.${name}`),
+      ["OrderReplayRequest", "PurgeEventsRequest", "ReplayEventsRequest"].map((name) => `components.schemas.${name}`),
     );
   });
 

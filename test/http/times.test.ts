@@ -47,6 +47,8 @@ describe("a time in a request", () => {
     "To of the audit": { name: "To", send: inQuery("audit", "To") },
     "from of a bulk replay": { name: "from", send: inBody("events/replay", "from") },
     "to of a bulk replay": { name: "to", send: inBody("events/replay", "to") },
+    "from of a replay": { name: "from", send: inBody("replays", "from") },
+    "to of a replay": { name: "to", send: inBody("replays", "to") },
     "before of a purge": { name: "before", send: inBody("events/purge", "before") },
     "expiresAt of an API key": { name: "expiresAt", send: inBody("api-keys", "expiresAt", { name: "producer" }) },
   };

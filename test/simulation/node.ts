@@ -117,7 +117,7 @@ export class Node {
         ...single, store, readModels, queue: engines.queue.client(process), outbound, ids, aggregates, vault,
         firstAttempts, reach: this.#follower,
         rotation: new KeyRotation({ store, sealing, readModels, aggregates, clock, ids }),
-        purge: services.commands.purge, forgetting: services.forgetting,
+        purge: services.commands.purge, replaying: services.replaying, forgetting: services.forgetting,
         retry: settings.retry, deliveryTimeoutMs: settings.deliveryTimeoutMs,
       }, allRoles),
     ];

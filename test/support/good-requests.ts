@@ -61,6 +61,7 @@ const ownTenant: Make = ({ one }) => ({ params: { id: one.tenantId } });
 const ownDestination: Make = ({ ingest }) => ({ params: { id: ingest.destinationId } });
 const newDestination: Make = async ({ one }) => idOf(one.owner.client.api.createDestination({ url }));
 const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.createSender(senderOf(ingest)));
+const newReplay: Make = async ({ one }) => idOf(one.owner.client.api.orderReplay({}) as Promise<{ id: string }>);
 const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
 const senderOf = ({ destinationId }: Scene["ingest"]) => ({ name: "Shop", destinationUrlId: destinationId });
 
@@ -158,6 +159,13 @@ export const goodRequests: Readonly<Record<string, Make>> = {
     await givenUpEvent(scene);
     return { json: { before: "2020-01-01" } };
   },
+  orderReplay: async (scene) => {
+    await givenUpEvent(scene);
+    return { json: {} };
+  },
+  listReplays: () => ({}),
+  getReplay: newReplay,
+  cancelReplay: newReplay,
   cancelEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
 
   getHealth: () => ({}),

@@ -110,6 +110,15 @@ const variants: Readonly<Record<string, Make>> = {
     await givenUpEvent(scene);
     return { json: { destinationUrlId: scene.ingest.destinationId } };
   },
+  "orderReplay as a dry run": async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { dryRun: true } };
+  },
+  "orderReplay of one destination, dry": async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { destinationUrlId: scene.ingest.destinationId, dryRun: true } };
+  },
+  "orderReplay to a destination": ({ ingest }) => ({ json: { toDestinationUrlId: ingest.destinationId } }),
   "purgeEvents of one destination": async (scene) => {
     await givenUpEvent(scene);
     return { json: { destinationUrlId: scene.ingest.destinationId } };
@@ -126,7 +135,8 @@ export async function requestOf(row: string, scene: Scene, asker: Asker): Promis
 /** The same request about an id that exists nowhere. */
 export function aboutNobodys(request: MatrixRequest): MatrixRequest {
   const { params, json } = request;
-  const named = json && "destinationUrlId" in json ? { ...json, destinationUrlId: nobodys } : json;
+  const named = json && Object.fromEntries(Object.entries(json).map(([name, value]: [string, unknown]) =>
+    [name, /^(destinationUrlId|toDestinationUrlId)$/.test(name) ? nobodys : value]));
   return { ...request, ...(params && { params: { ...params, id: nobodys } }), ...(named && { json: named }) };
 }
 

@@ -374,6 +374,31 @@ export const operations = {
     parameters: true,
     list: true,
   },
+  orderReplay: {
+    method: "POST",
+    path: "/api/v1/replays",
+    credential: "token",
+    body: true,
+  },
+  listReplays: {
+    method: "GET",
+    path: "/api/v1/replays",
+    credential: "token",
+    parameters: true,
+    list: true,
+  },
+  getReplay: {
+    method: "GET",
+    path: "/api/v1/replays/{id}",
+    credential: "token",
+    parameters: true,
+  },
+  cancelReplay: {
+    method: "POST",
+    path: "/api/v1/replays/{id}/cancel",
+    credential: "token",
+    parameters: true,
+  },
   listAudit: {
     method: "GET",
     path: "/api/v1/audit",

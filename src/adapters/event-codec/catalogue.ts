@@ -8,6 +8,7 @@ import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PersonEvent } from "../../domain/person/person.ts";
 import type { PlatformEvent } from "../../domain/platform/platform.ts";
 import type { PurgesEvent } from "../../domain/purges/purges.ts";
+import type { ReplayJobEvent } from "../../domain/replay-job/replay-job.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import type { SenderEvent } from "../../domain/sender/events.ts";
@@ -23,6 +24,7 @@ export type AnyEvent =
   | PersonEvent
   | PlatformEvent
   | PurgesEvent
+  | ReplayJobEvent
   | ReplaysEvent
   | ReservationEvent
   | SenderEvent
@@ -82,6 +84,10 @@ const versions = {
   PlatformKeysRewrapped: 1,
   PurgeCompleted: 3,
   ReplayCompleted: 1,
+  ReplayJobCancelled: 1,
+  ReplayJobFinished: 1,
+  ReplayJobOrdered: 1,
+  ReplayJobProgressed: 1,
   ReplayOrdered: 1,
   ReservationRefused: 1,
   RetryBroughtForward: 1,

@@ -84,10 +84,10 @@ export class EventCommands {
   }
 
   async #change(caller: Caller, id: string, origin: Origin, to: string, decision: Decision): Promise<EventView> {
-    const changed = await changeShown(this.#parts, caller.tenantId, id, origin, (event) => {
+    const changed = await changeShown(this.#parts, caller.tenantId, id, origin, (event, before) => {
       requireOwn(event, caller, "event");
       requireRole(caller, "Developer", to);
-      return decision(event);
+      return decision(event, before);
     });
     const { event, facts } = changed ?? refuse("not-found", "event not found");
     countFinished(this.#parts.metrics, facts);

@@ -192,8 +192,10 @@ export function hasKey(event: Webhook, tenantId: string, idempotencyKey: string)
   return event.tenantId === tenantId && event.idempotencyKey === idempotencyKey;
 }
 
-/** Decides the next facts of an event; throws where none is allowed. */
-export type Decision = (event: Webhook) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
+/** Decides the next facts of an event, from its state and its facts so far; throws where none is allowed. */
+export type Decision = (
+  event: Webhook, before: LoadedWebhook["facts"],
+) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
 
 /**
  * Decides on an event as {@link loadShown} has it and appends the facts, again from its newer state when another writer
@@ -204,9 +206,9 @@ export async function changeShown(
   parts: Sources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,
 ): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
   for (;;) {
-    const { state, revision } = await loadShown(parts, asker, eventId);
+    const { state, revision, facts: before } = await loadShown(parts, asker, eventId);
     if (!state) return null;
-    const facts = await decide(state);
+    const facts = await decide(state, before);
     if (facts.length === 0) return { event: state, facts };
     try {
       await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts.ids));

@@ -59,6 +59,7 @@ export const tags = {
   Senders: "Further ingest targets, each with a token and optionally a mapping that transforms payloads.",
   Ingest: "Where producers post events.",
   Events: "Accepted events, their delivery attempts and their histories.",
+  Replays: "Finished events sent again in the background, also to another destination.",
   Audit: "Who changed what in the tenant, and when, in one list.",
   Operation: "For operators and tools.",
 } as const;

@@ -258,6 +258,25 @@ export const fact = {
   },
 };
 
+/** A replay of a day's failures to another destination. */
+export const replay = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e12",
+  state: "Running",
+  matched: 42,
+  done: 20,
+  skipped: 1,
+  destinationUrlId: destinationId,
+  ids: null,
+  status: ["CriticalFailure"],
+  from: "2026-01-31T00:00:00.000Z",
+  to: null,
+  toDestinationUrlId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e13",
+  perSecond: 50,
+  actor: byOwner.actor,
+  startedAt: at,
+  finishedAt: null,
+};
+
 /** Of the destination's history. */
 export const destinationFact = {
   type: "DestinationUrlChanged",

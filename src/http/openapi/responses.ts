@@ -18,6 +18,7 @@ export const responses: readonly SchemaObject[] = [
   page("history", "Page of a history", "Facts about one thing, and how many there are.", "history-item"),
   page("invite", "Page of invites", "Invites, and how many there are."),
   page("refusal", "Page of refused requests", "Groups of refused ingest requests, and how many the filters match."),
+  page("replay", "Page of replays", "Replays, and how many there are."),
   page("sender", "Page of senders", "Senders, and how many there are."),
   page("user", "Page of users", "Users, and how many the filters match."),
 ].sort(({ $id: one = "" }, { $id: other = "" }) => (one < other ? -1 : 1));

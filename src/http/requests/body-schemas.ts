@@ -6,6 +6,7 @@ import createSender from "../../../schemas/requests/create-sender.json" with { t
 import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
 import createUser from "../../../schemas/requests/create-user.json" with { type: "json" };
 import login from "../../../schemas/requests/login.json" with { type: "json" };
+import orderReplay from "../../../schemas/requests/order-replay.json" with { type: "json" };
 import purgeEvents from "../../../schemas/requests/purge-events.json" with { type: "json" };
 import register from "../../../schemas/requests/register.json" with { type: "json" };
 import replayEvents from "../../../schemas/requests/replay-events.json" with { type: "json" };
@@ -21,6 +22,7 @@ import type { BulkReplayInput } from "../../application/commands/bulk-replay.ts"
 import type { DestinationChange, NewDestination } from "../../application/commands/destinations.ts";
 import type { NewInvite } from "../../application/commands/invites.ts";
 import type { PurgeInput } from "../../application/commands/purge.ts";
+import type { ReplayInput } from "../../application/commands/replays.ts";
 import type { NewSender, SenderChange } from "../../application/commands/senders.ts";
 import type { NewTenant, TenantChange } from "../../application/commands/tenants.ts";
 import type { NewUser, UserChange } from "../../application/commands/users.ts";
@@ -47,5 +49,6 @@ export const bodies = {
   register: bodyReader<{ readonly password: string }>(register),
   replayEvents: bodyReader<BulkReplayInput>(replayEvents),
   purgeEvents: bodyReader<PurgeInput>(purgeEvents),
+  orderReplay: bodyReader<ReplayInput>(orderReplay),
   createApiKey: bodyReader<NewApiKey>(createApiKey),
 } as const;

@@ -8,6 +8,7 @@ import listEvents from "../../../schemas/requests/list-events.json" with { type:
 import listHistory from "../../../schemas/requests/list-history.json" with { type: "json" };
 import listInvites from "../../../schemas/requests/list-invites.json" with { type: "json" };
 import listRefusals from "../../../schemas/requests/list-refusals.json" with { type: "json" };
+import listReplays from "../../../schemas/requests/list-replays.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
 import type { DestinationView } from "../../application/views.ts";
@@ -56,6 +57,7 @@ export const lists = {
   history: listReader<object>(listHistory),
   audit: listReader<AuditFilters>(listAudit),
   refusals: listReader<RefusalFilters>(listRefusals),
+  replays: listReader<object>(listReplays),
 } as const;
 
 /** Query parameters of totals of events. */

@@ -44,9 +44,22 @@ export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
   const check = ajv.compile<Shape>(schema);
   const validate = (value: unknown) => {
     if (check(value)) return value;
-    return refuse("invalid", problemOf(check.errors?.[0]));
+    return refuse("invalid", problemOf(telling(check.errors ?? [])));
   };
   return Object.assign(validate, { schema });
+}
+
+/** The first error; of alternatives (`oneOf`), that of the one whose type the value has, or of the types of all. */
+function telling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const choice = errors.at(-1);
+  if (choice?.keyword !== "oneOf") return errors[0];
+  const { instancePath, schemaPath } = choice;
+  const alternative = (error: ErrorObject) => error.schemaPath.slice(schemaPath.length).split("/")[1];
+  const mistyped = errors.filter((error) => error.keyword === "type" && error.instancePath === instancePath);
+  const others = new Set(mistyped.map(alternative));
+  const [inner] = errors.filter((error) => error !== choice && !others.has(alternative(error)));
+  const type = mistyped.map(({ params }) => params["type"] as string);
+  return inner ?? { ...choice, keyword: "type", params: { type } };
 }
 
 function problemOf(error: ErrorObject | undefined): string {
@@ -74,6 +87,9 @@ function problemOf(error: ErrorObject | undefined): string {
       return `${path}: must be at most ${params["limit"]}`;
     case "maxLength":
       return `${path}: must be at most ${params["limit"]} characters long`;
+    case "maxItems":
+      return `${path}: must have at most ${params["limit"]} items`;
+    case "minItems":
     case "minLength":
       return `${path}: must not be empty`;
     case "pattern":

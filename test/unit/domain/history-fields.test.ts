@@ -20,8 +20,11 @@ const types = Object.entries(catalogue.versions).map(([type, version]) => ({
 }));
 
 const sealed = "^[\\w.-]+$";
-/** Fields for the purges' own use: other purges under way, and the place up to which a purge counted. */
-const ownUse = ["earlier", "left", "upTo"];
+/**
+ * Fields for the own use of purges and replays: other purges under way, the place up to which one counted, and where a
+ * replay has come to.
+ */
+const ownUse = ["earlier", "left", "upTo", "cursor", "batch"];
 /** Fields with a secret's name but without a secret: fingerprints, and the producer's idempotency key. */
 const harmless = ["secretFingerprint", "webhookSecretFingerprint", "idempotencyKey"];
 /** Whether the field's name or its schema suggests a secret. */

@@ -112,6 +112,13 @@ const kinds: Kinds = {
   PlatformKeysRewrapped: { nameHashKey: s, tokenKey: s, keyedEventIds: "optional boolean", masterKeys: "array", at: s },
   PurgeCompleted: { purgeId: s, tenantId: s, left: "array", at: s },
   ReplayCompleted: { replayId: s, tenantId: s, replayed: n, at: s },
+  ReplayJobCancelled: { replayId: s, tenantId: s, done: n, skipped: n, cursor: "string?", batch: "array", at: s },
+  ReplayJobFinished: { replayId: s, tenantId: s, done: n, skipped: n, cancelledAt: "string?", at: s },
+  ReplayJobOrdered: {
+    replayId: s, tenantId: s, destinationId: "string?", ids: "array?", statuses: "array", from: "string?",
+    to: "string?", toDestinationId: "string?", perSecond: n, upTo: s, matched: n, at: s,
+  },
+  ReplayJobProgressed: { replayId: s, tenantId: s, done: n, skipped: n, cursor: "string?", batch: "array", at: s },
   ReplayOrdered: {
     replayId: s, tenantId: s, destinationId: "string?", from: "string?", to: "string?", matched: n, at: s,
   },

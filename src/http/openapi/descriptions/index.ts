@@ -8,6 +8,7 @@ import { healthDescriptions } from "./health.ts";
 import { ingestDescriptions } from "./ingest.ts";
 import { inviteDescriptions } from "./invites.ts";
 import { refusalDescriptions } from "./refusals.ts";
+import { replayDescriptions } from "./replays.ts";
 import { senderDescriptions } from "./senders.ts";
 import { sessionDescriptions } from "./sessions.ts";
 import { tenantDescriptions } from "./tenants.ts";
@@ -26,6 +27,7 @@ export const descriptions: Descriptions = {
   ...eventDescriptions,
   ...bulkDescriptions,
   ...refusalDescriptions,
+  ...replayDescriptions,
   ...auditDescriptions,
   ...healthDescriptions,
 };

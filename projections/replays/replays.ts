@@ -1,0 +1,82 @@
+import type { Actor } from "../../src/domain/domain-event.ts";
+import type { FinishedStatus } from "../../src/domain/event/purge.ts";
+import type { ReplayState } from "../../src/domain/replay-job/replay-job.ts";
+import { add, create, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
+
+/** A replay as the API lists it. */
+export type ReplayDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly state: ReplayState;
+  /** Whether it is settled: all is counted. */
+  readonly settled: boolean;
+  readonly matched: number;
+  readonly done: number;
+  readonly skipped: number;
+  readonly destinationUrlId: string | null;
+  readonly ids: readonly string[] | null;
+  readonly status: readonly FinishedStatus[];
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly toDestinationUrlId: string | null;
+  readonly perSecond: number;
+  readonly actor: Actor;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+};
+
+/** Fields that lists of replays can be sorted by. */
+export const replaySortFields = ["id", "startedAt"] as const;
+
+/** All replays that run, or ran, in the background. */
+export const replays: Collection<ReplayDocument> = {
+  name: "replays",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    state: "text",
+    settled: "boolean",
+    matched: "number",
+    done: "number",
+    skipped: "number",
+    destinationUrlId: "id",
+    ids: "json",
+    status: "json",
+    from: "time",
+    to: "time",
+    toDestinationUrlId: "id",
+    perSecond: "json",
+    actor: "json",
+    startedAt: "time",
+    finishedAt: "time",
+  },
+  indexes: [...replaySortFields.map((sort) => ["tenantId" as const, sort]), ["settled", "tenantId"]],
+};
+
+/** Lists replays with their progress; the worker finds those that are not settled. */
+export const replaysProjection: Projection = {
+  name: "replays",
+  version: 1,
+  collections: [replays],
+  on: {
+    ReplayJobOrdered: ({ replayId: id, tenantId, at: startedAt, ...order }, { metadata: { actor } }) => [
+      create(replays, {
+        id, tenantId, state: "Running", settled: false, matched: order.matched, done: 0, skipped: 0,
+        destinationUrlId: order.destinationId, ids: order.ids, status: order.statuses, from: order.from, to: order.to,
+        toDestinationUrlId: order.toDestinationId, perSecond: order.perSecond, actor, startedAt, finishedAt: null,
+      }),
+      add(tenantCounter(replays, tenantId), 1),
+    ],
+    ReplayJobProgressed: ({ replayId, done, skipped }) => [set(replays, replayId, { done, skipped })],
+    ReplayJobCancelled: ({ replayId, done, skipped, at: finishedAt }) => [
+      set(replays, replayId, { state: "Cancelled", done, skipped, finishedAt }),
+    ],
+    ReplayJobFinished: ({ replayId, done, skipped, cancelledAt, at }) => [
+      set(replays, replayId, {
+        state: cancelledAt === null ? "Finished" : "Cancelled", settled: true, done, skipped,
+        finishedAt: cancelledAt ?? at,
+      }),
+    ],
+  },
+};

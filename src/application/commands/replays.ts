@@ -1,0 +1,135 @@
+import { events, type EventFilter } from "../../../projections/events/events.ts";
+import { replays } from "../../../projections/replays/replays.ts";
+import type { FinishedStatus } from "../../domain/event/purge.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { decide, type ReplayJobFilter } from "../../domain/replay-job/replay-job.ts";
+import { requireRole } from "../../domain/roles.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
+import type { EventStore, Position } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { ownOf, requireOwn } from "../access.ts";
+import { destinations } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { parseOptionalDateTime } from "../input-rules.ts";
+import type { Origin } from "../origin.ts";
+import { isMeant } from "../replays/candidates.ts";
+import { ReplayJobs } from "../replays/replay-jobs.ts";
+import { documentOf } from "../scans.ts";
+import { replayView, type ReplayView } from "../views.ts";
+
+/** Which finished events to send again, to where, and how fast; times of acceptance, both inclusive. */
+export interface ReplayInput {
+  readonly destinationUrlId?: string;
+  readonly ids?: readonly string[];
+  readonly status?: FinishedStatus | readonly FinishedStatus[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly toDestinationUrlId?: string;
+  readonly perSecond: number;
+  /** Only count them. */
+  readonly dryRun?: boolean;
+}
+
+/** Replays of a tenant that may run at once. */
+const mostRunning = 100;
+
+interface ReplayParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly shown: ShownEvents;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Ordering and cancelling replays, which run in the background. */
+export class ReplayCommands {
+  readonly #parts: ReplayParts;
+  readonly #jobs: ReplayJobs;
+
+  constructor(parts: ReplayParts) {
+    this.#parts = parts;
+    this.#jobs = new ReplayJobs(parts);
+  }
+
+  /**
+   * Orders a replay of the events that match now, or only counts them. Throws a Refusal (invalid, not-found, forbidden,
+   * unavailable).
+   */
+  async order(
+    caller: Caller, input: ReplayInput, origin: Origin,
+  ): Promise<{ readonly ordered: ReplayView } | { readonly counted: { readonly matched: number } }> {
+    const { tenantId } = caller;
+    const filter = filterOf(input);
+    const toDestinationId = input.toDestinationUrlId?.toLowerCase() ?? null;
+    if (toDestinationId !== null) {
+      await ownOf(this.#parts.aggregates, destinations, toDestinationId, caller, "destination");
+    }
+    requireRole(caller, "Developer", "replay events");
+    const { count: matched, upTo } = await this.#count(tenantId, filter);
+    if (input.dryRun) return { counted: { matched } };
+    await this.#requireRoom(tenantId);
+    const { perSecond } = input;
+    const order = { ...filter, toDestinationId, perSecond, upTo, matched };
+    const replayId = this.#parts.ids.uuid();
+    const at = timestampNow(this.#parts.clock);
+    const ordered = await this.#jobs.change(replayId, origin, (job) =>
+      decide(job, { type: "Order", replayId, tenantId, order, at }));
+    return { ordered: replayView(ordered) };
+  }
+
+  /** Puts no more events to work. Throws a Refusal (not-found, forbidden, invalid). */
+  async cancel(caller: Caller, id: string, origin: Origin): Promise<ReplayView> {
+    const at = timestampNow(this.#parts.clock);
+    const cancelled = await this.#jobs.change(id, origin, (job) => {
+      if (!job) refuse("not-found", "replay not found");
+      requireOwn(job, caller, "replay");
+      requireRole(caller, "Developer", "cancel replays");
+      return decide(job, { type: "Cancel", at });
+    });
+    return replayView(cancelled);
+  }
+
+  async #count(
+    tenantId: string, filter: ReplayJobFilter,
+  ): Promise<{ readonly count: number; readonly upTo: Position }> {
+    const { readModels, shown } = this.#parts;
+    const { ids, statuses, destinationId, from, to } = filter;
+    if (ids === null) {
+      return shown.countUpTo(tenantId, statuses.map((status): EventFilter => ({
+        tenantId, status, destinationUrlId: destinationId ?? undefined, from: from ?? undefined, to: to ?? undefined,
+      })));
+    }
+    return shown.ask(tenantId, async () => {
+      const upTo = await readModels.checkpoint();
+      const found = await Promise.all(ids.map((id) => documentOf(readModels, events, id)));
+      const order = { ...filter, upTo };
+      return { count: found.filter((event) => event && isMeant({ tenantId, order }, event)).length, upTo };
+    });
+  }
+
+  async #requireRoom(tenantId: string): Promise<void> {
+    const where = { settled: false, tenantId };
+    const running = await this.#parts.readModels.count({ collection: replays.name, where });
+    if (running >= mostRunning) refuse("unavailable", `${running} replays are running; try again when one is over`);
+  }
+}
+
+/** Throws a Refusal (invalid). */
+function filterOf({ destinationUrlId, ids, status = "CriticalFailure", ...input }: ReplayInput): ReplayJobFilter {
+  const statuses = [...new Set([status].flat())];
+  if (statuses.includes("Cancelled") && input.toDestinationUrlId === undefined) {
+    refuse("invalid", "status: must not be Cancelled without toDestinationUrlId: a cancelled event is not sent again");
+  }
+  return {
+    destinationId: destinationUrlId?.toLowerCase() ?? null,
+    ids: ids ? [...new Set(ids.map((id) => id.toLowerCase()))].sort() : null,
+    statuses,
+    from: parseOptionalDateTime("from", input.from) ?? null,
+    to: parseOptionalDateTime("to", input.to) ?? null,
+  };
+}

@@ -1,0 +1,149 @@
+import { events, type EventDocument } from "../../../projections/events/events.ts";
+import { acceptedMsOf, greatestEventId, leastEventId } from "../../domain/event/event-id.ts";
+import type { ReplayJob, ReplayJobFilter, ReplayOrder } from "../../domain/replay-job/replay-job.ts";
+import { millis } from "../../domain/time.ts";
+import type { Position } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { documentOf } from "../scans.ts";
+
+/** An event that a replay may take. */
+export interface Candidate {
+  readonly id: string;
+  readonly destinationId: string;
+  /** The place in the log of its acceptance. */
+  readonly position: Position;
+}
+
+/** Clocks of processes differ by less than this, so events further apart are in order by their ids. */
+const skewMs = 2_000;
+const pageSize = 500;
+/** Candidates held in memory, beyond those of a batch. */
+const mostAhead = 4_000;
+
+interface CandidateParts {
+  readonly readModels: ReadModels;
+  readonly shown: ShownEvents;
+}
+
+/**
+ * The events of a replay in the order of their acceptance, from a cursor on: by id, and by their place in the log where
+ * ids are less than 2 s apart. Events that left the set since the order are not among them; others may leave it later.
+ */
+export class Candidates {
+  readonly #parts: CandidateParts;
+  readonly #job: ReplayJob;
+  /** Found and not yet taken, by id. */
+  #ahead: Candidate[] = [];
+  /** The greatest id that was looked at. */
+  #last: string | null;
+  /** Whether there are none beyond those found. */
+  #ended = false;
+
+  constructor(parts: CandidateParts, job: ReplayJob) {
+    this.#parts = parts;
+    this.#job = job;
+    this.#last = job.progress.cursor;
+  }
+
+  /**
+   * The next candidates, about `wanted` of them, in order; empty at the end. All others have greater ids. Throws a
+   * Refusal (unavailable), or ReadModelsUnavailable.
+   */
+  async next(wanted: number): Promise<readonly Candidate[]> {
+    let cut = 0;
+    for (let further = wanted; further > cut; further = this.#behindEarlier(cut)) {
+      cut = further;
+      await this.#reach(cut);
+    }
+    const batch = this.#ahead.slice(0, cut);
+    this.#ahead = this.#ahead.slice(cut);
+    return batch.sort((one, other) => (one.position < other.position ? -1 : 1));
+  }
+
+  /** Finds as many candidates, and those accepted within the skew after them. */
+  async #reach(count: number): Promise<void> {
+    while (!this.#ended && this.#ahead.length < count + mostAhead) {
+      const [first, last] = [this.#ahead[count - 1], this.#ahead.at(-1)];
+      if (first && last && acceptedMsOf(last.id) - acceptedMsOf(first.id) > skewMs) return;
+      await this.#findMore();
+    }
+  }
+
+  /** How many candidates go together: no later one, within the skew, has an earlier place than one of these. */
+  #behindEarlier(count: number): number {
+    const end = this.#ahead[count - 1];
+    if (!end) return count;
+    const latest = this.#ahead.slice(0, count).reduce((max, { position }) => (position > max ? position : max), "");
+    const within = acceptedMsOf(end.id) + skewMs;
+    const at = this.#ahead.findLastIndex(({ id, position }) => position < latest && acceptedMsOf(id) <= within);
+    return Math.max(count, at + 1);
+  }
+
+  async #findMore(): Promise<void> {
+    const { shown } = this.#parts;
+    const { tenantId, order } = this.#job;
+    const after = this.#last;
+    const page = await shown.ask(tenantId, () =>
+      (order.ids === null ? this.#page(order, after) : this.#named(order.ids, after)));
+    this.#last = page.last ?? after;
+    this.#ended = page.last === null;
+    const found = page.documents.filter((document) => isMeant(this.#job, document));
+    this.#ahead.push(...found.map(candidateOf));
+  }
+
+  /** A page of the events in the statuses, and the last id of the page; null at the end. */
+  async #page({ destinationId, statuses, from, to }: ReplayOrder, after: string | null): Promise<Page> {
+    const { readModels } = this.#parts;
+    const { tenantId } = this.#job;
+    const least = from === null ? null : leastEventId(millis(from));
+    const begin = after !== null && (least === null || after > least) ? after : least;
+    const found = await readModels.find({
+      collection: events.name,
+      where: { tenantId, ...(destinationId !== null && { destinationUrlId: destinationId }) },
+      anyOf: { field: "status", values: statuses },
+      range: {
+        field: events.key,
+        ...(begin !== null && { from: begin }),
+        ...(to !== null && { to: greatestEventId(millis(to)) }),
+      },
+      order: { field: events.key, descending: false },
+      limit: pageSize,
+    }) as readonly EventDocument[];
+    const documents = found.filter(({ id }) => id !== after);
+    return { documents, last: found.length < pageSize ? null : found.at(-1)?.id ?? null };
+  }
+
+  /** The next of the events with the given ids. */
+  async #named(ids: readonly string[], after: string | null): Promise<Page> {
+    const wanted = ids.filter((id) => after === null || id > after).slice(0, pageSize);
+    const found = await Promise.all(wanted.map((id) => documentOf(this.#parts.readModels, events, id)));
+    return { documents: found.filter((document) => document !== null), last: wanted.at(-1) ?? null };
+  }
+}
+
+interface Page {
+  readonly documents: readonly EventDocument[];
+  readonly last: string | null;
+}
+
+/** The event of a document. */
+export function candidateOf({ id, destinationUrlId: destinationId, acceptedIn: position }: EventDocument): Candidate {
+  return { id, destinationId, position };
+}
+
+/** Whether a replay takes an event, as it stands. */
+export function isMeant(
+  { tenantId, order: { destinationId, ids, statuses, from, to, upTo } }: {
+    readonly tenantId: string; readonly order: ReplayJobFilter & Pick<ReplayOrder, "upTo">;
+  },
+  event: EventDocument,
+): boolean {
+  return event.tenantId === tenantId
+    && (statuses as readonly string[]).includes(event.status)
+    && event.finishedIn !== null && event.finishedIn <= upTo
+    && (destinationId === null || event.destinationUrlId === destinationId)
+    && (ids === null || ids.includes(event.id))
+    && (from === null || event.acceptedAt >= from)
+    && (to === null || event.acceptedAt <= to);
+}

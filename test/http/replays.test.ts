@@ -1,0 +1,148 @@
+import { expect } from "chai";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { http, shaped } from "../support/http.ts";
+import { Deliveries } from "../support/outcomes.ts";
+import { ManualReplayer } from "../support/replaying.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+const fast = { perSecond: 1000 };
+
+describeOnEngines("replays", (freshEngines) => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  let one: Account;
+  let mine: Awaited<ReturnType<typeof openIngest>>;
+  let deliveries: Deliveries;
+  let replayer: ManualReplayer;
+  before(async () => {
+    engines = await freshEngines();
+    api = await startApi(engines);
+    deliveries = new Deliveries(api.world);
+    replayer = new ManualReplayer(api);
+  });
+  beforeEach(async () => {
+    one = await openAccount(api.url);
+    mine = await openIngest(one.owner.client, one.tenantId);
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  const accept = async (to = mine, body = "{}") => {
+    const headers = { "x-api-key": to.apiKey, "content-type": "application/json" };
+    const { json } = await http("POST", api.url + to.path, { body, headers });
+    // Each event has another time of acceptance.
+    engines.clock.advance(1);
+    return json as { eventId: string; acceptedAt: string };
+  };
+  const givenUp = async (to = mine, body = "{}") => {
+    const accepted = await accept(to, body);
+    await deliveries.fail(accepted.eventId, 1);
+    return accepted;
+  };
+  const succeeded = async (to = mine, body = "{}") => {
+    const accepted = await accept(to, body);
+    await deliveries.succeed(accepted.eventId);
+    return accepted;
+  };
+  const order = async (fields: object = {}, by = one.developer.client) => {
+    const answer = await by.post("/api/v1/replays", { ...fast, ...fields });
+    expect(answer.status, answer.text).to.equal(202);
+    return shaped(answer, "replay") as { id: string; matched: number };
+  };
+  const matched = async (fields: object = {}, by = one.developer.client) => {
+    const answer = await by.post("/api/v1/replays", { ...fields, dryRun: true });
+    expect(answer.status, answer.text).to.equal(200);
+    return shaped(answer, "match-count")["matched"];
+  };
+  const finish = (id: string, by = one.viewer.client) => replayer.finish(by, id);
+  const event = (id: string) => one.viewer.client.api.getEvent({ id });
+  const listed = (filter: object = {}) => one.viewer.client.api.listEvents({ Qt: 100, TpOrd: "Asc", ...filter });
+
+  it("puts every event that was given up back to work, and no other", async () => {
+    const failed = [await givenUp(), await givenUp(), await givenUp()];
+    await succeeded();
+    await accept();
+    const { id, ...ordered } = await order();
+    expect(ordered).to.deep.include({
+      state: "Running", matched: 3, done: 0, skipped: 0, destinationUrlId: null, ids: null,
+      status: ["CriticalFailure"], from: null, to: null, toDestinationUrlId: null, perSecond: 1000,
+      actor: { type: "user", id: one.developer.id, role: "Developer" }, finishedAt: null,
+    });
+    const replay = await finish(id);
+    const { finishedAt } = replay;
+    expect(replay).to.deep.include({ ...ordered, state: "Finished", done: 3, skipped: 0, finishedAt });
+    expect(finishedAt! >= replay.startedAt).to.equal(true);
+    for (const { eventId } of failed) {
+      expect(await event(eventId)).to.include({ status: "Pending", currentRetryCount: 0 });
+      const { items } = await one.viewer.client.api.listEventHistory({ id: eventId, Qt: 100 });
+      expect(items.at(-1)).to.include({ type: "EventReplayed" });
+      expect(items.at(-1)?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+    }
+    const { items } = await listed();
+    expect(items.map(({ status }) => status)).to.deep.equal(
+      ["Pending", "Pending", "Pending", "Succeeded", "Pending"]);
+  });
+
+  it("resends in place what was delivered", async () => {
+    const { eventId } = await succeeded();
+    await givenUp();
+    const { deliveredAt } = await event(eventId);
+    const { id } = await order({ status: "Succeeded" });
+    expect(await finish(id)).to.include({ state: "Finished", matched: 1, done: 1 });
+    expect(await event(eventId)).to.include({ status: "Pending", deliveredAt });
+    const { items } = await one.viewer.client.api.listEventHistory({ id: eventId, Qt: 100 });
+    expect(items.at(-1)?.data).to.include({ mode: "resend" });
+  });
+
+  it("makes a new event of each at another destination, with the same bytes and its source", async () => {
+    const other = await openIngest(one.owner.client, one.tenantId);
+    const bodies = ['{"amount":1.0, "big":12345678901234567890}', '{ "a": 1, "a": 2 }', '{"é":"\\u00e9"}'];
+    const sources = [await succeeded(mine, bodies[0]), await givenUp(mine, bodies[1]), await accept(mine, bodies[2])];
+    await one.developer.client.api.cancelEvent({ id: sources[2]!.eventId });
+    const status = ["Succeeded", "CriticalFailure", "Cancelled"];
+    const { id } = await order({ status, toDestinationUrlId: other.destinationId.toUpperCase() });
+    expect(await finish(id)).to.include({ state: "Finished", matched: 3, done: 3, skipped: 0 });
+    const { items } = await listed({ DestinationUrlId: other.destinationId });
+    expect(items.map(({ payload }) => payload)).to.have.members(bodies);
+    for (const { payload, ...made } of items) {
+      const source = sources[bodies.indexOf(payload)]!.eventId;
+      expect(made).to.include({ status: "Pending", sourceEventId: source, idempotencyKey: null });
+      expect(made.id).not.to.equal(source);
+      const history = await one.viewer.client.api.listEventHistory({ id: made.id });
+      expect(history.items[0]?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+    }
+    const { items: before } = await listed({ DestinationUrlId: mine.destinationId });
+    expect(before.map((each) => each.status)).to.deep.equal(status);
+  });
+
+  it("only counts in a dry run", async () => {
+    await givenUp();
+    await givenUp();
+    expect(await matched()).to.equal(2);
+    expect((await one.viewer.client.api.listReplays()).items).to.deep.equal([]);
+    expect(await replayer.step()).to.equal(false);
+  });
+
+  it("takes the events of one destination, one period, some ids, some statuses, or all of these", async () => {
+    const other = await openIngest(one.owner.client, one.tenantId);
+    const [a, b, c] = [await givenUp(), await givenUp(other), await givenUp()];
+    const d = await succeeded(other);
+    expect(await matched({ destinationUrlId: mine.destinationId.toUpperCase() })).to.equal(2);
+    expect(await matched({ destinationUrlId: nowhere })).to.equal(0);
+    expect(await matched({ from: b.acceptedAt })).to.equal(2);
+    expect(await matched({ to: b.acceptedAt })).to.equal(2);
+    expect(await matched({ from: c.acceptedAt, to: a.acceptedAt })).to.equal(0);
+    expect(await matched({ ids: [a.eventId, a.eventId.toUpperCase(), d.eventId, nowhere] })).to.equal(1);
+    const toDestinationUrlId = mine.destinationId;
+    expect(await matched({ status: "Succeeded", toDestinationUrlId })).to.equal(1);
+    expect(await matched({ status: ["Succeeded", "CriticalFailure"], toDestinationUrlId })).to.equal(4);
+    const ids = [c.eventId, b.eventId, d.eventId];
+    const both = { ids, destinationUrlId: other.destinationId, from: b.acceptedAt, to: b.acceptedAt };
+    const { id } = await order(both);
+    expect(await finish(id)).to.deep.include({ matched: 1, done: 1, skipped: 0, ...both, ids: ids.sort() });
+    expect((await event(b.eventId)).status).to.equal("Pending");
+    expect((await event(c.eventId)).status).to.equal("CriticalFailure");
+  });
+});
