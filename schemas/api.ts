@@ -6446,14 +6446,28 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
-                /** @description Current status. */
-                Status?: "Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled";
+                /** @description Current status, one or several, separated by commas. */
+                Status?: ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
                 /** @description Events for this destination. */
                 DestinationUrlId?: string;
+                /** @description Events posted through this sender. */
+                SenderId?: string;
+                /** @description Events of this type, as the `X-Event-Type` of their producer said. */
+                EventType?: string;
+                /** @description Events that concern this customer of yours, as the `X-Owner-Id` of their producer said. */
+                OwnerId?: string;
+                /** @description Deliveries of this message. */
+                MessageId?: string;
+                /** @description Events with this tag, `name:value`; up to three, all of which they must have. */
+                Tag?: string[];
+                /** @description The event that came with the request of this `X-Request-Id`. */
+                CorrelationId?: string;
                 /** @description Events accepted from this time. */
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
+                /** @description Test events only, or none of them. */
+                Test?: boolean;
                 /** @description The event accepted under this `X-Idempotency-Key`. */
                 IdempotencyKey?: string;
             };
@@ -6483,8 +6497,22 @@ export interface operations {
     countEvents: {
         parameters: {
             query?: {
+                /** @description Current status, one or several, separated by commas. */
+                Status?: ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
                 /** @description Events for this destination. */
                 DestinationUrlId?: string;
+                /** @description Events posted through this sender. */
+                SenderId?: string;
+                /** @description Events of this type, as the `X-Event-Type` of their producer said. */
+                EventType?: string;
+                /** @description Events that concern this customer of yours, as the `X-Owner-Id` of their producer said. */
+                OwnerId?: string;
+                /** @description Deliveries of this message. */
+                MessageId?: string;
+                /** @description Events with this tag, `name:value`; up to three, all of which they must have. */
+                Tag?: string[];
+                /** @description The event that came with the request of this `X-Request-Id`. */
+                CorrelationId?: string;
                 /** @description Events accepted from this time. */
                 From?: string;
                 /** @description Events accepted up to this time. */

@@ -27,6 +27,8 @@ const types = nodes.filter((node) =>
 function called(method: string, path: string, operation: DocumentedOperation): string {
   const { security, parameters, requestBody, responses } = operation;
   const headers = parameters.filter((parameter) => parameter.in === "header").map(({ name }) => JSON.stringify(name));
+  const repeated = parameters.filter(({ in: place, schema, explode }) =>
+    place === "query" && schema.type === "array" && explode !== false);
   const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"));
   const contents = answers.flatMap(([, answer]) => ("content" in answer ? [answer.content] : []));
   const isText = contents.some((content) => !("application/json" in content));
@@ -38,6 +40,7 @@ function called(method: string, path: string, operation: DocumentedOperation): s
     scheme === undefined ? "" : `credential: "${scheme === "producerKey" ? "apiKey" : "token"}"`,
     parameters.length === 0 ? "" : "parameters: true",
     headers.length === 0 ? "" : `headers: [${headers.join(", ")}]`,
+    repeated.length === 0 ? "" : `repeated: [${repeated.map(({ name }) => JSON.stringify(name)).join(", ")}]`,
     requestBody ? "body: true" : "",
     isList ? "list: true" : "",
     isText ? "text: true" : "",

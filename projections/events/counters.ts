@@ -16,16 +16,22 @@ export type Level = (typeof levels)[number];
 /** Counters are kept by the minute; those by the hour, and the overall one, follow. */
 const rollUps = { hour: 60, all: Infinity };
 
-/** The sets that have counters: a destination's events by status, a tenant's by status, and all of a tenant's. */
-export type Counted = Pick<EventFilter, "tenantId" | "destinationUrlId" | "status">;
+/**
+ * The sets that have counters: a destination's events by status, a tenant's by status, and all of a tenant's; and the
+ * same of test events, which the others lack.
+ */
+export interface Counted extends Pick<EventFilter, "tenantId" | "destinationUrlId"> {
+  readonly status?: EventStatus | undefined;
+  readonly test?: boolean;
+}
 
 /**
  * The scope of counters. At level `all` it has the one bucket 0; at the others, a bucket is the number
  * of hours or minutes since 1970.
  */
 export function eventsCounter(counted: Counted, level: Level["name"] | "all"): string {
-  const { tenantId, destinationUrlId = "*", status = "*" } = counted;
-  const scope = `events/${tenantId}/${destinationUrlId}/${status}`;
+  const { tenantId, destinationUrlId = "*", status = "*", test = false } = counted;
+  const scope = `${test ? "tests" : "events"}/${tenantId}/${destinationUrlId}/${status}`;
   return level === "minute" ? scope : `${scope}/${level}`;
 }
 
@@ -40,18 +46,26 @@ const scopesRemembered = 1_000;
 /** By destination. Building them for each event would cost more than counting it. */
 const scopes = new Map<string, Scopes>();
 
-function scopesOf(tenantId: string, destinationUrlId: string): Scopes {
+function scopesOf(tenantId: string, destinationUrlId: string, test: boolean): Scopes {
+  // Test events are few.
+  if (test) return scopesMade({ tenantId, destinationUrlId, test });
   let found = scopes.get(destinationUrlId);
   if (found?.tenantId !== tenantId) {
-    const ofStatus = (status: EventStatus) =>
-      [eventsCounter({ tenantId, status }, "minute"), eventsCounter({ tenantId, destinationUrlId, status }, "minute")];
-    const byStatus = Object.fromEntries(eventStatuses.map((status) => [status, ofStatus(status)]));
-    const all = eventsCounter({ tenantId }, "minute");
-    found = { tenantId, all, byStatus: byStatus as unknown as Scopes["byStatus"] };
+    found = scopesMade({ tenantId, destinationUrlId, test });
     if (scopes.size >= scopesRemembered) scopes.clear();
     scopes.set(destinationUrlId, found);
   }
   return found;
+}
+
+function scopesMade({ tenantId, destinationUrlId, test = false }: Counted): Scopes {
+  const ofStatus = (status: EventStatus) => [
+    eventsCounter({ tenantId, status, test }, "minute"),
+    eventsCounter({ tenantId, destinationUrlId, status, test }, "minute"),
+  ];
+  const byStatus = Object.fromEntries(eventStatuses.map((status) => [status, ofStatus(status)]));
+  const all = eventsCounter({ tenantId, test }, "minute");
+  return { tenantId, all, byStatus: byStatus as unknown as Scopes["byStatus"] };
 }
 
 function bucketOf(acceptedAt: string): number {
@@ -63,8 +77,10 @@ function add(scope: string, bucket: number, by: number): Change {
 }
 
 /** Counts a new event. */
-export function counted(tenantId: string, destinationUrlId: string, acceptedAt: string): Change[] {
-  return comeOrGone({ tenantId, destinationUrlId, status: "Pending", acceptedAt }, 1);
+export function counted(
+  tenantId: string, destinationUrlId: string, acceptedAt: string, test: EventDocument["test"] = null,
+): Change[] {
+  return comeOrGone({ tenantId, destinationUrlId, status: "Pending", acceptedAt, test }, 1);
 }
 
 /** Takes an event out of the counters. */
@@ -72,11 +88,10 @@ export function uncounted(event: EventDocument): Change[] {
   return comeOrGone(event, -1);
 }
 
-function comeOrGone(
-  { tenantId, destinationUrlId, status, acceptedAt }: Pick<EventDocument, keyof Required<Counted> | "acceptedAt">,
-  by: 1 | -1,
-): Change[] {
-  const { all, byStatus } = scopesOf(tenantId, destinationUrlId);
+type Countable = Pick<EventDocument, "tenantId" | "destinationUrlId" | "status" | "acceptedAt" | "test">;
+
+function comeOrGone({ tenantId, destinationUrlId, status, acceptedAt, test }: Countable, by: 1 | -1): Change[] {
+  const { all, byStatus } = scopesOf(tenantId, destinationUrlId, test === true);
   const [ofTenant, ofDestination] = byStatus[status];
   const bucket = bucketOf(acceptedAt);
   return [add(all, bucket, by), add(ofTenant, bucket, by), add(ofDestination, bucket, by)];
@@ -84,7 +99,7 @@ function comeOrGone(
 
 /** Moves an event from the counters of one status to those of another. */
 export function moved(fact: Omit<Moved, "eventId" | "at">): Change[] {
-  const { byStatus } = scopesOf(fact.tenantId, fact.destinationId);
+  const { byStatus } = scopesOf(fact.tenantId, fact.destinationId, fact.test === true);
   const [fromOfTenant, fromOfDestination] = byStatus[fact.from];
   const [toOfTenant, toOfDestination] = byStatus[fact.to];
   const bucket = bucketOf(fact.acceptedAt);

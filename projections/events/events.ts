@@ -1,8 +1,10 @@
 import { greatestEventId, leastEventId } from "../../src/domain/event/event-id.ts";
 import { eventStatuses, type EventStatus } from "../../src/domain/event/events.ts";
+import type { Tags } from "../../src/domain/event/tags.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Query, Selection } from "../../src/ports/read-models.ts";
 import type { Collection } from "../projection.ts";
+import { labelsWanted, type LabelFilter } from "./labels.ts";
 
 /** A webhook event as lists show it, without its payload, which stays in the log. */
 export type EventDocument = {
@@ -21,6 +23,12 @@ export type EventDocument = {
   readonly acceptedIn: string;
   /** The place in the log of the fact that finished it; meaningless while it is not finished. */
   readonly finishedIn: string | null;
+  /** True of a test event, null of any other. */
+  readonly test: true | null;
+  /** The id of the request that brought it, where that tells the time; else a label has it. */
+  readonly correlationId: string | null;
+  /** Its labels, see `labels`; null for none. */
+  readonly labels: readonly string[] | null;
 };
 
 /**
@@ -43,6 +51,9 @@ export const events: Collection<EventDocument> = {
     deliveredAt: "time",
     acceptedIn: "text",
     finishedIn: "text",
+    test: "boolean",
+    correlationId: "id",
+    labels: "json",
   },
   indexes: [
     ["status", "tenantId"],
@@ -51,10 +62,13 @@ export const events: Collection<EventDocument> = {
 };
 
 /** Filters of a list of events; `from` and `to` are inclusive. */
-export interface EventFilter {
+export interface EventFilter extends LabelFilter {
   readonly tenantId: string;
-  readonly status?: EventStatus | undefined;
+  /** Any of them; all statuses where it is missing. */
+  readonly statuses?: readonly EventStatus[] | undefined;
   readonly destinationUrlId?: string | undefined;
+  /** The id of the request that brought the event. */
+  readonly correlationId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -78,25 +92,54 @@ export function boundsOf({ from, until }: Period): { readonly from: string; read
   return { from: timestamp(from), to: timestamp(until - 1) };
 }
 
-/** Selects the events that match a filter. */
-export function eventsSelected({ tenantId, status, destinationUrlId, from, to }: EventFilter): Selection {
-  const where = { tenantId, ...(destinationUrlId !== undefined && { destinationUrlId }), ...(status && { status }) };
+/** Whether counters and indexes of events serve a filter whole, without labels and the ids of requests. */
+export function isPlain(filter: EventFilter): boolean {
+  return filter.correlationId === undefined && labelsWanted(filter).length === 0;
+}
+
+/** Selects the events that match a filter, but for its labels and its request. */
+export function eventsSelected({ tenantId, statuses, destinationUrlId, test, from, to }: EventFilter): Selection {
+  const [status, ...others] = statuses ?? eventStatuses;
+  const where = {
+    tenantId,
+    ...(destinationUrlId !== undefined && { destinationUrlId }),
+    ...(others.length === 0 && { status: status! }),
+    ...(test === false && { test: null }),
+  };
   return {
     collection: events.name,
     where,
-    ...(!status && { anyOf: { field: "status", values: eventStatuses } }),
+    ...(others.length > 0 && { anyOf: { field: "status", values: statuses ?? eventStatuses } }),
     ...((from ?? to) !== undefined && { range: accepted({ from, to }) }),
   };
 }
 
-/** Whether an event matches a filter, as {@link eventsSelected} has it. */
-export function isSelected(
-  { tenantId, status, destinationUrlId, from, to }: EventFilter,
-  event: Pick<EventDocument, "tenantId" | "status" | "destinationUrlId" | "acceptedAt">,
-): boolean {
-  return event.tenantId === tenantId
-    && (status === undefined || event.status === status)
-    && (destinationUrlId === undefined || event.destinationUrlId === destinationUrlId)
+/** An event, with the id of the request that brought it. */
+export interface SelectableEvent {
+  readonly tenantId: string;
+  readonly destinationUrlId: string;
+  readonly status: EventStatus;
+  readonly acceptedAt: string;
+  readonly senderId: string | null;
+  readonly messageId: string | null;
+  readonly eventType: string | null;
+  readonly ownerId: string | null;
+  readonly tags: Tags | null;
+  readonly test: boolean;
+  /** Null where it is not known. */
+  readonly correlationId: string | null;
+}
+
+const comparable = [
+  "tenantId", "destinationUrlId", "senderId", "messageId", "eventType", "ownerId", "test", "correlationId",
+] as const;
+
+/** Whether an event matches a filter. */
+export function isSelected(filter: EventFilter, event: SelectableEvent): boolean {
+  const { statuses, tags = [], from, to } = filter;
+  return comparable.every((field) => filter[field] === undefined || filter[field] === event[field])
+    && (statuses === undefined || statuses.includes(event.status))
+    && tags.every(({ name, value }) => event.tags?.[name] === value)
     && (from === undefined || event.acceptedAt >= from)
     && (to === undefined || event.acceptedAt <= to);
 }

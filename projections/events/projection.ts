@@ -4,6 +4,7 @@ import type { Change } from "../../src/ports/read-models.ts";
 import { create, set, type Projection, type Recording } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events } from "./events.ts";
+import { isOfOwnRequest, labelled, labels, labelsOf } from "./labels.ts";
 
 type Undelivered = DataOf<WebhookEvent, "DeliveryExhausted" | "EventCancelled">;
 
@@ -14,11 +15,13 @@ function finished(fact: Undelivered, { position: finishedIn }: Recording): Chang
 /** Lists and counts events as their facts move them; which events a purge takes does not follow from one fact alone. */
 export const eventsProjection: Projection = {
   name: "events",
-  version: 4,
-  collections: [events],
+  version: 5,
+  collections: [events, labels],
   on: {
-    EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }, { position: acceptedIn }) => [
-      create(events, {
+    EventAccepted: (accepted, { position: acceptedIn, metadata: { correlationId } }) => {
+      const { eventId, tenantId, destinationId, idempotencyKey, at, test = null } = accepted;
+      const isOwn = isOfOwnRequest(at, correlationId);
+      const event = {
         id: eventId,
         tenantId,
         destinationUrlId: destinationId,
@@ -30,9 +33,12 @@ export const eventsProjection: Projection = {
         deliveredAt: null,
         acceptedIn,
         finishedIn: null,
-      }),
-      ...counted(tenantId, destinationId, at),
-    ],
+        test,
+        correlationId: isOwn ? correlationId : null,
+        labels: labelsOf(accepted, isOwn ? undefined : correlationId),
+      } as const;
+      return [create(events, event), ...labelled(event), ...counted(tenantId, destinationId, at, test)];
+    },
     DeliveryAttemptStarted: (fact) => [set(events, fact.eventId, { status: fact.to }), ...moved(fact)],
     DeliverySucceeded: (fact, { position: finishedIn }) => {
       // An outcome that comes late, after another settled the event, moves nothing.

@@ -1,7 +1,6 @@
 import { eventStatuses } from "../../src/domain/event/events.ts";
-import type { Selection } from "../../src/ports/read-models.ts";
 import { eventsCounter, levels, type Counted } from "./counters.ts";
-import { boundsOf, eventsSelected, periodOf, type EventFilter, type Period } from "./events.ts";
+import { boundsOf, periodOf, type EventFilter, type Period } from "./events.ts";
 
 /** Counters of a scope to sum, between two buckets, both inclusive; an end that is left out is open. */
 export interface CounterRange {
@@ -10,13 +9,14 @@ export interface CounterRange {
   readonly to?: number;
 }
 
-/** The parts of a total: counters to sum, and less than a minute at either end to count in the index. */
+/** The parts of a total: counters to sum, and less than a minute at either end in which events are to be counted. */
 export interface TotalPlan {
   readonly sums: readonly CounterRange[];
-  readonly counts: readonly Selection[];
+  /** The filter, with both ends of a time. */
+  readonly counts: readonly EventFilter[];
 }
 
-/** How to count the events that match a filter without looking at each. */
+/** How to count the events that match a filter without looking at each: one that has no labels and no request. */
 export function planTotal(filter: EventFilter): TotalPlan {
   const scopes = countedOf(filter);
   if (filter.from === undefined && filter.to === undefined) {
@@ -28,15 +28,17 @@ export function planTotal(filter: EventFilter): TotalPlan {
 }
 
 /** The counters that together count the filter's events, without regard to the filter's times. */
-export function countedOf({ tenantId, destinationUrlId, status }: EventFilter): Counted[] {
-  if (destinationUrlId === undefined || status) return [{ tenantId, destinationUrlId, status }];
-  return eventStatuses.map((one) => ({ tenantId, destinationUrlId, status: one }));
+export function countedOf({ tenantId, destinationUrlId, statuses, test }: EventFilter): Counted[] {
+  const all = destinationUrlId === undefined ? [undefined] : eventStatuses;
+  const kinds = test === undefined ? [false, true] : [test];
+  return kinds.flatMap((kind) =>
+    (statuses ?? all).map((status) => ({ tenantId, destinationUrlId, status, test: kind })));
 }
 
 interface Covering {
   readonly filter: EventFilter;
   readonly scopes: readonly Counted[];
-  readonly plan: { readonly sums: CounterRange[]; readonly counts: Selection[] };
+  readonly plan: { readonly sums: CounterRange[]; readonly counts: EventFilter[] };
 }
 
 /** Covers a period: whole units of a level, and finer ones at the ends. */
@@ -45,7 +47,7 @@ function cover(covering: Covering, { from, until }: Period, depth: number): void
   const { filter, scopes, plan } = covering;
   const level = levels[depth];
   if (!level) {
-    plan.counts.push(eventsSelected({ ...filter, ...boundsOf({ from, until }) }));
+    plan.counts.push({ ...filter, ...boundsOf({ from, until }) });
     return;
   }
   const first = Math.ceil(from / level.ms);

@@ -4,6 +4,7 @@ import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
+import { unlabelled } from "../events/labels.ts";
 import { create, remove, set, type Collection, type Projection } from "../projection.ts";
 
 /** A purge, until it is finished. */
@@ -79,7 +80,7 @@ export function eventsMeant(
 ): EventFilter[] {
   const statuses = status === null ? finishedStatuses : [status];
   const to = before === null ? undefined : timestamp(millis(before) - 1);
-  return statuses.map((one) => ({ tenantId, status: one, destinationUrlId: destinationId ?? undefined, to }));
+  return statuses.map((one) => ({ tenantId, statuses: [one], destinationUrlId: destinationId ?? undefined, to }));
 }
 
 /** Where to look for the events that a purge took, each in the order of their acceptance. */
@@ -104,7 +105,7 @@ export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: re
 }
 
 function gone(event: EventDocument): Change[] {
-  return [remove(events, event.id), ...uncounted(event)];
+  return [remove(events, event.id), ...unlabelled(event), ...uncounted(event)];
 }
 
 /** Makes room for an event with the id of a purged one; `before`: the earlier event, if lists still show it. */

@@ -136,7 +136,8 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
   const destinations = [undefined, ...new Set(own.map(({ destinationId }) => destinationId))];
   for (const destinationUrlId of destinations) {
     for (const status of eventStatuses) {
-      const { total } = await events.list(caller, { status, destinationUrlId }, pageRequest({ quantity: 1, order }));
+      const filter = { statuses: [status], destinationUrlId };
+      const { total } = await events.list(caller, filter, pageRequest({ quantity: 1, order }));
       const there = own.filter((event) =>
         event.status === status && (destinationUrlId === undefined || event.destinationId === destinationUrlId));
       hold(total === there.length, "totals by status agree with the log",

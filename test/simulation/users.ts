@@ -175,7 +175,8 @@ export class Users {
     const begun = now();
     const status = random.pick([undefined, undefined, "Succeeded", "CriticalFailure", "WaitingRetry"] as const);
     const destinationUrlId = random.chance(0.3) ? random.pick(destinations).id : undefined;
-    const page = await node.services.queries.events.list(caller, { status, destinationUrlId }, newestFirst);
+    const filter = { statuses: status && [status], destinationUrlId };
+    const page = await node.services.queries.events.list(caller, filter, newestFirst);
     const { total, items } = await whole(page);
     for (const item of items) {
       const record = model.events.get(item.id);

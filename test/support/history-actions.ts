@@ -25,6 +25,16 @@ function roleOf(number: number): Role {
 }
 
 /** The possible actions, by name. */
+/** What a producer, or a person who tests, may say of an event. */
+const said = [
+  {},
+  { eventType: "order.paid", tags: { order: "7", region: "eu" } },
+  { senderId: idOf("sender", 0), ownerId: "customer" },
+  { senderId: idOf("sender", 0), eventType: "order.paid", ownerId: "customer", tags: { order: "7" } },
+  { test: true as const },
+  { test: true as const, eventType: "order.paid", tags: { region: "us" } },
+];
+
 export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => void>> = {
   createUser: (past, { which, number }) =>
     past.tenant(which, (state) => ({
@@ -150,6 +160,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
         idempotencyKey: number % 2 ? `order ${number}` : null,
         payload: "{}",
         original: null,
+        ...said[number % said.length],
       },
     });
   },

@@ -31,6 +31,8 @@ export interface Operation {
   readonly parameters?: true;
   /** Those of its parameters that go into headers. */
   readonly headers?: readonly string[];
+  /** Those of its parameters that the query has once for each item; other lists are one text, with commas. */
+  readonly repeated?: readonly string[];
   /** Whether it takes a body. */
   readonly body?: true;
   /** Whether it answers a page of a list. */
@@ -87,7 +89,7 @@ function valueOf(id: string, answer: Response, text: string): unknown {
 }
 
 function addressOf(url: string, { operation, parameters }: Call): string {
-  const { path, headers = [] } = operation;
+  const { path, headers = [], repeated = [] } = operation;
   const inPath = new Set<string>();
   const filled = path.replace(/\{(\w+)\}/g, (_braced, name: string) => {
     inPath.add(name);
@@ -98,7 +100,8 @@ function addressOf(url: string, { operation, parameters }: Call): string {
   });
   const query = Object.entries(parameters)
     .filter(([name, value]) => value !== undefined && !inPath.has(name) && !headers.includes(name))
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
+    .flatMap(([name, value]) => (repeated.includes(name) ? [value].flat() : [value]).map((each) =>
+      `${encodeURIComponent(name)}=${encodeURIComponent(String(each))}`));
   return url.replace(/\/+$/, "") + filled + (query.length === 0 ? "" : `?${query.join("&")}`);
 }
 

@@ -303,6 +303,7 @@ export const operations = {
     path: "/api/v1/events",
     credential: "token",
     parameters: true,
+    repeated: ["Tag"],
     list: true,
   },
   countEvents: {
@@ -310,6 +311,7 @@ export const operations = {
     path: "/api/v1/events/totals",
     credential: "token",
     parameters: true,
+    repeated: ["Tag"],
   },
   getEvent: {
     method: "GET",

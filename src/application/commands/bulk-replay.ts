@@ -65,7 +65,8 @@ export class BulkReplay {
     const { tenantId } = caller;
     const filter: EventFilter = {
       tenantId,
-      status: "CriticalFailure",
+      statuses: ["CriticalFailure"],
+      test: false,
       destinationUrlId: input.destinationUrlId?.toLowerCase(),
       from: parseOptionalDateTime("from", input.from),
       to: parseOptionalDateTime("to", input.to),

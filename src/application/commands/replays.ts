@@ -1,4 +1,4 @@
-import { events, type EventFilter } from "../../../projections/events/events.ts";
+import { events } from "../../../projections/events/events.ts";
 import { replays } from "../../../projections/replays/replays.ts";
 import type { FinishedStatus } from "../../domain/event/purge.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -100,9 +100,9 @@ export class ReplayCommands {
     const { readModels, shown } = this.#parts;
     const { ids, statuses, destinationId, from, to } = filter;
     if (ids === null) {
-      return shown.countUpTo(tenantId, statuses.map((status): EventFilter => ({
-        tenantId, status, destinationUrlId: destinationId ?? undefined, from: from ?? undefined, to: to ?? undefined,
-      })));
+      return shown.countUpTo(tenantId, [{
+        tenantId, statuses, destinationUrlId: destinationId ?? undefined, from: from ?? undefined, to: to ?? undefined,
+      }]);
     }
     return shown.ask(tenantId, async () => {
       const upTo = await readModels.checkpoint();

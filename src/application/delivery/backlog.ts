@@ -2,6 +2,7 @@ import { destinations } from "../../../projections/destinations/destinations.ts"
 import { waiting } from "../../../projections/due/due.ts";
 import { eventsCounter } from "../../../projections/events/counters.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { countedOf } from "../../../projections/events/totals.ts";
 import { destinationStatus, type DestinationStatus } from "../../domain/destination/availability.ts";
 import { isWaiting } from "../../domain/event/decide.ts";
 import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
@@ -60,7 +61,7 @@ async function backlogOf(
   const [[first], [retry], ...counts] = await Promise.all([
     readModels.find({ ...pending, order: eventsOrdered(false), limit: 1 }),
     readModels.find({ ...retries, order: { field: "dueAt", descending: false }, limit: 1 }),
-    ...statuses.map((status) => readModels.sum(eventsCounter({ ...place, status }, "all"))),
+    ...countedOf({ ...place, statuses }).map((counted) => readModels.sum(eventsCounter(counted, "all"))),
   ]);
   const dueTimes = [first?.["nextAttemptAt"], retry?.["dueAt"]].filter((at) => typeof at === "string");
   return {

@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** The queries that count events. */
-type Counts = Pick<ReadModels, "buckets" | "sum" | "count">;
+type Counts = Pick<ReadModels, "buckets" | "sum" | "count" | "keys">;
 
 /** Some of the events that match a filter: those accepted in a part of its period, and how many these are. */
 interface Part {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
-  eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
+  events, eventsOrdered, eventsSelected, isPlain, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
 import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -9,10 +9,12 @@ import { sleep } from "../../ports/clock/sleep.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { lookAgainMs, patienceMs, type Freshness } from "../freshness.ts";
+import { LongReads } from "../long-reads.ts";
 import type { Slice } from "../paging.ts";
 import { everyDocument } from "../scans.ts";
 import { nearest } from "./event-places.ts";
-import { totalOf } from "./event-totals.ts";
+import { totalOf, type Stepping } from "./event-totals.ts";
+import { matchingIds } from "./matching-ids.ts";
 
 /** Skipping this many events in an index costs less than looking into counters. */
 const near = 1_000;
@@ -23,12 +25,20 @@ interface ShownEventParts {
   readonly clock: Clock;
 }
 
+/** The direction of a walk, and the event behind which it begins. */
+interface Walked {
+  readonly descending?: boolean;
+  readonly after?: string | undefined;
+}
+
 /**
  * Events as the read models show them, at least as new as the moment of the query. A purge hides its events bit by bit:
  * no query sees it half done.
  */
 export class ShownEvents {
   readonly #parts: ShownEventParts;
+  /** Bounds the walks over events by their labels. */
+  readonly #walks = new LongReads();
 
   constructor(parts: ShownEventParts) {
     this.#parts = parts;
@@ -63,9 +73,28 @@ export class ShownEvents {
     });
   }
 
-  /** How many events match a filter, without looking at each. Call it within {@link ask}. */
+  /**
+   * How many events match a filter. Counters tell, or, where the filter has labels, the ids of all that match are
+   * walked. Call it within {@link ask}.
+   */
   count(filter: EventFilter): Promise<number> {
-    return totalOf(this.#parts.readModels, filter);
+    return totalOf(this.#parts.readModels, filter, this.#stepping(filter.tenantId));
+  }
+
+  /**
+   * The ids of the events that match a filter, whatever it has, in the order of their acceptance, in pages of up to
+   * 1,024: what acts on many events takes them from here. Memory stays flat, and other tenants' walks take turns with
+   * this one. `after`: goes on behind this event. Within {@link ask}, no purge is seen half done; without, events that
+   * change meanwhile may be given or left out.
+   */
+  async *ids(filter: EventFilter, { descending = false, after }: Walked = {}): AsyncGenerator<readonly string[], void> {
+    const pages = matchingIds(this.#parts.readModels, { filter, descending, after });
+    const stepping = this.#stepping(filter.tenantId);
+    for (;;) {
+      const { value: page } = await stepping(() => pages.next());
+      if (!page) return;
+      if (page.length > 0) yield page;
+    }
   }
 
   /** One page of the events that match a filter, in the order of their acceptance. Call it within {@link ask}. */
@@ -74,6 +103,13 @@ export class ShownEvents {
   ): Promise<readonly EventDocument[]> {
     const { readModels } = this.#parts;
     const order = eventsOrdered(descending);
+    if (!isPlain(filter)) {
+      const ids = await this.#idsOfPage(filter, { descending, offset, after: after?.key as string | undefined, limit });
+      if (ids.length === 0) return [];
+      const anyOf = { field: events.key, values: ids };
+      const selection = { collection: events.name, where: { tenantId: filter.tenantId }, anyOf };
+      return (await readModels.find({ ...selection, order, limit })) as readonly EventDocument[];
+    }
     if (after) {
       const found = await readModels.find({ ...eventsSelected(filter), order, after, limit });
       return found as readonly EventDocument[];
@@ -82,6 +118,24 @@ export class ShownEvents {
     if (!place) return [];
     const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
     return found as readonly EventDocument[];
+  }
+
+  async #idsOfPage(
+    filter: EventFilter, { offset, limit, ...direction }: Walked & { readonly offset: number; readonly limit: number },
+  ): Promise<readonly string[]> {
+    const found: string[] = [];
+    let skipped = 0;
+    for await (const page of this.ids(filter, direction)) {
+      const begin = Math.min(page.length, offset - skipped);
+      skipped += begin;
+      found.push(...page.slice(begin, begin + limit - found.length));
+      if (found.length === limit) break;
+    }
+    return found;
+  }
+
+  #stepping(tenantId: string): Stepping {
+    return (step) => this.#walks.run(tenantId, (turn) => turn(step));
   }
 
   async #betweenPurges<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {

@@ -109,12 +109,16 @@ export class EventQueries {
     return { ...ends, parts: { [Symbol.asyncIterator]: () => this.#hydrated(tenantId, items) } };
   }
 
-  /** Counts the events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  async totals({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId" | "status">): Promise<EventTotals> {
+  /**
+   * Counts the events of the caller's tenant, but for test events. Throws a Refusal (unavailable) when the read models
+   * are behind.
+   */
+  async totals({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId" | "test">): Promise<EventTotals> {
     const { shown } = this.#parts;
-    const counts = await shown.ask(tenantId, () =>
-      Promise.all(eventStatuses.map((status) => shown.count({ tenantId, ...filter, status }))));
-    const statuses = Object.fromEntries(eventStatuses.map((status, at) => [status, counts[at]]));
+    const wanted = filter.statuses ?? eventStatuses;
+    const counts = await shown.ask(tenantId, () => Promise.all(wanted.map((status) =>
+      shown.count({ tenantId, ...filter, statuses: [status], test: false }))));
+    const statuses = Object.fromEntries(eventStatuses.map((status) => [status, counts[wanted.indexOf(status)] ?? 0]));
     return {
       total: counts.reduce((sum, count) => sum + count, 0),
       statuses: statuses as unknown as EventTotals["statuses"],
@@ -124,8 +128,11 @@ export class EventQueries {
   /** The one event with this key, if it matches the filter, too. */
   async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly EventView[]> {
     const state = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
-    const event = state && eventView(state);
-    return event && isSelected(filter, event) ? [event] : [];
+    if (!state) return [];
+    const event = eventView(state);
+    const [first] = await this.#parts.store.readStream(streams.event(event.id), { limit: 1 });
+    const correlationId = first?.unreadable === undefined ? first?.metadata.correlationId : undefined;
+    return isSelected(filter, { ...event, correlationId: correlationId ?? null }) ? [event] : [];
   }
 
   async *#hydrated(tenantId: string, documents: readonly EventDocument[]): AsyncGenerator<readonly EventView[]> {
@@ -143,12 +150,14 @@ export class EventQueries {
   }
 
   /** The document with its payload, which is only in the log; null when it was purged meanwhile. */
-  async #hydrate({ acceptedIn, finishedIn: _, ...document }: EventDocument): Promise<EventView | null> {
-    const stream = streams.event(document.id);
-    const [first] = await this.#parts.store.readStream(stream, { limit: 1, beginsAt: acceptedIn });
+  async #hydrate({ id, acceptedIn, ...document }: EventDocument): Promise<EventView | null> {
+    const [first] = await this.#parts.store.readStream(streams.event(id), { limit: 1, beginsAt: acceptedIn });
     if (!first || first.unreadable !== undefined) return null;
     const accepted = evolve(undefined, first as RecordedEvent<WebhookEvent>);
-    return accepted?.id === document.id ? { ...eventView(accepted), ...document } : null;
+    const { status, currentRetryCount, nextAttemptAt, deliveredAt } = document;
+    return accepted?.id === id
+      ? { ...eventView(accepted), status, currentRetryCount, nextAttemptAt, deliveredAt }
+      : null;
   }
 
   #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {

@@ -24,7 +24,7 @@ export function keyOfEvent(eventId: string): string {
 
 /** The millisecond of acceptance (since 1970) that an event's id begins with. */
 export function acceptedMsOf(eventId: string): number {
-  return Number.parseInt(eventId.slice(0, timeChars).replaceAll("-", ""), 16);
+  return Number.parseInt(eventId.slice(0, 8), 16) * 0x10000 + Number.parseInt(eventId.slice(9, 13), 16);
 }
 
 /** The least id that an event accepted at `acceptedMs` (since 1970) or later can have. */

@@ -1,6 +1,12 @@
 /** The tags of an event: values by name. */
 export type Tags = Readonly<Record<string, string>>;
 
+/** One tag of an event. */
+export interface Tag {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** The most tags that a producer may give an event. */
 export const mostTags = 10;
 

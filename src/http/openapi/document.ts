@@ -14,6 +14,8 @@ export interface Parameter extends DescribedParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
+  /** False of a list that is one text, with commas between its items. */
+  readonly explode?: false;
 }
 
 /** The meaning of one status, with the headers that every answer has. */
@@ -215,8 +217,10 @@ function parametersOf({ parameters = {}, query, headers: own = {} }: Described):
     return { name, in: "path", required: true, ...described };
   });
   const properties = (query?.schema as Schema | undefined)?.properties ?? {};
-  const inQuery = Object.entries(properties).map(([name, { description = "", ...schema }]): Parameter =>
-    ({ name, in: "query", required: false, description, schema }));
+  const inQuery = Object.entries(properties).map(([name, given]): Parameter => {
+    const { description = "", "x-commas": isOneText, ...schema } = given;
+    return { name, in: "query", required: false, description, ...(isOneText && { explode: false }), schema };
+  });
   const inHeader = Object.entries(own).map(([name, described]): Parameter =>
     ({ name, in: "header", required: false, ...described }));
   return [...inPath, ...inQuery, ...inHeader];

@@ -29,6 +29,10 @@ export interface Schema {
   readonly maxLength?: number;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  /** Of an array in a query: one text with commas between its items. */
+  readonly "x-commas"?: true;
 }
 
 /** The components' schemas by name: those of all answers, and of the given request bodies. */

@@ -19,8 +19,15 @@ import { listReader, queryReader } from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */
 export interface EventFilters {
-  readonly Status?: EventStatus;
+  readonly Status?: readonly EventStatus[];
   readonly DestinationUrlId?: string;
+  readonly SenderId?: string;
+  readonly EventType?: string;
+  readonly OwnerId?: string;
+  readonly MessageId?: string;
+  readonly Tag?: readonly string[];
+  readonly CorrelationId?: string;
+  readonly Test?: boolean;
   readonly From?: string;
   readonly To?: string;
   readonly IdempotencyKey?: string;
@@ -61,7 +68,7 @@ export const lists = {
 } as const;
 
 /** Query parameters of totals of events. */
-export const eventTotalsQuery = queryReader<Pick<EventFilters, "DestinationUrlId" | "From" | "To">>(countEvents);
+export const eventTotalsQuery = queryReader<Omit<EventFilters, "IdempotencyKey" | "Test">>(countEvents);
 
 /** Query parameters of an answer that may be of an earlier moment. */
 export const asOfQuery = queryReader<{ readonly AsOf?: string }>(asOf);

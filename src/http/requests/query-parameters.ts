@@ -54,13 +54,19 @@ export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<
   return Object.assign(read, { schema });
 }
 
+interface ParameterSchema {
+  readonly type: string;
+  /** Of an array: it is one text with commas between its items. Without it, the parameter is given once for each. */
+  readonly "x-commas"?: boolean;
+}
+
 /**
- * Reads query parameters as their schema names them. One that is repeated, empty, spelt in another case, or not valid
- * under the schema gives a Refusal (invalid) that names it; unknown ones are ignored.
+ * Reads query parameters as their schema names them. One that is repeated (but for arrays), empty, spelt in another
+ * case, or not valid under the schema gives a Refusal (invalid) that names it; unknown ones are ignored.
  */
 export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Parameters> {
   const validate = validator<Parameters>(schema);
-  const properties = Object.entries(schema["properties"] as Readonly<Record<string, { readonly type: string }>>);
+  const properties = Object.entries(schema["properties"] as Readonly<Record<string, ParameterSchema>>);
   const spellings = new Map(properties.map(([name]) => [name.toLowerCase(), name]));
   const read = (query: string) => {
     const given = new URLSearchParams(query);
@@ -69,13 +75,16 @@ export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Param
       // Ignored, a filter would filter nothing.
       if (name !== known) refuse("invalid", `${name}: must be spelt ${known}`);
     }
-    const values: Record<string, string | number | boolean> = {};
-    for (const [name, { type }] of properties) {
-      const [text, ...more] = given.getAll(name);
+    const values: Record<string, string | number | boolean | readonly string[]> = {};
+    for (const [name, { type, "x-commas": isOneText }] of properties) {
+      const texts = given.getAll(name);
+      const [text] = texts;
       if (text === undefined) continue;
-      if (more.length > 0) refuse("invalid", `${name}: must be given once`);
-      if (text === "") refuse("invalid", `${name}: must not be empty`);
-      values[name] = name === "TpOrd" ? capitalised(text) : valueOf(type, text);
+      const isRepeated = type === "array" && !isOneText;
+      if (texts.length > 1 && !isRepeated) refuse("invalid", `${name}: must be given once`);
+      const items = isOneText ? text.split(",") : texts;
+      if (items.includes("")) refuse("invalid", `${name}: must not be empty`);
+      values[name] = type === "array" ? items : name === "TpOrd" ? capitalised(text) : valueOf(type, text);
     }
     return validate(values);
   };

@@ -21,6 +21,9 @@ ajv.addFormat("uuid", (text: string) => uuidForm.test(text.toLowerCase()));
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
 
+/** Says how a query gives an array. */
+ajv.addKeyword({ keyword: "x-commas", schemaType: "boolean" });
+
 /** Takes a text in any case: it is in lower case by the time that its enumeration is checked. */
 ajv.addKeyword({
   keyword: "x-anyCase",
@@ -63,7 +66,8 @@ function telling(errors: readonly ErrorObject[]): ErrorObject | undefined {
 }
 
 function problemOf(error: ErrorObject | undefined): string {
-  const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  // In a query, no item of an array has a name of its own.
+  const path = (error?.instancePath ?? "").replace(/^(\/[A-Z]\w*)\/\d+$/, "$1").slice(1).replaceAll("/", ".");
   const params = error?.params ?? {};
   const { type, enum: codes, description, properties = {} } = (error?.parentSchema ?? {}) as Field;
   // The numbers alone would not say which of them is the Owner.

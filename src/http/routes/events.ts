@@ -1,5 +1,7 @@
 import { parseOptionalDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
+import { isTagName, isTagValue, type Tag } from "../../domain/event/tags.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { access } from "../access.ts";
 import { asOfQuery, eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
@@ -52,11 +54,27 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
 }
 
 /** The filter that the parameters describe. Throws a Refusal (invalid). */
-function filterOf({ Status: status, DestinationUrlId, From, To }: EventFilters) {
+function filterOf(given: EventFilters) {
+  const { Status, EventType: eventType, OwnerId: ownerId, CorrelationId: correlationId, Test: test } = given;
   return {
-    status,
-    destinationUrlId: DestinationUrlId?.toLowerCase(),
-    from: parseOptionalDateTime("From", From),
-    to: parseOptionalDateTime("To", To),
+    statuses: Status && [...new Set(Status)],
+    destinationUrlId: given.DestinationUrlId?.toLowerCase(),
+    senderId: given.SenderId?.toLowerCase(),
+    eventType,
+    ownerId,
+    messageId: given.MessageId?.toLowerCase(),
+    tags: given.Tag?.map(parseTag),
+    correlationId,
+    test,
+    from: parseOptionalDateTime("From", given.From),
+    to: parseOptionalDateTime("To", given.To),
   };
+}
+
+/** Throws a Refusal (invalid). */
+function parseTag(text: string): Tag {
+  const end = text.indexOf(":");
+  const [name, value] = [text.slice(0, Math.max(end, 0)), text.slice(end + 1)];
+  if (!isTagName(name) || !isTagValue(value)) refuse("invalid", "Tag: must be the name and value of a tag, name:value");
+  return { name, value };
 }

@@ -26,7 +26,7 @@ const questions: readonly Query[] = [
     [undefined, eventStatuses[0]].flatMap((status) =>
       [undefined, destinationId].flatMap((destinationUrlId) =>
         [{}, { from: time(1), to: time(9) }].map((times): Query => ({
-          ...eventsSelected({ tenantId, status, destinationUrlId, ...times }),
+          ...eventsSelected({ tenantId, statuses: status && [status], destinationUrlId, ...times }),
           order: eventsOrdered(descending),
           ...page,
         }))))),

@@ -284,6 +284,9 @@ describe("projections", () => {
         deliveredAt: null,
         acceptedIn: position(1),
         finishedIn: null,
+        test: null,
+        correlationId: null,
+        labels: ["@correlation:spec"],
       });
     });
 

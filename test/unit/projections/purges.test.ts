@@ -20,7 +20,7 @@ const purged = (upTo: string | null): PurgeDocument => {
 const finished = (n: number): EventDocument => ({
   id: idOf("event", 0), tenantId, destinationUrlId: destinationId, status: "Succeeded", idempotencyKey: null,
   currentRetryCount: 0, nextAttemptAt: null, acceptedAt: at, deliveredAt: at, acceptedIn: position(1),
-  finishedIn: position(n),
+  finishedIn: position(n), test: null, correlationId: null, labels: null,
 });
 const taken = (purge: PurgeDocument) => [5, 6, 7, 8, 10].filter((n) => isTaken(purge, finished(n)));
 

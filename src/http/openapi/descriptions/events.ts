@@ -14,7 +14,9 @@ export const eventDescriptions: Descriptions = {
     summary: "List events",
     description:
       "Any role. `From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
-      "one event or none. A filter that names another tenant's or no one's destination gives an empty page. " +
+      "one event or none. Several filters must all hold. One that names another tenant's or no one's destination, " +
+      "sender or message gives an empty page. With `SenderId`, `EventType`, `OwnerId`, `Tag` or `Test=true` the " +
+      "`total` takes longer the more events match. " +
       "While events arrive, paging by `Pg` from the newest one shows some twice: use `Cursor`.",
     answers: { 200: page("event", "A page of events.", event) },
   },
@@ -24,7 +26,7 @@ export const eventDescriptions: Descriptions = {
     summary: "Count events by status",
     description:
       "Any role. The filters are those of the list of events, and `statuses` has the `total` of that list for each " +
-      "`Status`.",
+      "`Status`, 0 where `Status` does not name it. Test events are left out.",
     answers: { 200: json("event-totals", "How many there are, in all and in each status.", eventTotals) },
   },
   "GET /api/v1/events/:id": {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   events, eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../../../projections/events/events.ts";
+import { labels } from "../../../../projections/events/labels.ts";
 import { eventsProjection } from "../../../../projections/events/projection.ts";
 import { nearest, type Place } from "../../../../src/application/events/event-places.ts";
 import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
@@ -13,6 +14,7 @@ import type { Change, Document, Query } from "../../../../src/ports/read-models.
 import { idOf } from "../../../support/chronicle.ts";
 import { InMemoryReadModels } from "../../../support/in-memory-read-models.ts";
 import { position } from "../../../support/position.ts";
+import { metadata } from "../../../support/recorded.ts";
 import { sized } from "../../../support/size.ts";
 
 interface Accepted {
@@ -20,6 +22,7 @@ interface Accepted {
   readonly tenantId: string;
   readonly destinationId: string;
   readonly status: EventStatus;
+  readonly test: boolean;
 }
 
 const [tenantId, other] = [idOf("tenant", 0), idOf("tenant", 1)] as const;
@@ -38,23 +41,25 @@ const event: fc.Arbitrary<Accepted> = fc.record({
   tenantId: fc.constantFrom(tenantId, tenantId, other),
   destinationId: fc.constantFrom(...destinations),
   status: fc.constantFrom(...statuses),
+  test: fc.constantFrom(false, false, true),
 });
 const filters: fc.Arbitrary<EventFilter> = fc.record({
   tenantId: fc.constant(tenantId),
   destinationUrlId: fc.constantFrom(undefined, ...destinations),
-  status: fc.constantFrom(undefined, ...statuses),
+  statuses: fc.constantFrom(undefined, ...statuses.map((status) => [status]), ["Pending", "Cancelled"]),
   from: fc.option(moment.map(timestamp), { nil: undefined }),
   to: fc.option(moment.map(timestamp), { nil: undefined }),
+  test: fc.constantFrom(undefined, false),
 });
 
-function changesOf({ ms, status, ...whose }: Accepted, n: number): readonly Change[] {
-  const told = eventsProjection.on as unknown as Record<string, (fact: object, place: string) => readonly Change[]>;
+function changesOf({ ms, status, test, ...whose }: Accepted, n: number): readonly Change[] {
+  const told = eventsProjection.on as unknown as Record<string, (fact: object, place: object) => readonly Change[]>;
   const at = timestamp(ms);
   const eventId = eventIdOf(ms, `0000-0000-${String(n).padStart(12, "0")}`);
-  const fact = { ...whose, eventId, idempotencyKey: null, at };
-  const accepted = told["EventAccepted"]!(fact, position(n + 1));
+  const fact = { ...whose, eventId, idempotencyKey: null, senderId: null, at, ...(test && { test }) };
+  const accepted = told["EventAccepted"]!(fact, { position: position(n + 1), metadata });
   if (status === "Pending") return accepted;
-  const moved = told["DeliveryAttemptStarted"]!({ ...fact, acceptedAt: at, from: "Pending", to: status }, "");
+  const moved = told["DeliveryAttemptStarted"]!({ ...fact, acceptedAt: at, from: "Pending", to: status }, {});
   return [...accepted, ...moved];
 }
 
@@ -73,7 +78,7 @@ describe("places in lists of events", () => {
 
   async function store(given: readonly Accepted[]): Promise<void> {
     models = new RecordingReadModels();
-    await models.reset([events], "any");
+    await models.reset([events, labels], "any");
     await models.amend(given.flatMap(changesOf));
     shown = new ShownEvents({ readModels: models, freshness: undefined!, clock: undefined! });
   }
@@ -106,7 +111,7 @@ describe("places in lists of events", () => {
 
   it("are found by counters where they are far from the first", async () => {
     await store(Array.from({ length: 1_200 }, (_, n) => (
-      { ms: begin + n * 5_000, tenantId, destinationId: destinations[0], status: "Pending" }
+      { ms: begin + n * 5_000, tenantId, destinationId: destinations[0], status: "Pending", test: false }
     )));
     for (const descending of [false, true]) {
       for (const [offset, most] of [[999, 999], [1_000, 11], [1_150, 11], [1_200, 11]] as const) {

@@ -118,7 +118,7 @@ describe("events as they are shown", () => {
   describe("counted up to a place in the log", () => {
     const destinationId = idOf("destination", 0);
     const acceptedAt = "2026-01-15T09:30:00.000Z";
-    const filters = (["Succeeded", "Cancelled"] as const).map((status) => ({ tenantId, status }));
+    const filters = (["Succeeded", "Cancelled"] as const).map((status) => ({ tenantId, statuses: [status] }));
     let place = 0;
     beforeEach(() => {
       place = 0;

@@ -187,7 +187,7 @@ describe("SQLite's query plan", () => {
   for (const destinationUrlId of [undefined, destinationId]) {
     for (const status of [undefined, "Pending" as const]) {
       for (const times of [{}, { from: at }, { to: at }, { from: at, to: at }]) {
-        const filter = { tenantId, destinationUrlId, status, ...times };
+        const filter = { tenantId, destinationUrlId, statuses: status && [status], ...times };
         const by = Object.keys(filter).filter((name) => filter[name as keyof typeof filter] !== undefined).join(", ");
         const equal = `status=?${destinationUrlId ? " AND destinationUrlId=?" : ""} AND tenantId=?`;
         const bounds = `${"from" in times ? " AND id>?" : ""}${"to" in times ? " AND id<?" : ""}`;
@@ -205,7 +205,7 @@ describe("SQLite's query plan", () => {
 
         if (bounds === "") continue;
         it(`for a total of events by ${by} counts less than two minutes of them`, async () => {
-          for (const selection of planTotal(filter).counts) await readModels.count(selection);
+          for (const part of planTotal(filter).counts) await readModels.count(eventsSelected(part));
           expect(steps()).to.deep.equal([`events: ${equal} AND id>? AND id<?`]);
         });
       }

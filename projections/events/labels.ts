@@ -1,0 +1,137 @@
+import type { DataOf } from "../../src/domain/domain-event.ts";
+import { acceptedMsOf, greatestEventId, leastEventId } from "../../src/domain/event/event-id.ts";
+import type { WebhookEvent } from "../../src/domain/event/events.ts";
+import type { Tag, Tags } from "../../src/domain/event/tags.ts";
+import { millis, type Timestamp } from "../../src/domain/time.ts";
+import { uuidForm } from "../../src/domain/uuid.ts";
+import type { Change, Query } from "../../src/ports/read-models.ts";
+import { create, remove, type Collection } from "../projection.ts";
+
+/** A label of an event; its key says all of it. */
+export type LabelDocument = { readonly key: string };
+
+/**
+ * What events are found by besides status, destination and time: tags, sender, type and the like, each as one text. A
+ * label's events are adjacent in the order of their acceptance. An event that was posted to its destination without any
+ * of these has none.
+ */
+export const labels: Collection<LabelDocument> = {
+  name: "labels",
+  key: "key",
+  fields: { key: "text" },
+  indexes: [],
+};
+
+/** Filters that labels serve; see {@link labelsWanted}. */
+export interface LabelFilter {
+  readonly senderId?: string | undefined;
+  readonly eventType?: string | undefined;
+  readonly ownerId?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** All of them must hold. */
+  readonly tags?: readonly Tag[] | undefined;
+  /** True: test events only. */
+  readonly test?: boolean | undefined;
+}
+
+/** No tag has such a name, nor has a value the character that ends a label. */
+const names = {
+  senderId: "@sender", eventType: "@type", ownerId: "@owner", messageId: "@message", correlationId: "@correlation",
+} as const;
+const testLabel = "@test";
+const end = "\n";
+
+const uuidCharacters = 36;
+/** An event has the id of its request in its document if it was accepted so soon, milliseconds. */
+const soonMs = 1_000;
+
+/**
+ * The labels of an event that is accepted; null where it has none, as most events. `correlationId`: where its document
+ * does not have it.
+ */
+export function labelsOf(
+  accepted: DataOf<WebhookEvent, "EventAccepted">, correlationId: string | undefined,
+): readonly string[] | null {
+  const { senderId, eventType, ownerId, tags, test } = accepted;
+  if (senderId === null && !eventType && !ownerId && !tags && !test && correlationId === undefined) return null;
+  return [
+    ...labelsWanted({ senderId: senderId ?? undefined, eventType, ownerId, tags: tagsOf(tags), test }),
+    ...(correlationId === undefined ? [] : [correlationLabel(correlationId)]),
+  ];
+}
+
+/** The labels that an event must have to match a filter. */
+export function labelsWanted({ tags = [], test, ...filter }: LabelFilter): string[] {
+  const named = (["senderId", "eventType", "ownerId", "messageId"] as const).flatMap((field) => {
+    const value = filter[field];
+    return value === undefined ? [] : [`${names[field]}:${value}`];
+  });
+  return [...named, ...tags.map(({ name, value }) => `${name}:${value}`), ...(test === true ? [testLabel] : [])];
+}
+
+/** The label of an event whose document does not have the id of its request. */
+export function correlationLabel(correlationId: string): string {
+  return `${names.correlationId}:${correlationId}`;
+}
+
+/**
+ * Whether the id of a request tells when its event was accepted, to a second: it is a UUID of version 7 that was made
+ * just before, as the relay makes one for each request that brings none.
+ */
+export function isOfOwnRequest(acceptedAt: Timestamp, correlationId: string): boolean {
+  return isTimed(correlationId) && Math.abs(millis(acceptedAt) - acceptedMsOf(correlationId)) <= soonMs;
+}
+
+/** The ids of all events that a request of this id may have brought by {@link isOfOwnRequest}; null for other ids. */
+export function idsAround(correlationId: string): { readonly from: string; readonly to: string } | null {
+  if (!isTimed(correlationId)) return null;
+  const ms = acceptedMsOf(correlationId);
+  return { from: leastEventId(ms - soonMs), to: greatestEventId(ms + soonMs) };
+}
+
+/** Both a UUID of version 7 and the id of an event begin with a time. */
+function isTimed(correlationId: string): boolean {
+  return correlationId[14] === "7" && uuidForm.test(correlationId);
+}
+
+function tagsOf(tags: Tags | undefined): readonly Tag[] {
+  return tags === undefined ? [] : Object.entries(tags).map(([name, value]) => ({ name, value }));
+}
+
+function keyOf(tenantId: string, label: string, eventId: string): string {
+  return `${tenantId}/${label}${end}${eventId}`;
+}
+
+/** Where to look for the events of a tenant that have a label: {@link eventIdOfLabel} tells them. */
+export function eventsLabelled(
+  tenantId: string, label: string, { from, to }: { readonly from?: string; readonly to?: string }, descending: boolean,
+): Omit<Query, "limit"> {
+  const [least, greatest] = [from ?? leastEventId(0), to ?? greatestEventId(Infinity)];
+  return {
+    collection: labels.name,
+    range: { field: labels.key, from: keyOf(tenantId, label, least), to: keyOf(tenantId, label, greatest) },
+    order: { field: labels.key, descending },
+  };
+}
+
+/** The id of the event that has the label of this key. */
+export function eventIdOfLabel(key: string): string {
+  return key.slice(-uuidCharacters);
+}
+
+/** An event with its labels. */
+interface Labelled {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly labels: readonly string[] | null;
+}
+
+/** Puts the labels of a new event where they are found. */
+export function labelled({ id, tenantId, labels: own }: Labelled): Change[] {
+  return own === null ? [] : own.map((label) => create(labels, { key: keyOf(tenantId, label, id) }));
+}
+
+/** Takes the labels of an event away. */
+export function unlabelled({ id, tenantId, labels: own }: Labelled): Change[] {
+  return own === null ? [] : own.map((label) => remove(labels, keyOf(tenantId, label, id)));
+}
