@@ -1,4 +1,5 @@
 import type { ApiKeyEvent } from "../src/domain/api-key/events.ts";
+import type { CancellationsEvent } from "../src/domain/cancellations/cancellations.ts";
 import type { CircuitEvent } from "../src/domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../src/domain/destination/events.ts";
 import type { DomainEvent, Metadata } from "../src/domain/domain-event.ts";
@@ -18,6 +19,7 @@ type Fact =
   | PurgesEvent
   | ReplayJobEvent
   | ReplaysEvent
+  | CancellationsEvent
   | DestinationEvent
   | SenderEvent
   | CircuitEvent

@@ -298,6 +298,30 @@ export interface components {
             /** @description Only count them. false if absent. */
             dryRun?: boolean;
         };
+        /** @description Which waiting events to cancel; without a filter all of them. */
+        CancelEventsRequest: {
+            /**
+             * Format: uuid
+             * @description Only events of this destination.
+             */
+            destinationUrlId?: string;
+            /** @description Only these events. */
+            ids?: string[];
+            /** @description Only events in this status, or in one of these; both by default. */
+            status?: ("Pending" | "WaitingRetry") | ("Pending" | "WaitingRetry")[];
+            /**
+             * Format: date-time
+             * @description Only events accepted from this time on.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Only events accepted up to this time.
+             */
+            to?: string;
+            /** @description Only count them. false if absent. */
+            dryRun?: boolean;
+        };
         /** @description Which finished events to purge; without a filter all of them. */
         PurgeEventsRequest: {
             /**
@@ -315,6 +339,8 @@ export interface components {
              * @description Only events of this destination.
              */
             destinationUrlId?: string;
+            /** @description Only count them. false if absent. */
+            dryRun?: boolean;
         };
         /** @description Which finished events to send again, to where, and how fast; without a filter all in CriticalFailure. */
         OrderReplayRequest: {
@@ -458,6 +484,93 @@ export interface components {
              * @enum {string}
              */
             type: "ApiKeyUsed";
+        };
+        /** @description A bulk cancellation finished. */
+        CancellationCompletedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always CancellationCompleted.
+             * @enum {string}
+             */
+            type: "CancellationCompleted";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The cancellation's id.
+                 */
+                cancellationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /** @description How many the request cancelled: less than matched where the state of others had changed. */
+                cancelled: number;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "CancellationCompleted";
+        };
+        /** @description A bulk cancellation began. Each event that it cancels has an EventCancelled. */
+        CancellationOrderedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always CancellationOrdered.
+             * @enum {string}
+             */
+            type: "CancellationOrdered";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The cancellation's id.
+                 */
+                cancellationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description null: of every destination.
+                 */
+                destinationId: string | null;
+                /** @description Only events in one of these. */
+                statuses: ("Pending" | "WaitingRetry")[];
+                /**
+                 * Format: date-time
+                 * @description Accepted from this time; null: whenever.
+                 */
+                from: string | null;
+                /**
+                 * Format: date-time
+                 * @description Accepted up to this time; null: whenever.
+                 */
+                to: string | null;
+                /** @description How many events were named by their ids; null: any may be meant. */
+                ids: number | null;
+                /** @description How many events the filter matched when it began. */
+                matched: number;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "CancellationOrdered";
         };
         /** @description The circuit closed: deliveries resume. */
         CircuitClosedFact: components["schemas"]["Fact"] & {
@@ -3170,7 +3283,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -3189,6 +3302,13 @@ export interface components {
              * @description When it ends, unless it is renewed.
              */
             expiresAt: string;
+        };
+        /** @description How many events there were, and how many of them were cancelled. A dry run has no `cancelled`. */
+        BulkCancellation: {
+            /** @description How many waiting events the filter matched. */
+            matched: number;
+            /** @description How many of them this request cancelled; absent when it only counted. */
+            cancelled?: number;
         };
         /** @description How many events there were, and how many of them are delivered once more. */
         BulkReplay: {
@@ -3667,7 +3787,7 @@ export interface components {
             subject?: components["schemas"]["Subject"];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -3993,7 +4113,7 @@ export interface components {
              * @description The kind of thing.
              * @enum {string}
              */
-            type: "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
+            type: "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
             /**
              * Format: uuid
              * @description Its id; a circuit has its destination's.
@@ -4456,6 +4576,58 @@ export interface operations {
         };
     };
     listReplayHistory: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "revision";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The tenant's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of facts, in the order in which they were written. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The tenant is another account's. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCancellationHistory: {
         parameters: {
             query?: {
                 /** @description Items per page. */
@@ -6940,6 +7112,47 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    cancelEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelEventsRequest"];
+            };
+        };
+        responses: {
+            /** @description How many matched, and unless in a dry run, how many were cancelled. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkCancellation"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     purgeEvents: {
         parameters: {
             query?: never;
@@ -6953,6 +7166,16 @@ export interface operations {
             };
         };
         responses: {
+            /** @description In a dry run: how many match. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatchCount"];
+                };
+            };
             /** @description The events are not shown any more. */
             204: {
                 headers: {
@@ -7230,7 +7453,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */

@@ -7,7 +7,8 @@ import {
 
 /** The kinds of subjects that facts of the audit are about. */
 export type SubjectType =
-  | "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
+  | "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit"
+  | "sender";
 
 /** A fact as the audit lists it: the fields that its history shows, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
@@ -68,7 +69,7 @@ export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
   return { collection: audit.name, where, ...((from ?? to) !== undefined && { range }) };
 }
 
-type Id = "tenantId" | "purgeId" | "replayId" | "keyId" | "inviteId" | "destinationId" | "senderId";
+type Id = "tenantId" | "purgeId" | "replayId" | "cancellationId" | "keyId" | "inviteId" | "destinationId" | "senderId";
 /** Of the data of facts: each has its tenant's id and that of its subject. */
 type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
 type SubjectOf = (data: Data) => readonly [SubjectType, string];
@@ -114,6 +115,7 @@ export const auditProjection: Projection = {
     ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
     ...each(histories.replays, ({ replayId }) => ["replay", replayId]),
     ...each(histories.replayJob, ({ replayId }) => ["replay", replayId]),
+    ...each(histories.cancellations, ({ cancellationId }) => ["cancellation", cancellationId]),
     ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
     ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
     ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),

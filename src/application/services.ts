@@ -17,6 +17,7 @@ import { Reservations } from "./accounts/reservations.ts";
 import { Sessions } from "./accounts/sessions.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { ApiKeyCommands } from "./commands/api-keys.ts";
+import { BulkCancel } from "./commands/bulk-cancel.ts";
 import { BulkReplay } from "./commands/bulk-replay.ts";
 import { DestinationCommands } from "./commands/destinations.ts";
 import { EventCommands } from "./commands/events.ts";
@@ -97,6 +98,7 @@ export interface Services {
     readonly invites: InviteCommands;
     readonly events: EventCommands;
     readonly bulkReplay: BulkReplay;
+    readonly bulkCancel: BulkCancel;
     readonly purge: PurgeCommands;
     readonly replays: ReplayCommands;
   };
@@ -148,6 +150,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
       events: new EventCommands(own),
       bulkReplay: new BulkReplay(own),
+      bulkCancel: new BulkCancel(own),
       purge: new PurgeCommands(own),
       replays: new ReplayCommands(own),
     },

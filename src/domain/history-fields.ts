@@ -1,4 +1,5 @@
 import type { ApiKeyEvent } from "./api-key/events.ts";
+import type { CancellationsEvent } from "./cancellations/cancellations.ts";
 import type { CircuitEvent } from "./circuit/circuit.ts";
 import type { DestinationAuth, DestinationEvent } from "./destination/events.ts";
 import type { Actor, DataOf, DomainEvent, Metadata } from "./domain-event.ts";
@@ -64,6 +65,10 @@ export const histories = {
     ReplayJobCancelled: [...tenant, "replayId", "done", "skipped"],
     ReplayJobFinished: [...tenant, "replayId", "done", "skipped", "cancelledAt"],
   } satisfies Shown<ReplayJobEvent>,
+  cancellations: {
+    CancellationOrdered: [...tenant, "cancellationId", "destinationId", "statuses", "from", "to", "ids", "matched"],
+    CancellationCompleted: [...tenant, "cancellationId", "cancelled"],
+  } satisfies Shown<CancellationsEvent>,
   apiKey: {
     ApiKeyIssued: [...apiKey, "name", "prefix", "last4", "expiresAt"],
     ApiKeyUsed: [...apiKey, "usedAt"],

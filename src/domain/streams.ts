@@ -6,6 +6,7 @@ export const streams = {
   purges: (tenantId: string) => `purges-${tenantId}`,
   replays: (tenantId: string) => `replays-${tenantId}`,
   replay: (id: string) => `replay-${id}`,
+  cancellations: (tenantId: string) => `cancellations-${tenantId}`,
   destination: (id: string) => `destination-${id}`,
   sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,

@@ -9,7 +9,7 @@ const somewhere = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
 
 /** Bodies that must not pass for a body without filters, and the start of the answer to each. */
 const forPurges: [string, string][] = [
-  ['{"Before":"2020-01-01"}', "Before: is not one of its fields, which are before, status, destinationUrlId"],
+  ['{"Before":"2020-01-01"}', "Before: is not one of its fields, which are before, status, destinationUrlId, dryRun"],
   ['{"before":"2020-01-01","Status":"Succeeded"}', "Status: is not one of its fields"],
   ['{"befor":"2020-01-01"}', "befor: is not one of its fields"],
   ['{"before ":"2020-01-01"}', '"before ": is not one of its fields'],
@@ -17,7 +17,9 @@ const forPurges: [string, string][] = [
   ['{"\\u0432efore":"2020-01-01"}', '"вefore": is not one of its fields'],
   ['{"":"2020-01-01"}', '"": is not one of its fields'],
   [`{"${"a".repeat(10_000)}":1}`, `"${"a".repeat(64)}": is not one of its fields`],
-  ['{"dryRun":true}', "dryRun: is not one of its fields"],
+  ['{"dryrun":true}', "dryrun: is not one of its fields"],
+  ['{"dryRun":"true"}', "dryRun: must be a boolean"],
+  ['{"dryRun":true,"dryRun":false}', "dryRun: must be given once"],
   ['{"from":"2020-01-01"}', "from: is not one of its fields"],
   ['{"to":"2020-01-01"}', "to: is not one of its fields"],
   ['{"destinationId":null}', "destinationId: is not one of its fields"],
@@ -98,6 +100,28 @@ const forOrders: [string, string][] = [
   ['{"perSecond":null}', "perSecond: must be a number"],
 ];
 
+const forCancellations: [string, string][] = [
+  [`{"DestinationUrlId":"${somewhere}"}`,
+    "DestinationUrlId: is not one of its fields, which are destinationUrlId, ids, status, from, to, dryRun"],
+  ['{"id":[]}', "id: is not one of its fields"],
+  [`{"toDestinationUrlId":"${somewhere}"}`, "toDestinationUrlId: is not one of its fields"],
+  ['{"perSecond":5}', "perSecond: is not one of its fields"],
+  ['{"before":"2020-01-01"}', "before: is not one of its fields"],
+  ['{"dryRun":1}', "dryRun: must be a boolean"],
+  ['{"ids":[]}', "ids: must not be empty"],
+  [`{"ids":"${somewhere}"}`, "ids: must be an array"],
+  ['{"ids":["x"]}', "ids.0: must be a UUID"],
+  [`{"ids":["${somewhere}",null]}`, "ids.1: must be a string"],
+  [`{"ids":${JSON.stringify(Array.from({ length: 1_001 }, () => somewhere))}}`, "ids: must have at most 1000 items"],
+  ['{"status":"Succeeded"}', "status: must be one of Pending, WaitingRetry"],
+  ['{"status":"pending"}', "status: must be one of Pending, WaitingRetry"],
+  ['{"status":["Pending","Succeeded"]}', "status.1: must be one of Pending, WaitingRetry"],
+  ['{"status":[]}', "status: must not be empty"],
+  ['{"status":null}', "status: must be a string or an array"],
+  ['{"status":"Pending","status":"WaitingRetry"}', "status: must be given once"],
+  ['{"from":""}', "from: must be an ISO 8601 date-time"],
+];
+
 describe("a body that acts on many events", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
@@ -126,6 +150,7 @@ describe("a body that acts on many events", () => {
 
   for (const [operation, bodies] of [
     ["events/purge", forPurges], ["events/replay", forReplays], ["replays", forOrders],
+    ["events/cancel", forCancellations],
   ] as const) {
     for (const [body, problem] of bodies) {
       it(`is refused by ${operation}, and takes no event: ${body.slice(0, 80)}`, async () => {

@@ -166,7 +166,8 @@ describeOnEngines("histories", (freshEngines) => {
   it("of tenants can be read by every role of the tenant, and by no other tenant", async () => {
     const tenant = `/api/v1/tenants/${one.tenantId}`;
     const path = `${tenant}/history`;
-    for (const each of [path, `${tenant}/purges/history`, `${tenant}/replays/history`]) {
+    const ofActs = ["purges", "replays", "cancellations"].map((acts) => `${tenant}/${acts}/history`);
+    for (const each of [path, ...ofActs]) {
       for (const { client } of [one.viewer, one.developer, one.admin, one.owner]) {
         expect((await client.get(each)).status).to.equal(200);
       }

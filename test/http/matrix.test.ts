@@ -22,6 +22,7 @@ getTenant                                   | 401    | 200 200 200 200 | 404 404
 listTenantHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listPurgeHistory                            | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listReplayHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listCancellationHistory                     | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant                                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant for how long events are kept   | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
@@ -124,7 +125,11 @@ cancelEvent                                 | 401    | 403 200 200 200 | 403 403
 replayEvents                                | 401    | 403 200 200 200 |                 |
 replayEvents as a dry run                   | 401    | 403 200 200 200 |                 |
 replayEvents of one destination             | 401    | 403 200 200 200 | 403 200 200 200 | 403 200 200 200
+cancelEvents                                | 401    | 403 200 200 200 |                 |
+cancelEvents as a dry run                   | 401    | 403 200 200 200 |                 |
+cancelEvents of one destination             | 401    | 403 200 200 200 | 403 200 200 200 | 403 200 200 200
 purgeEvents                                 | 401    | 403 403 204 204 |                 |
+purgeEvents as a dry run                    | 401    | 403 403 200 200 |                 |
 purgeEvents of one destination              | 401    | 403 403 204 204 | 403 403 204 204 | 403 403 204 204
 orderReplay                                 | 401    | 403 202 202 202 |                 |
 orderReplay as a dry run                    | 401    | 403 200 200 200 |                 |
@@ -358,7 +363,8 @@ describe("S5 the access matrix", () => {
       // The search would find leaks: it finds the same values in the answers to their owner.
       const lists = [
         "listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations",
-        "listTenantHistory", "listPurgeHistory", "listReplayHistory", "listSenderHistory", "listApiKeyHistory",
+        "listTenantHistory", "listPurgeHistory", "listReplayHistory", "listCancellationHistory", "listSenderHistory",
+        "listApiKeyHistory",
         "listInviteHistory", "listAudit",
       ];
       for (const place of lists) {

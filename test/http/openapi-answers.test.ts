@@ -204,6 +204,8 @@ const stories: Readonly<Record<string, Provoke>> = {
     return ask(stage, described, { params: { id } });
   },
 
+  "purgeEvents 200": (stage, described) => ask(stage, described, { json: { dryRun: true } }),
+
   "getReadiness 503": (_stage, described) =>
     onStage({ unreadyBecause: "no answer from MongoDB" }, (stage) => ask(stage, described, {})),
 };

@@ -131,7 +131,8 @@ describe("the OpenAPI document", () => {
     const closed = [...within(apiDocument)].filter(([place, value]) =>
       place.at(-1) === "additionalProperties" && value === false);
     expect(closed.map(([place]) => place.slice(0, -1).join("."))).to.have.members(
-      ["OrderReplayRequest", "PurgeEventsRequest", "ReplayEventsRequest"].map((name) => `components.schemas.${name}`),
+      ["OrderReplayRequest", "PurgeEventsRequest", "ReplayEventsRequest", "CancelEventsRequest"].map((name) =>
+        `components.schemas.${name}`),
     );
   });
 
@@ -198,6 +199,7 @@ describe("the OpenAPI document", () => {
   it("names for each history the types of its facts, and no other", () => {
     const described = {
       listTenantHistory: "tenant", listPurgeHistory: "purges", listReplayHistory: "replays",
+      listCancellationHistory: "cancellations",
       listApiKeyHistory: "apiKey", listInviteHistory: "invite", listDestinationHistory: "destination",
       listCircuitHistory: "circuit", listSenderHistory: "sender", listEventHistory: "event",
     } as const;

@@ -132,6 +132,22 @@ describeOnEngines("purge", (freshEngines) => {
     expect(await listed()).to.deep.equal([]);
   });
 
+  it("only counts in a dry run: nothing changes", async () => {
+    await oneOfEach();
+    const before = await list();
+    for (const [fields, matched] of [
+      [{}, 3], [{ status: "Succeeded" }, 1], [{ destinationUrlId: nowhere }, 0], [{ before: "2020-01-01" }, 0],
+    ] as const) {
+      const answer = await purge({ ...fields, dryRun: true });
+      expect([answer.status, answer.json], JSON.stringify(fields)).to.deep.equal([200, { matched }]);
+    }
+    expect((await purge({ dryRun: true }, one.developer.client)).status).to.equal(403);
+    expect(await list()).to.deep.equal(before);
+    expect(await purges()).to.deep.equal([]);
+    expect((await purge({ dryRun: false })).status).to.equal(204);
+    expect(await list()).to.have.length(2);
+  });
+
   it("leaves a fact with its actor, time, filter and count", async () => {
     await oneOfEach();
     const before = "2999-01-01T00:00:00.000Z";

@@ -20,6 +20,7 @@ export const invariants = [
   "no event of a deleted destination waits",
   "only purged events are deleted",
   "a bulk replay reports no more than it replayed",
+  "a bulk cancellation reports no more than it cancelled",
   "a purge counts the events it takes",
   "a purge takes all events finished before it",
   // Attempts.

@@ -46,8 +46,8 @@ export class Model {
   readonly tenants = new Map<string, TenantRecord>();
   /** Streams of names and emails, and whether each is reserved. */
   readonly #reserved = new Map<string, boolean>();
-  /** How many events each request had replayed, by its correlation id. */
-  readonly #replayed = new Map<string, number>();
+  /** How many events each request had replayed and cancelled, by its correlation id. */
+  readonly #acts = new Map<string, { replays: number; cancellations: number }>();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
   /** The position of the last entry in the log. */
@@ -101,7 +101,7 @@ export class Model {
       else if (kind === "destination") this.#destination(entry, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
-      else if (kind === "replays") this.#replays(entry);
+      else if (kind === "replays" || kind === "cancellations") this.#reports(entry);
       else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
       else if (kind === "tenantName" || kind === "email") {
         this.#reserved.set(entry.stream, entry.type === "NameReserved");
@@ -119,11 +119,18 @@ export class Model {
     event.deleted = true;
   }
 
-  /** A bulk replay may report fewer than it replayed: the answer to an append may be lost. */
-  #replays({ type, data, metadata: { correlationId } }: RecordedEvent): void {
-    const { replayed = 0 } = data as { readonly replayed?: number };
-    const most = this.#replayed.get(correlationId) ?? 0;
-    hold(replayed <= most, "a bulk replay reports no more than it replayed", () => `${type}: ${replayed} of ${most}`);
+  /** A request that acts on many events may report fewer than it did: the answer to an append may be lost. */
+  #reports({ type, data, metadata: { correlationId } }: RecordedEvent): void {
+    const { replayed = 0, cancelled = 0 } = data as { readonly replayed?: number; readonly cancelled?: number };
+    const { replays = 0, cancellations = 0 } = this.#acts.get(correlationId) ?? {};
+    const what = () => `${type}: ${replayed} of ${replays}, ${cancelled} of ${cancellations}`;
+    hold(replayed <= replays, "a bulk replay reports no more than it replayed", what);
+    hold(cancelled <= cancellations, "a bulk cancellation reports no more than it cancelled", what);
+  }
+
+  #actsOf({ correlationId }: RecordedEvent["metadata"]) {
+    if (!this.#acts.has(correlationId)) this.#acts.set(correlationId, { replays: 0, cancellations: 0 });
+    return this.#acts.get(correlationId)!;
   }
 
   #event({ type, position, metadata }: RecordedEvent, data: Data, by: SimulatedProcess): void {
@@ -196,18 +203,16 @@ export class Model {
         event.retryCount = 0;
         event.ownFailures = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
-        if (data["mode"] === "resend") {
-          event.resentAfter = event.attempts.length;
-          return;
-        }
+        if (data["mode"] === "resend") return void (event.resentAfter = event.attempts.length);
         hold(data.from === "CriticalFailure", "states move only as specified", where);
-        this.#replayed.set(metadata.correlationId, (this.#replayed.get(metadata.correlationId) ?? 0) + 1);
+        this.#actsOf(metadata).replays += 1;
         return;
       case "EventCancelled":
         hold(data.to === "Cancelled", "a cancellation leads to Cancelled", where);
         hold(data["reason"] === "requested" || this.destinations.get(event.destinationId)?.deleted === true,
           "events are cancelled only on request or after a deletion", where);
         event.nextAttemptAt = null;
+        this.#actsOf(metadata).cancellations += 1;
         return;
       default:
         hold(false, "facts are of known types", where);

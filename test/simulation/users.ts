@@ -108,6 +108,15 @@ export class Users {
         const { matched, replayed } = await commands.bulkReplay.replay(caller, input, origin);
         return `${matched} ${replayed}`;
       }
+      case "bulkCancel": {
+        const input = {
+          ...(random.chance(0.7) && { destinationUrlId: destination.id }),
+          ...(random.chance(0.5) && { status: random.pick(["Pending", "WaitingRetry"] as const) }),
+          dryRun: random.chance(0.2),
+        };
+        const { matched, cancelled } = await commands.bulkCancel.cancel(caller, input, origin);
+        return `${matched} ${cancelled}`;
+      }
       case "purge": {
         const before = timestamp(node.process.clock.now() - random.below(20_000));
         const input = {
@@ -115,7 +124,9 @@ export class Users {
           ...(random.chance(0.4) && { destinationUrlId: destination.id }),
           ...(random.chance(0.3) && { before }),
         };
-        await this.#parts.model.whilePurging(caller.tenantId, () => commands.purge.purge(caller, input, origin));
+        await this.#parts.model.whilePurging(caller.tenantId, async () => {
+          await commands.purge.purge(caller, input, origin);
+        });
         return undefined;
       }
       case "list":

@@ -84,6 +84,11 @@ export const goodRequests: Readonly<Record<string, Make>> = {
     await scene.one.owner.client.api.replayEvents({});
     return ownTenant(scene);
   },
+  listCancellationHistory: async (scene) => {
+    await acceptedEvent(scene);
+    await scene.one.owner.client.api.cancelEvents({});
+    return ownTenant(scene);
+  },
   updateTenant: async (scene) => ({ ...(await ownTenant(scene)), json: { maxTrys: 7 } }),
   getWebhookSecret: ownTenant,
   regenerateWebhookSecret: ownTenant,
@@ -153,6 +158,10 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   retryEvent: async (scene) => ({ params: { id: await retriedEvent(scene) } }),
   replayEvents: async (scene) => {
     await givenUpEvent(scene);
+    return { json: {} };
+  },
+  cancelEvents: async (scene) => {
+    await acceptedEvent(scene);
     return { json: {} };
   },
   purgeEvents: async (scene) => {

@@ -2,7 +2,9 @@ import {
   createUser, freshEmail, openIngest, password, roleCodes, unique, type Account, type Client,
 } from "./accounts.ts";
 import { relayClient } from "./api-client.ts";
-import { freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene } from "./good-requests.ts";
+import {
+  acceptedEvent, freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene,
+} from "./good-requests.ts";
 
 /** The caller, and the tenant it belongs to. */
 export interface Asker {
@@ -119,6 +121,18 @@ const variants: Readonly<Record<string, Make>> = {
     return { json: { destinationUrlId: scene.ingest.destinationId, dryRun: true } };
   },
   "orderReplay to a destination": ({ ingest }) => ({ json: { toDestinationUrlId: ingest.destinationId } }),
+  "cancelEvents as a dry run": async (scene) => {
+    await acceptedEvent(scene);
+    return { json: { dryRun: true } };
+  },
+  "cancelEvents of one destination": async (scene) => {
+    await acceptedEvent(scene);
+    return { json: { destinationUrlId: scene.ingest.destinationId } };
+  },
+  "purgeEvents as a dry run": async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { dryRun: true } };
+  },
   "purgeEvents of one destination": async (scene) => {
     await givenUpEvent(scene);
     return { json: { destinationUrlId: scene.ingest.destinationId } };

@@ -41,6 +41,13 @@ export const operations = {
     parameters: true,
     list: true,
   },
+  listCancellationHistory: {
+    method: "GET",
+    path: "/api/v1/tenants/{id}/cancellations/history",
+    credential: "token",
+    parameters: true,
+    list: true,
+  },
   getWebhookSecret: {
     method: "GET",
     path: "/api/v1/tenants/{id}/webhook-secret",
@@ -360,6 +367,12 @@ export const operations = {
   replayEvents: {
     method: "POST",
     path: "/api/v1/events/replay",
+    credential: "token",
+    body: true,
+  },
+  cancelEvents: {
+    method: "POST",
+    path: "/api/v1/events/cancel",
     credential: "token",
     body: true,
   },

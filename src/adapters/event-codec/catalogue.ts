@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
+import type { CancellationsEvent } from "../../domain/cancellations/cancellations.ts";
 import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../domain/destination/events.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
@@ -18,6 +19,7 @@ import type { TenantEvent } from "../../domain/tenant/events.ts";
 /** Every fact of the domain. */
 export type AnyEvent =
   | ApiKeyEvent
+  | CancellationsEvent
   | CircuitEvent
   | DestinationEvent
   | InviteEvent
@@ -50,6 +52,8 @@ const versions = {
   ApiKeyIssued: 1,
   ApiKeyRevoked: 1,
   ApiKeyUsed: 1,
+  CancellationCompleted: 1,
+  CancellationOrdered: 1,
   CircuitClosed: 2,
   CircuitCounted: 2,
   CircuitHalfOpened: 2,

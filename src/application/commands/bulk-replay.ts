@@ -1,23 +1,23 @@
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
 import { decide } from "../../domain/event/decide.ts";
-import { Refusal } from "../../domain/refusal.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
-import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
+import { actOnEach, pageSize, record, unlessRefused } from "../events/bulk.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
 import { parseOptionalDateTime } from "../input-rules.ts";
-import { entriesOf, type Origin } from "../origin.ts";
+import type { Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
 
 /** Which of the tenant's events in CriticalFailure to replay; times of acceptance, both inclusive. */
@@ -41,11 +41,6 @@ interface BulkReplayParts {
   readonly ids: Ids;
   readonly metrics: Pick<Metrics, "replayed">;
 }
-
-/** Events fetched at a time: memory stays the same however many there are. */
-const pageSize = 500;
-/** Appends under way at once: enough to share commits, few enough to leave the log to others. */
-const together = 50;
 
 /** Puts many given-up events back to work at once. */
 export class BulkReplay {
@@ -84,32 +79,15 @@ export class BulkReplay {
     return { matched, replayed };
   }
 
-  /** Appends behind the newest entry, readable or not: no replay depends on an earlier one. */
-  async #record(event: ReplaysEvent, origin: Origin): Promise<void> {
-    const { store, ids } = this.#parts;
-    const stream = streams.replays(event.data.tenantId);
-    for (;;) {
-      const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
-      try {
-        await store.append(stream, newest?.revision ?? noStream, entriesOf([event], origin, ids));
-        return;
-      } catch (error) {
-        // Another request was first.
-        if (!(error instanceof RevisionConflict)) throw error;
-      }
-    }
+  #record(event: ReplaysEvent, origin: Origin): Promise<void> {
+    return record(this.#parts, streams.replays(event.data.tenantId), event, origin);
   }
 
   /** Resolves with how many events were put back to work. */
   async #replayAll(filter: EventFilter, origin: Origin): Promise<number> {
     let replayed = 0;
     for await (const page of pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize })) {
-      const work = await this.#possible(page);
-      for (let at = 0; at < work.length; at += together) {
-        const some = work.slice(at, at + together);
-        const done = await Promise.all(some.map((id) => this.#replay(filter.tenantId, id, origin)));
-        replayed += done.filter(Boolean).length;
-      }
+      replayed += await actOnEach(await this.#possible(page), (id) => this.#replay(filter.tenantId, id, origin));
     }
     return replayed;
   }
@@ -123,27 +101,19 @@ export class BulkReplay {
   }
 
   /** Whether the destination exists; not where its record cannot be read. */
-  async #isThere(destinationId: string): Promise<boolean> {
-    try {
+  #isThere(destinationId: string): Promise<boolean> {
+    return unlessRefused(async () => {
       const { state } = await this.#parts.aggregates.current(destinations, destinationId);
       return state !== undefined && !state.deleted;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
+    });
   }
 
-  /** Whether it was this request that replayed the event. */
+  /** Whether it was this request that replayed the event. Throws a Refusal where it cannot be replayed. */
   async #replay(tenantId: string, id: string, origin: Origin): Promise<boolean> {
     const { metrics, clock } = this.#parts;
-    try {
-      const changed = await changeShown(this.#parts, tenantId, id, origin, (event) =>
-        decide(event, { type: "Replay", at: timestampNow(clock) }));
-      if (changed) metrics.replayed();
-      return changed !== null;
-    } catch (error) {
-      if (error instanceof Refusal) return false;
-      throw error;
-    }
+    const changed = await changeShown(this.#parts, tenantId, id, origin, (event) =>
+      decide(event, { type: "Replay", at: timestampNow(clock) }));
+    if (changed) metrics.replayed();
+    return changed !== null;
   }
 }

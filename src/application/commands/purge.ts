@@ -18,6 +18,8 @@ export interface PurgeInput {
   readonly before?: string;
   readonly status?: FinishedStatus;
   readonly destinationUrlId?: string;
+  /** Only count them. */
+  readonly dryRun?: boolean;
 }
 
 /** Another purge of the tenant was ordered in between: the events it took must not be counted twice. */
@@ -38,15 +40,19 @@ export class PurgeCommands {
     this.#parts = parts;
   }
 
-  /** Purges the tenant's events that match. Throws a Refusal (invalid, forbidden, not-found, unavailable). */
-  async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<void> {
+  /**
+   * Purges the tenant's events that match; in a dry run it changes nothing. Resolves with the number of these events.
+   * Throws a Refusal (invalid, forbidden, not-found, unavailable).
+   */
+  async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<number> {
     const filter: PurgeFilter = {
       before: parseOptionalDateTime("before", input.before) ?? null,
       status: input.status ?? null,
       destinationId: input.destinationUrlId?.toLowerCase() ?? null,
     };
     requireRole(caller, "Admin", "purge events");
-    await this.#order(caller.tenantId, filter, origin, 0);
+    if (input.dryRun) return (await this.#count(caller.tenantId, filter)).count;
+    return this.#order(caller.tenantId, filter, origin, 0);
   }
 
   /**
@@ -57,14 +63,18 @@ export class PurgeCommands {
     await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }
 
-  /** Does nothing where fewer than `least` events match. */
-  async #order(tenantId: string, filter: PurgeFilter, origin: Origin, least: number): Promise<void> {
-    const { aggregates, shown, clock, ids } = this.#parts;
+  #count(tenantId: string, filter: PurgeFilter) {
+    return this.#parts.shown.countUpTo(tenantId, eventsMeant({ tenantId, ...filter }));
+  }
+
+  /** Does nothing where fewer than `least` events match. Resolves with the number of events that match. */
+  async #order(tenantId: string, filter: PurgeFilter, origin: Origin, least: number): Promise<number> {
+    const { aggregates, clock, ids } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) refuse("not-found", "tenant not found");
     for (;;) {
-      const { count: matched, upTo } = await shown.countUpTo(tenantId, eventsMeant({ tenantId, ...filter }));
-      if (matched < least) return;
+      const { count: matched, upTo } = await this.#count(tenantId, filter);
+      if (matched < least) return matched;
       const at = timestampNow(clock);
       const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, upTo, matched, at } as const;
       try {
@@ -72,7 +82,7 @@ export class PurgeCommands {
           if (state.newest > upTo) throw new CountedTooEarly();
           return decide(state, command);
         });
-        return;
+        return matched;
       } catch (error) {
         if (!(error instanceof CountedTooEarly)) throw error;
       }

@@ -57,6 +57,11 @@ export class TenantQueries {
     return this.#history(caller, id, streams.replays(id), page);
   }
 
+  /** Every bulk cancellation of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
+  cancellationHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.cancellations(id), page);
+  }
+
   /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
   async webhookSecret(caller: Caller, id: string): Promise<string> {
     const tenant = await ownTenant(this.#parts.aggregates, caller, id);

@@ -215,6 +215,18 @@ export const replayFact = {
   },
 };
 
+/** Of the tenant's history of cancellations. */
+export const cancellationFact = {
+  type: "CancellationOrdered",
+  revision: 2,
+  position: "0000000000004714",
+  ...byOwner,
+  data: {
+    tenantId, cancellationId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e1f", destinationId,
+    statuses: ["Pending", "WaitingRetry"], from: null, to: null, ids: null, matched: 42, at,
+  },
+};
+
 /** Of the API key's history. */
 export const apiKeyFact = {
   type: "ApiKeyRevoked",

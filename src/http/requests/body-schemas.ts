@@ -1,4 +1,5 @@
 import authentication from "../../../schemas/requests/authentication.json" with { type: "json" };
+import cancelEvents from "../../../schemas/requests/cancel-events.json" with { type: "json" };
 import createApiKey from "../../../schemas/requests/create-api-key.json" with { type: "json" };
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
 import createInvite from "../../../schemas/requests/create-invite.json" with { type: "json" };
@@ -18,6 +19,7 @@ import updateTenant from "../../../schemas/requests/update-tenant.json" with { t
 import updateUser from "../../../schemas/requests/update-user.json" with { type: "json" };
 import verifySignature from "../../../schemas/requests/verify-signature.json" with { type: "json" };
 import type { NewApiKey } from "../../application/commands/api-keys.ts";
+import type { BulkCancelInput } from "../../application/commands/bulk-cancel.ts";
 import type { BulkReplayInput } from "../../application/commands/bulk-replay.ts";
 import type { DestinationChange, NewDestination } from "../../application/commands/destinations.ts";
 import type { NewInvite } from "../../application/commands/invites.ts";
@@ -48,6 +50,7 @@ export const bodies = {
   createInvite: bodyReader<NewInvite>(createInvite),
   register: bodyReader<{ readonly password: string }>(register),
   replayEvents: bodyReader<BulkReplayInput>(replayEvents),
+  cancelEvents: bodyReader<BulkCancelInput>(cancelEvents),
   purgeEvents: bodyReader<PurgeInput>(purgeEvents),
   orderReplay: bodyReader<ReplayInput>(orderReplay),
   createApiKey: bodyReader<NewApiKey>(createApiKey),

@@ -35,6 +35,10 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.tenants.replayHistory(call.caller, pathId(call), call.input.page),
     })),
+    signedInQuery(readHistory, "/api/v1/tenants/:id/cancellations/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.tenants.cancellationHistory(call.caller, pathId(call), call.input.page),
+    })),
     signedInWith(write, "PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,
       body: await commands.tenants.change(call.caller, pathId(call), call.input, call.origin),

@@ -31,6 +31,13 @@ export const decisions: readonly PlantedBug[] = [
     to: "let replayed = 1;",
   },
   {
+    name: "a cancellation of many says one too many",
+    breaks: "a bulk cancellation reports no more than it cancelled",
+    file: "src/application/commands/bulk-cancel.ts",
+    from: "let cancelled = 0;",
+    to: "let cancelled = 1;",
+  },
+  {
     name: "a failure counts twice",
     breaks: "failures are counted",
     file: event,

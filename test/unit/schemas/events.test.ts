@@ -58,6 +58,11 @@ const kinds: Kinds = {
   ApiKeyIssued: { keyId: s, tenantId: s, name: s, keyHash: s, prefix: s, last4: s, expiresAt: "string?", at: s },
   ApiKeyRevoked: { keyId: s, tenantId: s, keyHash: s, at: s },
   ApiKeyUsed: { keyId: s, tenantId: s, usedAt: s, at: s },
+  CancellationCompleted: { cancellationId: s, tenantId: s, cancelled: n, at: s },
+  CancellationOrdered: {
+    cancellationId: s, tenantId: s, destinationId: "string?", statuses: "array", from: "string?", to: "string?",
+    ids: "number?", matched: n, at: s,
+  },
   CircuitClosed: closedCircuit,
   CircuitCounted: circuit,
   CircuitHalfOpened: circuit,

@@ -1,5 +1,5 @@
 import { json, nothing, problem, type Descriptions } from "../description.ts";
-import { destination } from "../examples.ts";
+import { destination, event } from "../examples.ts";
 
 const tag = "Events";
 const narrow =
@@ -34,14 +34,40 @@ export const bulkDescriptions: Descriptions = {
       403: problem("The caller is a Viewer.", "only Developer or above may replay events"),
     },
   },
+  "POST /api/v1/events/cancel": {
+    id: "cancelEvents",
+    tag,
+    summary: "Cancel many events",
+    description:
+      "Developer or above. Cancels events in Pending and WaitingRetry, for good: by destination, by status, by their " +
+      "ids (up to 1,000), and by period if you name them; all that you name must hold. `from` and `to` are ISO 8601 " +
+      "dates or date-times of acceptance, both inclusive. Ids of no event, of events in another status, and of other " +
+      "tenants' are no match. The answer comes when all is done: use a long client timeout for many events. If the " +
+      `connection breaks, repeat the request; it continues with the rest. ${narrow}\n\n` +
+      "`cancelled` is smaller than `matched` if attempts of some of them began first, or another request cancelled " +
+      "them. It is larger if more events came to match meanwhile. The tenant's history of cancellations shows who " +
+      "cancelled which events, and how many.",
+    examples: {
+      "of one destination": ofDestination,
+      "some that wait for a retry": { ids: [event.id], status: "WaitingRetry" },
+      "only count": { dryRun: true },
+    },
+    answers: {
+      200: json(
+        "bulk-cancellation", "How many matched, and unless in a dry run, how many were cancelled.",
+        { matched: 42, cancelled: 42 },
+      ),
+      403: problem("The caller is a Viewer.", "only Developer or above may cancel events"),
+    },
+  },
   "POST /api/v1/events/purge": {
     id: "purgeEvents",
     tag,
     summary: "Purge finished events",
     description:
       "Admin or Owner. Deletes finished events (Succeeded, CriticalFailure or Cancelled) with their attempts and " +
-      "histories. They are hidden at once and deleted from storage in the background. A purge cannot be undone, and " +
-      "there is no dry run: look at the `total` of the list of events first. `before` is an ISO 8601 date or " +
+      "histories. They are hidden at once and deleted from storage in the background. A purge cannot be undone. " +
+      "A dry run (`dryRun`) changes nothing and tells how many events it would take. `before` is an ISO 8601 date or " +
       `date-time; events accepted earlier are purged. ${narrow}\n\n` +
       "The tenant's history of purges shows who purged which events, when, and how many. The idempotency keys of " +
       "purged events can be used again.",
@@ -49,8 +75,10 @@ export const bulkDescriptions: Descriptions = {
       all: {},
       old: { before: "2026-01-01T00:00:00.000Z" },
       "delivered to one destination": { ...ofDestination, status: "Succeeded" },
+      "only count": { dryRun: true },
     },
     answers: {
+      200: json("match-count", "In a dry run: how many match.", { matched: 42 }),
       204: nothing("The events are not shown any more."),
       403: problem("The caller is neither Admin nor Owner.", "only Admin or above may purge events"),
     },

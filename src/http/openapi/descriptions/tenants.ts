@@ -1,5 +1,7 @@
 import { asOfWords, facts, json, problem, type Descriptions } from "../description.ts";
-import { createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
+import {
+  cancellationFact, createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret,
+} from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
 const id = "The tenant's id.";
@@ -62,8 +64,8 @@ export const tenantDescriptions: Descriptions = {
     summary: "List the tenant's history",
     description:
       "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
-      "deleted a user, and when. Secrets, passwords and emails are not shown, only that they changed. Purges and " +
-      `bulk replays have separate histories.\n\n${typesOf("tenant")}`,
+      "deleted a user, and when. Secrets, passwords and emails are not shown, only that they changed. Purges, " +
+      `bulk replays and bulk cancellations have separate histories.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
       200: facts(tenantFact),
@@ -97,6 +99,22 @@ export const tenantDescriptions: Descriptions = {
     parameters: { id },
     answers: {
       200: facts(replayFact),
+      403: problem("The tenant is another account's.", othersTenant),
+    },
+  },
+  "GET /api/v1/tenants/:id/cancellations/history": {
+    id: "listCancellationHistory",
+    tag: "Tenants",
+    summary: "List the history of bulk cancellations",
+    description:
+      "Any role. Who cancelled many events, when, by which filter, how many matched (`matched`), and how many the " +
+      "request cancelled (`cancelled`). Without a CancellationCompleted it is still running or broke off: each " +
+      "event's own history tells whether it was cancelled. Dry runs, and cancellations that matched nothing, are not " +
+      "in it.\n\n" +
+      typesOf("cancellations"),
+    parameters: { id },
+    answers: {
+      200: facts(cancellationFact),
       403: problem("The tenant is another account's.", othersTenant),
     },
   },

@@ -51,16 +51,17 @@ export function typeOf(schema: Schema): Part {
     const options = separated(values.map((value) => html`<code>${JSON.stringify(value)}</code>`), ", ");
     return [options, constraintsOf(schema)];
   }
-  if (items) return ["array of ", typeOf(items)];
+  if (items) return ["array of ", typeOf(items), constraintsOf(schema)];
   return [[type ?? "any"].flat().join(" or "), constraintsOf(schema)];
 }
 
 function constraintsOf(schema: Schema): Part {
-  const { format, minimum, maximum, minLength, maxLength, pattern, default: standIn } = schema;
+  const { format, minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, default: standIn } = schema;
   const said: Part[] = [];
   if (format !== undefined) said.push(format);
   if (minimum !== undefined || maximum !== undefined) said.push(range(minimum, maximum));
   if (minLength !== undefined || maxLength !== undefined) said.push(`${range(minLength, maxLength)} characters`);
+  if (minItems !== undefined || maxItems !== undefined) said.push(`${range(minItems, maxItems)} items`);
   if (pattern !== undefined) said.push(html`<code>${pattern}</code>`);
   if (standIn !== undefined) said.push(["default ", html`<code>${JSON.stringify(standIn)}</code>`]);
   return said.map((part) => html`<br><small>${part}</small>`);
