@@ -5,6 +5,7 @@ import { auditProjection } from "./audit/audit.ts";
 import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
+import { erasuresProjection } from "./erasures/erasures.ts";
 import { eventsProjection } from "./events/projection.ts";
 import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
@@ -35,6 +36,7 @@ const projections: readonly Projection[] = [
   dueProjection,
   retentionProjection,
   forgettingProjection,
+  erasuresProjection,
   wrappedKeysProjection,
   momentsProjection,
 ];

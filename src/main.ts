@@ -3,10 +3,13 @@ import { buffer } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { SystemClock } from "./adapters/system/system-clock.ts";
+import { SystemIds } from "./adapters/system/system-ids.ts";
 import { shrinkAtRest } from "./adapters/v8/young-generation.ts";
 import { describeBacklog } from "./composition/operator/backlog.ts";
 import { backUp } from "./composition/operator/backup.ts";
-import { eraseTenant, rebuildReadModels, resetPassword, rewrapKeys } from "./composition/operator/commands.ts";
+import {
+  createTenant, eraseTenant, listTenants, rebuildReadModels, resetPassword, rewrapKeys,
+} from "./composition/operator/commands.ts";
 import { counted } from "./composition/operator/counted.ts";
 import { describeErasure } from "./composition/operator/erasure-preview.ts";
 import { requireLog } from "./composition/operator/existing-log.ts";
@@ -23,6 +26,8 @@ interface Settings {
   readonly warnings: readonly string[];
 }
 
+const madePasswordBytes = 18;
+
 const usage = `usage: npm start [-- command]
 
   serve             run the relay (the default)
@@ -32,16 +37,19 @@ beside a running relay or on a stopped one:
   backup FOLDER     copy the log and the expiring state into FOLDER
   backlog           tell which destinations most events wait for
   keys              tell what each master key wraps, and which old ones may go
-
-on a stopped relay:
-  rebuild           drop the read models and build them again from the log
+  tenants           list the tenants, a line of JSON each
+  create-tenant NAME EMAIL
+                    create a tenant and its Owner, with the password on standard input, or one that is made
+  reset-owner-password EMAIL
+                    give an Owner the password on standard input, or one that is made and printed
   erase-tenant TENANT_ID --yes
                     take a tenant and all that is its own out of every file, for good
 
+on a stopped relay:
+  rebuild           drop the read models and build them again from the log
+
 on a stopped relay; where no engine is embedded, beside a running one, too:
   rewrap            bring every key under the newest master key (a running relay does it by itself)
-  reset-owner-password EMAIL
-                    give an Owner the password on standard input, or one that is made and printed
 `;
 
 function settingsOrExit(): Settings {
@@ -90,7 +98,7 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
 
 /** A command that runs to its end. */
 interface Command {
-  /** The arguments after its name, and none besides; the first is required. */
+  /** The arguments after its name, and none besides; those that do not begin with dashes are required. */
   readonly takes?: readonly string[];
   /** Resolves to the text to print. */
   readonly run: (settings: RelaySettings, given: string, option?: string) => Promise<string>;
@@ -124,12 +132,25 @@ const commands = new Map(Object.entries<Command>({
       `keys of ${counted(await rewrapKeys(settings), "tenant")} re-wrapped; every key is under the newest master key`,
     failed: "the keys cannot be re-wrapped",
   },
+  tenants: {
+    run: async (settings) => (await listTenants(settings)).map((tenant) => JSON.stringify(tenant)).join("\n"),
+    failed: "the tenants cannot be listed",
+  },
+  "create-tenant": {
+    takes: ["NAME", "EMAIL"],
+    run: async (settings, name, ownerEmail = "") => {
+      const { password: ownerPassword, isMade } = await passwordGiven();
+      const created = await createTenant(settings, { name, ownerEmail, ownerPassword });
+      return JSON.stringify(isMade ? { ...created, ownerPassword } : created);
+    },
+    failed: "the tenant cannot be created",
+  },
   "reset-owner-password": {
     takes: ["EMAIL"],
     run: async (settings, email) => {
-      const given = process.stdin.isTTY ? "" : await passwordOnStdin();
-      const password = await resetPassword(settings, email, given === "" ? null : given);
-      return given === "" ? `the new password: ${password}` : "the password was reset";
+      const { password, isMade } = await passwordGiven();
+      await resetPassword(settings, { email, password });
+      return isMade ? `the new password: ${password}` : "the password was reset";
     },
     failed: "the password cannot be reset",
   },
@@ -147,7 +168,16 @@ const commands = new Map(Object.entries<Command>({
   },
 }));
 
-/** Rejects bytes that are not UTF-8: the decoder would replace them by characters that a user cannot type. */
+/**
+ * The password on standard input, or one that is made. Rejects bytes that are not UTF-8: the decoder would replace them
+ * by characters that a user cannot type.
+ */
+async function passwordGiven(): Promise<{ readonly password: string; readonly isMade: boolean }> {
+  const given = process.stdin.isTTY ? "" : await passwordOnStdin();
+  const made = () => Buffer.from(new SystemIds().secretBytes(madePasswordBytes)).toString("base64url");
+  return { password: given || made(), isMade: given === "" };
+}
+
 async function passwordOnStdin(): Promise<string> {
   const bytes = await buffer(process.stdin);
   if (!isUtf8(bytes)) throw new Error("the password must be in UTF-8");
@@ -158,14 +188,14 @@ async function perform(name: string, args: readonly string[]): Promise<void> {
   const { takes = [], run, failed } = commands.get(name) ?? exitWith(2, usage);
   const [given = "", option] = args;
   // A shell passes an empty argument for a variable that is not set.
-  const lacking = takes.length > 0 && /^(--[\w-]+)?$/.test(given);
+  const lacking = takes.some((name, at) => !name.startsWith("--") && /^(--[\w-]+)?$/.test(args[at] ?? ""));
   // A surplus argument was meant to change the command: `rebuild --help`, an unquoted folder with a blank.
   if (lacking || args.length > takes.length) exitWith(2, `usage: npm start -- ${[name, ...takes].join(" ")}\n`);
   const { config, secrets } = settingsOrExit();
   const fail = (error: unknown) => exitBecause(failed, error);
   const settings = { config, secrets, logger: createLogger(config.logLevel), onFatal: fail };
   const result = await requireLog(config).then(() => run(settings, given, option)).catch(fail);
-  process.stdout.write(`${result}\n`);
+  process.stdout.write(result === "" ? "" : `${result}\n`);
 }
 
 function exitWith(code: number, text: string): never {

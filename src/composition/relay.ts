@@ -37,6 +37,9 @@ import { lockEmbedded, openEngines, type Engines } from "./engines/engines.ts";
 import { followLog } from "./follow-log.ts";
 import { Listener, tryListening } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
+import { liveErasure } from "./operator/live-erasure.ts";
+import { accountOperations, everyTenant } from "./operator/operations.ts";
+import { serveOperator } from "./operator/socket.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
 import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
@@ -105,6 +108,7 @@ export async function startRelay(
     const endAt = clock.monotonic() + config.shutdownTimeoutMs;
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
+    endOperator();
     await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([
       projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop(),
@@ -116,7 +120,9 @@ export async function startRelay(
     await within(clock, left(), engines.close());
   };
   let url: string;
+  let endOperator: () => void = () => undefined;
   try {
+    endOperator = await serveOperatorOf(base, started, log, made);
     url = await listener.listen(config.host, config.port);
   } catch (error) {
     await stop();
@@ -217,6 +223,30 @@ async function startRoles(
   await readModelsBuilt({ readModels, ...instruments });
   for (const role of delivering) await role.start();
   return { projecting, delivering };
+}
+
+/** Serves the operator's commands where other processes cannot open the engines; returns the end of it. */
+async function serveOperatorOf(
+  { config, ids, instruments }: Base, { engines, sealing }: Started, { aggregates, freshness }: Following,
+  { passwords }: Made,
+): Promise<() => void> {
+  if (!engines.holdsDataFolder) return () => undefined;
+  const { store, readModels, state } = engines;
+  const { accessTokenTtlMs, dataDir } = config;
+  const parts = { store, readModels, state, sealing, passwords, aggregates, ids, accessTokenTtlMs, ...instruments };
+  const erasure = liveErasure(parts);
+  return serveOperator(dataDir, {
+    ...accountOperations(parts),
+    tenants: async () => {
+      await freshness.wait();
+      return everyTenant(readModels);
+    },
+    "erase-tenant": async ({ tenantId }) => {
+      const erased = await erasure.erase(tenantId);
+      await engines.scrub();
+      return erased;
+    },
+  }, instruments.logger);
 }
 
 /** Serves the API, or health alone where this process has no API. */

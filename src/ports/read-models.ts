@@ -198,4 +198,6 @@ export interface ReadModelWriter {
    * checkpoint stays. When it throws they may have been applied all the same: the documents tell.
    */
   amend(changes: readonly Change[]): Promise<void>;
+  /** Removes the counters whose scope contains this text. Looks at every counter. */
+  removeCounters(text: string): Promise<void>;
 }

@@ -24,6 +24,7 @@ function open(url: string): ReadModelsUnderTest {
       publish: () => writer.publish(),
       apply: (batch, checkpoint) => writer.apply(batch, checkpoint),
       amend: (changes) => writer.amend(changes),
+      removeCounters: (text) => writer.removeCounters(text),
     },
     reopen: async () => {
       await connection.close();

@@ -320,6 +320,17 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
     }
   });
 
+  it("removes the counters whose scope contains a text, and counts them anew", async () => {
+    await prepare();
+    await apply([add("kept/10", 0, 1), add("s/1.0/a", 1, 2), add("s/1.0", 0, 3), add("s/1x0", 0, 4)]);
+    await tested.models.writer.removeCounters("/1.0");
+    const sums = async () => Promise.all(
+      ["kept/10", "s/1.0/a", "s/1.0", "s/1x0"].map((scope) => tested.models.reader.sum(scope)));
+    expect(await sums()).to.deep.equal([1, 0, 0, 4]);
+    await apply([add("s/1.0", 0, 5)], 5);
+    expect(await sums()).to.deep.equal([1, 0, 5, 4]);
+  });
+
   if (wholeBatches)
     it("shows a batch whole or not at all", async () => {
       await prepare();

@@ -62,11 +62,29 @@ describe("operator commands on outside engines", function () {
     one = { ...one, owner: anyone.as({ authorization: `Bearer ${String(session["accessToken"])}` }) };
   });
 
-  it("refuse to rebuild and to erase while a relay runs, and a backup always", async () => {
-    for (const command of [["rebuild"], ["erase-tenant", other.tenantId, "--yes"]]) await refused(...command);
+  it("refuse to rebuild while a relay runs, and a backup always", async () => {
+    await refused("rebuild");
     const { code, stderr } = await relay.command("backup", "/nowhere");
     expect(code).to.equal(1);
     expect(stderr).to.contain("RELAY_EVENT_STORE: eventstoredb has backups of its own");
+    expect([await total(one), await total(other)]).to.deep.equal([1, 1]);
+  });
+
+  it("list, create and erase tenants while a relay runs", async function () {
+    this.timeout(120_000);
+    const third = await openAccount(relay.url);
+    const { ingest } = await third.destination({ url: receiver.url("/hook") });
+    await third.producer.post(ingest, { canary: true });
+    const created = await relay.command("create-tenant", "Fourth", "fourth@shop.example");
+    expect([created.code, created.stderr]).to.deep.equal([0, ""]);
+    const fourth = (JSON.parse(created.stdout) as { tenantId: string }).tenantId;
+    const erased = await relay.command("erase-tenant", third.tenantId, "--yes");
+    expect([erased.code, erased.stderr]).to.deep.equal([0, ""]);
+    const listed = (await relay.command("tenants")).stdout;
+    expect(listed).to.include(fourth).and.include(one.tenantId).and.not.include(third.tenantId);
+    const late = relay.at(third.producer).post(ingest, {});
+    expect(await refusal(late)).to.have.property("status", 401);
+    expect(await refusal(relay.at(third.owner).get("/api/v1/users"))).to.have.property("status", 401);
     expect([await total(one), await total(other)]).to.deep.equal([1, 1]);
   });
 

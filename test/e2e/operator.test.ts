@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as consume } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
 import { ApiClient, text } from "../support/api-client.ts";
@@ -69,7 +70,8 @@ describe("operator commands", () => {
     const env = { ...relay.environment, RELAY_DATA_DIR: elsewhere, RELAY_MASTER_KEY: key };
     const commands = [
       ["rebuild"], ["backup", join(elsewhere, "backup")], ["backlog"], ["keys"], ["rewrap"],
-      ["reset-owner-password", account.email], ["erase-tenant", account.tenantId],
+      ["reset-owner-password", account.email], ["erase-tenant", account.tenantId], ["tenants"],
+      ["create-tenant", "Shop", "owner@shop.example"],
       ["erase-tenant", account.tenantId, "--yes"],
     ];
     for (const command of commands) {
@@ -91,6 +93,8 @@ describe("operator commands", () => {
     const usages = [
       ["backup FOLDER", [], [""], ["--yes"], ["/backups/of", "today"]],
       ["reset-owner-password EMAIL", [], [""], [account.email, "a new password"]],
+      ["create-tenant NAME EMAIL", [], [""], ["Shop"], ["Shop", ""], ["Shop", "--yes"], ["Shop", "a@b.example", "x"]],
+      ["tenants", ["--json"]],
       ["erase-tenant TENANT_ID --yes", [], [""], ["--yes"], ["--yes", account.tenantId],
         [account.tenantId, "--yes", "--dry-run"]],
       ["rebuild", ["--help"]], ["rewrap", ["--dry-run"]], ["keys", ["x"]], ["backlog", [""]],
@@ -160,6 +164,53 @@ describe("operator commands", () => {
     expect(await runRelay(env, ["rewrap"])).to.deep.equal(failed("the keys cannot be re-wrapped"));
   });
 
+  describe("create-tenant and tenants", () => {
+    const listed = async () =>
+      (await relay.command("tenants")).stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line) as object);
+
+    it("work beside a running relay and on a stopped one", async () => {
+      const { id, name: firstName } = await account.owner.get(`/api/v1/tenants/${account.tenantId}`);
+      const first = { id, name: firstName };
+      expect(await listed()).to.deep.equal([first]);
+      const created: object[] = [first];
+      for (const isRunning of [true, false]) {
+        if (!isRunning) await relay.sigterm();
+        const name = `Shop ${isRunning}`;
+        const given = await told("a good password\n", "create-tenant", name, `Owner.${isRunning}@shop.example`);
+        expect([given.code, given.stderr]).to.deep.equal([0, ""]);
+        const { tenantId: id, ...shown } = JSON.parse(given.stdout) as Record<string, string>;
+        expect(shown).to.include({ tenantName: name, ownerRole: "Owner" }).and.not.have.any.keys("ownerPassword");
+        created.push({ id, name });
+        if (isRunning) expect(await listed()).to.have.deep.members(created);
+      }
+      const made = await told("", "create-tenant", "Third shop", "third@shop.example");
+      const { ownerPassword = "", tenantId } = JSON.parse(made.stdout) as Record<string, string>;
+      const taken = await told("a good password", "create-tenant", "third SHOP", "fourth@shop.example");
+      expect([taken.code, taken.stderr]).to.deep.equal([
+        1, "the tenant cannot be created: name: a tenant with this name exists already\n",
+      ]);
+      await relay.start();
+      expect(await listed()).to.have.deep.members([...created, { id: tenantId, name: "Third shop" }]);
+      expect(await login("owner.true@shop.example", "a good password")).to.equal(200);
+      expect(await login("owner.false@shop.example", "a good password")).to.equal(200);
+      expect(await login("third@shop.example", ownerPassword)).to.equal(200);
+      const bad = await told("short", "create-tenant", "Fifth shop", "fifth@shop.example");
+      expect(bad.stderr).to.match(/^the tenant cannot be created: ownerPassword: must be 8 to 72 bytes/);
+    });
+
+    it("reach the relay by a socket that only its user can open, also after a kill", async () => {
+      const socket = join(relay.dataDir, "operator.sock");
+      expect((statSync(socket).mode & 0o777).toString(8)).to.equal("600");
+      await relay.kill9();
+      expect(existsSync(socket)).to.equal(true);
+      expect((await told("", "create-tenant", "Shop", "owner@shop.example")).code).to.equal(0);
+      await relay.start();
+      expect(await listed()).to.have.length(2);
+      await relay.sigterm();
+      expect(existsSync(socket)).to.equal(false);
+    });
+  });
+
   describe("reset-owner-password", () => {
     it("sets the given password, ends the Owner's sessions, and records the actor in the log", async () => {
       await relay.sigterm();
@@ -184,22 +235,33 @@ describe("operator commands", () => {
       expect(await login(account.email, password)).to.equal(200);
     });
 
-    it("is refused while a relay runs, for a bad password, an unknown email, and a user who is no Owner", async () => {
+    it("sets the password beside a running relay, and ends the Owner's sessions at once", async () => {
+      const done = await told("another good password\n", "reset-owner-password", account.email);
+      expect(done).to.deep.equal({ stdout: "the password was reset\n", stderr: "", code: 0 });
+      const old = await fetch(`${relay.url}/api/v1/users`, { headers: { ...account.owner.headers } });
+      expect(old.status).to.equal(401);
+      expect(await login(account.email, account.password)).to.equal(401);
+      expect(await login(account.email, "another good password")).to.equal(200);
+      expect(filesWith("another good password")).to.equal("");
+    });
+
+    it("is refused for a bad password, an unknown email, and a user who is no Owner, relay or not", async () => {
       const refused = async (input: string | Uint8Array, email: string) => {
         const { stderr, code, stdout } = await told(input, "reset-owner-password", email);
         expect([code, stdout]).to.deep.equal([1, ""]);
         expect(stderr.trim().split("\n")).to.have.length(1);
         return stderr;
       };
-      expect(await refused("", account.email)).to.match(/RELAY_DATA_DIR: the data folder .* is in use by another/);
       const email = "no.owner@example.com";
       await account.owner.post("/api/v1/users", { email, password: "correct horse battery" });
-      await relay.sigterm();
-      expect(await refused("short", account.email)).to.include("password: must be 8 to 72 bytes");
-      const inLatin1 = Buffer.from("pässword of some length", "latin1");
-      expect(await refused(inLatin1, account.email)).to.include("the password must be in UTF-8");
-      expect(await refused("", "nobody@example.com")).to.include("no user has this email");
-      expect(await refused("", email)).to.include("not an Owner");
+      for (const isRunning of [true, false]) {
+        if (!isRunning) await relay.sigterm();
+        expect(await refused("short", account.email)).to.include("password: must be 8 to 72 bytes");
+        const inLatin1 = Buffer.from("pässword of some length", "latin1");
+        expect(await refused(inLatin1, account.email)).to.include("the password must be in UTF-8");
+        expect(await refused("", "nobody@example.com")).to.include("no user has this email");
+        expect(await refused("", email)).to.include("not an Owner");
+      }
     });
   });
 
@@ -236,6 +298,46 @@ describe("operator commands", () => {
       });
       expect(text(session, "accessToken")).to.be.a("string");
       expect(await relay.at(other.owner).get(`/api/v1/tenants/${other.tenantId}`)).to.include({ id: other.tenantId });
+    });
+
+    it("erases a tenant beside a running relay, with events of every kind, while others' go on", async function () {
+      this.timeout(60_000);
+      receiver.on("/failing", () => ({ status: 500 }));
+      const other = account;
+      const going = await openAccount(relay.url, { maxTrys: 10_000 });
+      const { ingest: others } = await other.destination({ url: receiver.url("/hook") });
+      const places = [await going.destination({ url: receiver.url("/hook") }),
+        await going.destination({ url: receiver.url("/failing") })] as const;
+      const canary = "canary-payload-text";
+      for (let n = 0; n < 20; n += 1) {
+        for (const { ingest } of places) await going.producer.post(ingest, { n, canary });
+      }
+      const erasing = relay.command("erase-tenant", going.tenantId, "--yes");
+      let posted = 0;
+      for (let done = false; !done; posted += 1) {
+        await other.producer.post(others, { posted });
+        done = await Promise.race([erasing.then(() => true), pause(20, false)]);
+      }
+      const erased = await erasing;
+      expect([erased.code, erased.stderr]).to.deep.equal([0, ""]);
+      expect(erased.stdout).to.match(new RegExp(`^tenant ${going.tenantId} is erased, \\d+ streams of it deleted\n$`));
+      expect(filesWith(canary)).to.equal("");
+      // Read models erase the bytes of removed documents within seconds.
+      await eventually(async () => filesWith(going.email), (files) => files === "", 20_000);
+      expect(await login(going.email, going.password)).to.equal(401);
+      const token = await fetch(`${relay.url}/api/v1/users`, { headers: { ...going.owner.headers } });
+      expect(token.status).to.equal(401);
+      const late = await fetch(`${relay.url}${places[0].ingest}`, {
+        method: "POST", body: "{}", headers: { ...going.producer.headers, "content-type": "application/json" },
+      });
+      expect(late.status).to.equal(401);
+      const total = async () => (await other.owner.get("/api/v1/events?Status=Succeeded&Qt=1"))["total"];
+      await eventually(total, (count) => count === posted);
+      const again = await relay.command("erase-tenant", going.tenantId, "--yes");
+      expect([again.code, again.stderr]).to.deep.equal([
+        1, `the tenant cannot be erased: there is no tenant ${going.tenantId}\n`,
+      ]);
+      expect((await relay.command("tenants")).stdout).to.include(other.tenantId).and.not.include(going.tenantId);
     });
 
     it("is finished by the next start after a kill", async function () {

@@ -63,6 +63,7 @@ export class SimulatedReadModels {
         await contents.apply(batch, checkpoint);
         if (checkpoint > this.#checkpoint) this.#reach(checkpoint);
       }),
+      removeCounters: (text) => write(() => contents.removeCounters(text)),
       amend: (changes) => write(() => contents.amend(changes)),
     };
   }

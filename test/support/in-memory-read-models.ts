@@ -118,6 +118,10 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     for (const change of changes) this.#apply(change);
   }
 
+  async removeCounters(text: string): Promise<void> {
+    for (const scope of this.#counters.keys()) if (scope.includes(text)) this.#counters.delete(scope);
+  }
+
   /** All documents and counters in one comparable value; counters of 0 are left out. */
   contents(): {
     documents: Record<string, Record<string, Document>>;

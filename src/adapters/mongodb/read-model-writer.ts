@@ -1,4 +1,4 @@
-import type { MatchKeysAndValues } from "mongodb";
+import type { Document as Stored, Filter, MatchKeysAndValues } from "mongodb";
 import pLimit from "p-limit";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
@@ -11,14 +11,14 @@ import {
   type ReadModels,
   type ReadModelWriter,
 } from "../../ports/read-models.ts";
-import { fold, type Folded } from "../read-models/folded-changes.ts";
+import { fold } from "../read-models/folded-changes.ts";
 import { portionsOf } from "../read-models/portions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import {
   countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
 } from "./generation.ts";
 import { ObsoleteGenerations } from "./obsolete-generations.ts";
-import { operationsOf } from "./operations.ts";
+import { operationsOf, type Operation } from "./operations.ts";
 import { Questions } from "./questions.ts";
 import { createCollections } from "./schema.ts";
 import { unlessMade } from "./upsert.ts";
@@ -108,7 +108,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       const done = (await this.#built()).generation.checkpoint;
       const left = batch.filter(({ position }) => position > done);
       for (const { entries, upTo } of portionsOf(left, checkpoint > done ? checkpoint : done)) {
-        await this.#commit(await this.#built(), fold(entries), upTo);
+        const held = await this.#built();
+        await this.#commit(held, operationsOf(held.definitions, fold(entries)), upTo);
       }
     });
   }
@@ -116,7 +117,16 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   amend(changes: readonly Change[]): Promise<void> {
     return this.#exclusively(async () => {
       const held = await this.#built();
-      await this.#commit(held, fold([{ changes }]), held.generation.checkpoint);
+      await this.#commit(held, operationsOf(held.definitions, fold([{ changes }])), held.generation.checkpoint);
+    });
+  }
+
+  removeCounters(text: string): Promise<void> {
+    return this.#exclusively(async () => {
+      const held = await this.#built();
+      const filter = { _id: { $regex: text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") } } as Filter<Stored>;
+      const operations = new Map([[countersName, [{ deleteMany: { filter } }]]]);
+      await this.#commit(held, operations, held.generation.checkpoint);
     });
   }
 
@@ -130,9 +140,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return this.#exclusively(async () => (await this.#built()).questions.find(query));
   }
 
-  async #commit(held: Held, folded: Folded, checkpoint: Position): Promise<void> {
-    const { session, slot, generation, definitions } = held;
-    const operations = operationsOf(definitions, folded);
+  async #commit(held: Held, operations: ReadonlyMap<string, readonly Operation[]>, checkpoint: Position): Promise<void> {
+    const { session, slot, generation } = held;
     const isEmpty = [...operations.values()].every(({ length }) => length === 0);
     if (isEmpty && checkpoint === generation.checkpoint) return;
     const batch = generation.batch + 1;

@@ -29,18 +29,18 @@ const marker = "erasure/tenant";
 const batch = 1_000;
 
 /**
- * Removes a tenant and all that belongs to it from the log, while nothing else works on that log. Every step can be
- * repeated, and the expiring state names the tenant until `rebuild` is done: so the next run of the command, or start
+ * Removes a tenant and all that belongs to it from the log, while nothing works for that tenant. Every step can be
+ * repeated, and the expiring state names the tenant until `forget` is done: so the next run of the command, or start
  * of the relay, finishes an interrupted erasure.
  */
 export class Erasure {
   readonly #parts: ErasureParts;
-  readonly #rebuild: () => Promise<void>;
+  readonly #forget: (tenantId: string) => Promise<void>;
 
-  /** `rebuild` rebuilds the read models from the log. */
-  constructor(parts: ErasureParts, rebuild: () => Promise<void>) {
+  /** `forget` takes the tenant, whose streams are deleted, out of the read models. */
+  constructor(parts: ErasureParts, forget: (tenantId: string) => Promise<void>) {
     this.#parts = parts;
-    this.#rebuild = rebuild;
+    this.#forget = forget;
   }
 
   /**
@@ -132,7 +132,7 @@ export class Erasure {
     await store.deleteStream(own);
     const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestampNow(clock) } };
     await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts.ids));
-    await this.#rebuild();
+    await this.#forget(tenantId);
     await dropRefusals(state, tenantId);
     await state.put(marker, "", 1);
     return deleted;

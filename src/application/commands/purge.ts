@@ -63,6 +63,11 @@ export class PurgeCommands {
     await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }
 
+  /** Purges all finished events of a tenant. Throws a Refusal (not-found, unavailable). */
+  async purgeAll(tenantId: string, origin: Origin): Promise<void> {
+    await this.#order(tenantId, { before: null, status: null, destinationId: null }, origin, 0);
+  }
+
   #count(tenantId: string, filter: PurgeFilter) {
     return this.#parts.shown.countUpTo(tenantId, eventsMeant({ tenantId, ...filter }));
   }

@@ -22,6 +22,8 @@ export interface Engines {
   readonly projector: Projector | null;
   /** Which engines other processes may use at the same time. */
   readonly shared: { readonly log: boolean; readonly readModels: boolean; readonly queue: boolean };
+  /** Whether an engine is embedded in the data folder, which is then this process's alone. */
+  readonly holdsDataFolder: boolean;
   readonly watched: readonly WatchedEngine[];
   /** How many messages no worker has taken yet; null where the queue keeps nothing. */
   readonly queueLag: Lag | null;
@@ -38,8 +40,14 @@ export interface Engines {
 export async function lockEmbedded(
   { dataDir, eventStore, readModels }: EngineSettings["config"],
 ): Promise<() => void> {
-  const isEmbedded = eventStore.engine === "embedded" || readModels.engine === "embedded";
-  return isEmbedded ? asSaidBy("RELAY_DATA_DIR", () => lockDataFolder(dataDir)) : () => undefined;
+  if (!isInDataFolder({ eventStore, readModels })) return () => undefined;
+  return asSaidBy("RELAY_DATA_DIR", () => lockDataFolder(dataDir));
+}
+
+function isInDataFolder(
+  { eventStore, readModels }: Pick<EngineSettings["config"], "eventStore" | "readModels">,
+): boolean {
+  return eventStore.engine === "embedded" || readModels.engine === "embedded";
 }
 
 /**
@@ -68,6 +76,7 @@ export async function openEngines(settings: EngineSettings): Promise<Engines> {
       queue: queue.queue,
       projector: readSide.projector,
       shared: { log: log.shared, readModels: readSide.outside !== null, queue: queue.outside !== null },
+      holdsDataFolder: isInDataFolder(settings.config),
       watched: [log.engine, readSide.outside, queue.outside].filter((engine) => engine !== null),
       queueLag: queue.lag,
       scrub: log.scrub,

@@ -7,9 +7,13 @@ import { singleRoles } from "../roles.ts";
 const patienceMs = 10_000;
 const lookEveryMs = 100;
 
+/** A process of a relay runs on the engines. */
+export class RelayRuns extends Error {}
+
 /**
- * Runs a task while no process of a relay runs: holds every single role meanwhile, and the process lease. Rejects where
- * one of them stays held. The task calls `confirm` before it counts as done: that throws if a lease was lost meanwhile.
+ * Runs a task while no process of a relay runs: holds every single role meanwhile, and the process lease. Rejects with
+ * {@link RelayRuns} where one of them stays held. The task calls `confirm` before it counts as done: that throws if a
+ * lease was lost meanwhile.
  */
 export async function alone<Result>(
   parts: LeadershipParts & { readonly owner: string },
@@ -23,7 +27,7 @@ export async function alone<Result>(
   try {
     const end = clock.monotonic() + patienceMs;
     while (holds.some(({ leading }) => !leading)) {
-      if (clock.monotonic() > end) throw new Error("a relay is running on these engines: stop it first");
+      if (clock.monotonic() > end) throw new RelayRuns("a relay is running on these engines: stop it first");
       await sleep(clock, lookEveryMs);
     }
     return await task(() => {

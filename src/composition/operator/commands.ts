@@ -1,14 +1,13 @@
+import type { TenantDocument } from "../../../projections/tenants/tenants.ts";
 import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../adapters/bcrypt/bcrypt-passwords.ts";
-import { JwtTokens } from "../../adapters/jose/jwt-tokens.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { SystemIds } from "../../adapters/system/system-ids.ts";
 import { Erasure } from "../../application/accounts/erasure.ts";
 import { Reservations } from "../../application/accounts/reservations.ts";
-import { Sessions } from "../../application/accounts/sessions.ts";
 import { serveAll } from "../../application/aggregate-types.ts";
 import { Aggregates } from "../../application/aggregates.ts";
-import { resetOwnerPassword } from "../../application/commands/owner-password.ts";
+import type { CreatedTenant } from "../../application/commands/tenants.ts";
 import { KeyRotation } from "../../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../../application/keys/platform-keys.ts";
 import type { Instruments, Anomaly } from "../../ports/telemetry.ts";
@@ -17,7 +16,11 @@ import type { Projector } from "../engines/projector.ts";
 import { masterKeyOf, requireMasterKeys } from "../master-key.ts";
 import type { RelaySettings } from "../relay.ts";
 import { projectingRole } from "../roles.ts";
-import { alone } from "./alone.ts";
+import { alone, RelayRuns } from "./alone.ts";
+import { liveErasure } from "./live-erasure.ts";
+import { accountOperations, everyTenant, type OrderedTenant, type OwnersPassword } from "./operations.ts";
+import { atRelay } from "./socket.ts";
+import { withReadModels } from "./stored-read-models.ts";
 
 /**
  * The parts that an operator's command uses. Embedded engines are this process's alone; a relay may be using the
@@ -76,39 +79,59 @@ export function rewrapKeys(settings: RelaySettings): Promise<number> {
   });
 }
 
-/**
- * Sets the password of the Owner with this email, to a new one where none is given; resolves to it. Rejects with the
- * reason where the email or the password is refused.
- */
-export function resetPassword(settings: RelaySettings, email: string, given: string | null): Promise<string> {
-  return atDesk(settings, async (desk) => {
-    const password = given ?? Buffer.from(desk.ids.secretBytes(18)).toString("base64url");
-    const { accessTokenTtlMs, passwordCost } = settings.config;
-    const passwords = new BcryptPasswords(passwordCost);
-    const sessions = new Sessions({ ...desk, tokens: new JwtTokens() }, { ttlMs: accessTokenTtlMs });
-    try {
-      await resetOwnerPassword({ ...desk, reservations: new Reservations(desk), passwords, sessions }, email, password);
-    } finally {
-      await passwords.close();
-    }
-    return password;
-  });
+/** Every tenant. Rejects as {@link withReadModels} does. */
+export async function listTenants({ config, logger }: RelaySettings): Promise<readonly TenantDocument[]> {
+  return (await atRelay(config.dataDir, "tenants"))?.result ?? withReadModels(config, logger, everyTenant);
+}
+
+/** Creates a tenant. Rejects with the reason where it is refused. */
+export async function createTenant(settings: RelaySettings, ordered: OrderedTenant): Promise<CreatedTenant> {
+  const done = await atRelay(settings.config.dataDir, "create-tenant", ordered);
+  return done?.result ?? withAccounts(settings, (accounts) => accounts["create-tenant"](ordered));
+}
+
+/** Sets the password of the Owner with this email. Rejects with the reason where email or password is refused. */
+export async function resetPassword(settings: RelaySettings, owner: OwnersPassword): Promise<void> {
+  const done = await atRelay(settings.config.dataDir, "reset-owner-password", owner);
+  if (!done) await withAccounts(settings, (accounts) => accounts["reset-owner-password"](owner));
 }
 
 /**
  * Erases a tenant, from this machine's files, too; resolves to the number of its streams. Rejects where there is no
  * such tenant.
  */
-export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
-  return atDesk(settings, (desk) => undisturbed(desk, async (confirm) => {
-    const erasure = new Erasure({ ...desk, reservations: new Reservations(desk) }, async () => {
-      await desk.projector.rebuild();
-      confirm();
+export async function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
+  const done = await atRelay(settings.config.dataDir, "erase-tenant", { tenantId });
+  if (done) return done.result;
+  return atDesk(settings, async (desk) => {
+    const erased = await undisturbed(desk, async (confirm) => {
+      const erasure = new Erasure({ ...desk, reservations: new Reservations(desk) }, async () => {
+        await desk.projector.rebuild();
+        confirm();
+      });
+      return erasure.erase(tenantId);
+    }).catch((error: unknown) => {
+      if (!(error instanceof RelayRuns)) throw error;
+      return liveErasure({ ...desk, accessTokenTtlMs: settings.config.accessTokenTtlMs }).erase(tenantId);
     });
-    const erased = await erasure.erase(tenantId);
     await desk.scrub();
     return erased;
-  }));
+  });
+}
+
+/** Runs an operation on accounts while no relay holds the data folder. */
+function withAccounts<Result>(
+  settings: RelaySettings, operation: (accounts: ReturnType<typeof accountOperations>) => Promise<Result>,
+): Promise<Result> {
+  return atDesk(settings, async (desk) => {
+    const { accessTokenTtlMs, passwordCost } = settings.config;
+    const passwords = new BcryptPasswords(passwordCost);
+    try {
+      return await operation(accountOperations({ ...desk, passwords, accessTokenTtlMs }));
+    } finally {
+      await passwords.close();
+    }
+  });
 }
 
 /** Drops the read models and builds them from the log, while no relay projects. Resolves to the duration in seconds. */

@@ -3,6 +3,7 @@ import type { EventLog, EventStore, LogEntry, Position } from "../../ports/event
 import type { Change, PositionedChanges } from "../../ports/read-models.ts";
 import { changesOf } from "./changes-of.ts";
 import { ErasedTenants } from "./erased-tenants.ts";
+import type { Erasures } from "./erasures.ts";
 import { eventIdIn } from "./event-id-in.ts";
 import type { Minutes } from "./minutes.ts";
 import type { Purges } from "./purges.ts";
@@ -23,6 +24,7 @@ export interface BatchesParts {
   /** Turns entries into the entries for projections, as many, in the same order. Retried when it fails. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
+  readonly erasures: Pick<Erasures, "load">;
   readonly quarantined: QuarantinedStreams;
   readonly minutes: Minutes;
   /** Repeats the action until it succeeds. */
@@ -47,7 +49,7 @@ export class Batches {
    * have been applied before the next is asked for.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
-    const { quarantined, purges, minutes, prepare, persist } = this.#parts;
+    const { quarantined, purges, erasures, minutes, prepare, persist } = this.#parts;
     let changes: PositionedChanges[] = [];
     let last: Position | undefined;
     for await (const { entries, upTo } of stretches) {
@@ -60,10 +62,10 @@ export class Batches {
         const minute = minutes.begunBy(entry);
         if (minute || whole.length > 0) changes.push({ position, changes: minute ? [minute, ...whole] : whole });
         const purgeId = purgeIdIn(entry);
-        if (purgeId !== undefined) {
+        if (purgeId !== undefined || entry.type === "TenantErased") {
           yield { changes, upTo: position };
           changes = [];
-          await persist(() => purges.look(purgeId));
+          await persist(() => (purgeId === undefined ? erasures.load() : purges.look(purgeId)));
         }
       }
       last = upTo;

@@ -6,8 +6,9 @@ import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts"
 const keptInMemory = 50_000;
 
 /**
- * Leaves out the entries that an erasure deleted: some engines still give deleted entries until they clear up. No
- * tenant is erased while a projector runs, so only entries that the log holds at the first call are looked at.
+ * Leaves out the entries that an erasure deleted: some engines still give deleted entries until they clear up. Only
+ * entries that the log holds at the first call are looked at: documents of later ones are removed with the tenant's
+ * other documents, at the fact that stays of the erasure.
  */
 export class ErasedTenants {
   readonly #log: Pick<EventStore, "head" | "readStream">;
@@ -28,7 +29,8 @@ export class ErasedTenants {
       whereTrue(entries.filter(({ unreadable }) => unreadable !== undefined), (entry) => this.#isDeleted(entry)),
     ]);
     if (erased.size === 0 && deleted.size === 0) return entries;
-    return entries.filter((entry) => !erased.has(tenantOf(entry)) && !deleted.has(entry));
+    return entries.filter((entry) =>
+      entry.type === "TenantErased" || (!erased.has(tenantOf(entry)) && !deleted.has(entry)));
   }
 
   async #isErased(tenantId: string): Promise<boolean> {

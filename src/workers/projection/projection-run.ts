@@ -5,6 +5,7 @@ import { logStart, type EventLog, type EventStore, type Position, type Subscript
 import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
+import { Erasures } from "./erasures.ts";
 import { LateStreams } from "./late-streams.ts";
 import { Minutes } from "./minutes.ts";
 import { OrphanedEntries } from "./orphaned-entries.ts";
@@ -45,6 +46,7 @@ export class ProjectionRun {
   readonly #progress: Progress;
   readonly #quarantined: QuarantinedStreams;
   readonly #purges: Purges;
+  readonly #erasures: Erasures;
   readonly #late: LateStreams;
   readonly #minutes: Minutes;
   readonly #batches: Batches;
@@ -53,10 +55,10 @@ export class ProjectionRun {
   readonly #ended = Promise.withResolvers<void>();
   /** Nothing more is written, except for a write under way. */
   #over = false;
-  /** One task runs at a time: a batch of the log, a step of the purges, or one of the late streams. */
+  /** One task runs at a time: a batch of the log, a step of purges and erasures, or one of the late streams. */
   readonly #exclusively = pLimit(1);
   #latecomers: Promise<void> | undefined;
-  #purging: Promise<void> | undefined;
+  #clearing: Promise<void> | undefined;
   /** The read models are built from the log's start, and no query is answered from them yet. */
   #rebuilding = false;
 
@@ -67,10 +69,14 @@ export class ProjectionRun {
     const purges = new Purges({ ...parts, isQuarantined: (stream) => quarantined.has(stream) });
     this.#quarantined = quarantined;
     this.#purges = purges;
+    const erasures = new Erasures(parts);
+    this.#erasures = erasures;
     this.#late = new LateStreams({ ...parts, quarantined, purges });
     const minutes = new Minutes(parts.readModels);
     this.#minutes = minutes;
-    this.#batches = new Batches({ ...parts, purges, quarantined, minutes, persist: (action) => this.#persist(action) });
+    this.#batches = new Batches({
+      ...parts, purges, erasures, quarantined, minutes, persist: (action) => this.#persist(action),
+    });
     this.#batchDelay = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
@@ -88,7 +94,7 @@ export class ProjectionRun {
     await this.#ended.promise;
     await subscription?.stop();
     await this.#latecomers;
-    await this.#purging;
+    await this.#clearing;
   }
 
   /** Drops the read models and builds them from the log, while nobody queries them; resolves when they cover it. */
@@ -122,7 +128,7 @@ export class ProjectionRun {
   /** Publishes the read models once they hide the events that purges took, as the ones published until then do. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     await this.#latecomers;
-    while (this.#purging) await this.#purging;
+    while (this.#clearing) await this.#clearing;
     this.#rebuilding = false;
     await this.#persist(() => this.#parts.readModels.publish(options));
   }
@@ -139,6 +145,7 @@ export class ProjectionRun {
     if (flaw === undefined) {
       this.#progress.reach(checkpoint);
       await this.#minutes.load();
+      await this.#erasures.load();
       return this.#purges.load();
     }
     logger.warn({ checkpoint, upTo: end }, `the read models ${flaw}: building them again`);
@@ -194,7 +201,7 @@ export class ProjectionRun {
     for await (const batch of this.#batches.of(stretches)) {
       await this.#apply(batch);
       // In a rebuild each purge finishes here: nothing newer is applied by then that it would have to look through.
-      while (this.#rebuilding && this.#purges.pending) await this.#persist(() => this.#purges.step());
+      while (this.#rebuilding && this.#isToClear) await this.#persist(() => this.#clear());
     }
     this.#carryOn();
   }
@@ -219,19 +226,28 @@ export class ProjectionRun {
     this.#carryOn();
   }
 
-  /** Carries purges on until nothing of them is left to do: they look for events once no stream is late. */
+  /** Carries purges and erasures on until none is left: they look for events once no stream is late. */
   #carryOn(): void {
-    if (this.#over || this.#purging || this.#latecomers || !this.#purges.pending) return;
-    this.#purging = this.#finishPurges()
+    if (this.#over || this.#clearing || this.#latecomers || !this.#isToClear) return;
+    this.#clearing = this.#clearAll()
       .catch(untilOver)
       .finally(() => {
-        this.#purging = undefined;
+        this.#clearing = undefined;
         this.#carryOn();
       });
   }
 
-  async #finishPurges(): Promise<void> {
-    while (this.#purges.pending) await this.#exclusively(() => this.#persist(() => this.#purges.step()));
+  get #isToClear(): boolean {
+    return this.#purges.pending || this.#erasures.pending;
+  }
+
+  /** A small part of the purges, or else of the erasures. */
+  #clear(): Promise<void> {
+    return this.#purges.pending ? this.#purges.step() : this.#erasures.step();
+  }
+
+  async #clearAll(): Promise<void> {
+    while (this.#isToClear) await this.#exclusively(() => this.#persist(() => this.#clear()));
   }
 
   /** Repeats the action until it succeeds. Throws at the end of the run: Over, or ReadModelsTakenOver. */

@@ -41,6 +41,7 @@ class SharedReadModels extends InMemoryReadModels {
         return this.apply(batch, checkpoint);
       }),
       amend: (changes) => write(() => this.amend(changes)),
+      removeCounters: (text) => write(() => this.removeCounters(text)),
     };
   }
 

@@ -173,6 +173,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#change((file) => this.#put(file, fold([{ changes }])));
   }
 
+  removeCounters(text: string): Promise<void> {
+    return this.#change(async ({ writer }) => writer.removeCounters(text));
+  }
+
   /** Erases from the files the data removed from personal collections; resolves then. Other writes go on meanwhile. */
   scrub(): Promise<void> {
     return this.#scrubbing(async () => {

@@ -46,6 +46,14 @@ export class Writer {
     return takenFrom;
   }
 
+  /** Removes the counters whose scope contains this text. */
+  removeCounters(text: string): void {
+    const named = "SELECT number FROM scopes WHERE instr(name, ?) > 0";
+    this.#statements.of(`DELETE FROM counters WHERE scope IN (${named})`).run(text);
+    this.#statements.of("DELETE FROM scopes WHERE instr(name, ?) > 0").run(text);
+    this.forget();
+  }
+
   /** Call when the transaction was rolled back. */
   forget(): void {
     this.#scopes.clear();

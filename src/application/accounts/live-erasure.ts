@@ -1,0 +1,130 @@
+import pLimit from "p-limit";
+import { apiKeys as apiKeyDocuments } from "../../../projections/api-keys/api-keys.ts";
+import { destinations as destinationDocuments } from "../../../projections/destinations/destinations.ts";
+import { erasures } from "../../../projections/erasures/erasures.ts";
+import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { purges } from "../../../projections/purges/purges.ts";
+import { senders as senderDocuments } from "../../../projections/senders/senders.ts";
+import { decide as decideApiKey } from "../../domain/api-key/api-key.ts";
+import { decide as decideDestination } from "../../domain/destination/decide.ts";
+import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
+import { isFinished } from "../../domain/event/purge.ts";
+import { decide as decideSender } from "../../domain/sender/decide.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
+import type { EventStore } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { apiKeys, destinations, senders, tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { PurgeCommands } from "../commands/purge.ts";
+import type { Freshness } from "../freshness.ts";
+import { serviceOrigin } from "../origin.ts";
+import { documentOf, everyDocument } from "../scans.ts";
+import type { Erasure } from "./erasure.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** How soon the work of others is looked at again. */
+const lookAgainMs = 200;
+/** How long one wait for the read models lasts, before it is repeated. */
+const coverMs = 2_000;
+
+interface LiveErasureParts {
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly aggregates: Aggregates;
+  readonly sessions: Sessions;
+  readonly purge: PurgeCommands;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/**
+ * Erases a tenant while relays run. What a relay does for any tenant takes the events away first: destinations that are
+ * deleted get their events cancelled, and a purge deletes finished events. Then nothing works for the tenant any more,
+ * and the rest is erased as on a stopped relay. Each step can be repeated: a command that is given again carries on.
+ */
+export class LiveErasure {
+  readonly #parts: LiveErasureParts;
+  readonly #erasure: Erasure;
+  /** One tenant is erased at a time. */
+  readonly #exclusively = pLimit(1);
+
+  /** `erasureOf`: makes the erasure on a stopped relay, with its last step. */
+  constructor(parts: LiveErasureParts, erasureOf: (forget: (tenantId: string) => Promise<void>) => Erasure) {
+    this.#parts = parts;
+    this.#erasure = erasureOf((tenantId) => this.#forgotten(tenantId));
+  }
+
+  /** Resolves to the number of deleted streams, events aside. Throws a Refusal (not-found, unavailable). */
+  erase(tenantId: string): Promise<number> {
+    return this.#exclusively(() => this.#erase(tenantId));
+  }
+
+  async #erase(tenantId: string): Promise<number> {
+    const { aggregates, clock } = this.#parts;
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    if (tenant) {
+      for (const userId of tenant.users.keys()) await this.#parts.sessions.endAll(userId);
+      do await this.#close(tenantId);
+      while (await this.#has(tenantId, eventStatuses.filter((status) => !isFinished(status)), clock));
+      await this.#purge(tenantId);
+    }
+    return this.#erasure.erase(tenantId);
+  }
+
+  /** Nobody posts for the tenant any more, and its events are cancelled. */
+  async #close(tenantId: string): Promise<void> {
+    const { readModels, freshness, aggregates, clock, ids } = this.#parts;
+    const origin = serviceOrigin("operator", ids);
+    const at = timestampNow(clock);
+    await freshness.wait();
+    for (const { id } of await everyDocument(readModels, apiKeyDocuments, { where: { tenantId } })) {
+      await aggregates.change(apiKeys, id, origin, (state) =>
+        (state && !state.revoked ? decideApiKey(state, { type: "RevokeApiKey", at }) : []));
+    }
+    for (const { id } of await everyDocument(readModels, senderDocuments, { where: { tenantId } })) {
+      await aggregates.change(senders, id, origin, (state) =>
+        (state && !state.deleted ? decideSender(state, { type: "DeleteSender", at }) : []));
+    }
+    for (const { id } of await everyDocument(readModels, destinationDocuments, { where: { tenantId } })) {
+      await aggregates.change(destinations, id, origin, (state) =>
+        (state && !state.deleted ? decideDestination(state, { type: "DeleteDestination", at }) : []));
+    }
+  }
+
+  /** Whether there is an event in one of these statuses, by read models that are new enough; waits a moment if so. */
+  async #has(tenantId: string, statuses: readonly EventStatus[], clock: Clock): Promise<boolean> {
+    const { freshness, readModels } = this.#parts;
+    await freshness.wait();
+    const anyOf = { field: "status", values: statuses };
+    const query = { collection: events.name, where: { tenantId }, anyOf, order: eventsOrdered(false), limit: 1 };
+    const found = (await readModels.find(query)).length > 0;
+    if (found) await sleep(clock, lookAgainMs);
+    return found;
+  }
+
+  /** Purges the tenant's events; resolves when their streams are deleted. */
+  async #purge(tenantId: string): Promise<void> {
+    const { purge, readModels, freshness, clock, ids } = this.#parts;
+    while (await this.#has(tenantId, eventStatuses, clock)) {
+      const underWay = await everyDocument(readModels, purges, { where: { tenantId } });
+      if (underWay.length === 0) await purge.purgeAll(tenantId, serviceOrigin("operator", ids));
+    }
+    for (;;) {
+      await freshness.wait();
+      if ((await everyDocument(readModels, purges, { where: { tenantId } })).length === 0) return;
+      await sleep(clock, lookAgainMs);
+    }
+  }
+
+  /** Resolves when the read models have nothing of the tenant any more. */
+  async #forgotten(tenantId: string): Promise<void> {
+    const { store, readModels, clock } = this.#parts;
+    const head = await store.head();
+    while (!(await readModels.caughtUp(head, coverMs)));
+    while ((await documentOf(readModels, erasures, tenantId)) !== null) await sleep(clock, lookAgainMs);
+  }
+}

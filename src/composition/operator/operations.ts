@@ -1,0 +1,86 @@
+import { tenants, type TenantDocument } from "../../../projections/tenants/tenants.ts";
+import { JwtTokens } from "../../adapters/jose/jwt-tokens.ts";
+import { People } from "../../application/accounts/people.ts";
+import { openRegistration } from "../../application/accounts/registration-guards.ts";
+import { Reservations } from "../../application/accounts/reservations.ts";
+import { Sessions } from "../../application/accounts/sessions.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
+import { resetOwnerPassword } from "../../application/commands/owner-password.ts";
+import { TenantCommands, type CreatedTenant } from "../../application/commands/tenants.ts";
+import { PlatformKeys } from "../../application/keys/platform-keys.ts";
+import { Vault } from "../../application/keys/vault.ts";
+import { serviceOrigin } from "../../application/origin.ts";
+import { everyDocument } from "../../application/scans.ts";
+import { bodies } from "../../http/requests/body-schemas.ts";
+import { parseJsonObject } from "../../http/requests/json-text.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { EventStore } from "../../ports/event-store.ts";
+import type { ExpiringState } from "../../ports/expiring-state.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import type { ReadModelQuestions } from "../../ports/read-models.ts";
+import type { Sealing } from "../../ports/sealing.ts";
+
+/** The operator's operations that go on beside a running relay, by their names as commands. */
+export interface Operations {
+  /** Every tenant. */
+  readonly tenants: () => Promise<readonly TenantDocument[]>;
+  /** Creates a tenant, past the guards and limits of registration. Throws a Refusal (invalid, conflict). */
+  readonly "create-tenant": (ordered: OrderedTenant) => Promise<CreatedTenant>;
+  /** Sets an Owner's password. Throws a Refusal (invalid, not-found, rejected). */
+  readonly "reset-owner-password": (owner: OwnersPassword) => Promise<void>;
+  /** Erases a tenant; resolves to the number of its streams. Throws a Refusal (not-found, unavailable). */
+  readonly "erase-tenant": (tenant: { readonly tenantId: string }) => Promise<number>;
+}
+
+/** A tenant to create. */
+export interface OrderedTenant {
+  readonly name: string;
+  readonly ownerEmail: string;
+  readonly ownerPassword: string;
+}
+
+/** An Owner by its email, and its new password. */
+export interface OwnersPassword {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The parts that accounts are made of. */
+export interface AccountParts {
+  readonly store: EventStore;
+  readonly state: ExpiringState;
+  readonly sealing: Sealing;
+  readonly passwords: Passwords;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly accessTokenTtlMs: number;
+}
+
+/** The people whose keys an operation remembers: it needs few. */
+const peopleInMemory = 100;
+/** The address for the turns of password hashing: of nobody but the operator. */
+const address = "127.0.0.1";
+
+/** Every tenant as the read models have it. */
+export function everyTenant(readModels: Pick<ReadModelQuestions, "find">): Promise<readonly TenantDocument[]> {
+  return everyDocument(readModels, tenants);
+}
+
+/** The operations on accounts. */
+export function accountOperations(parts: AccountParts): Pick<Operations, "create-tenant" | "reset-owner-password"> {
+  const { sealing, accessTokenTtlMs, ids } = parts;
+  const vault = new Vault(sealing);
+  const own = { ...parts, vault, keys: new PlatformKeys(parts), reservations: new Reservations(parts) };
+  const people = new People(own, { max: peopleInMemory });
+  const tenantCommands = new TenantCommands({ ...own, people, guards: openRegistration }, { creationLimit: null });
+  const sessions = new Sessions({ ...own, tokens: new JwtTokens() }, { ttlMs: accessTokenTtlMs });
+  return {
+    "create-tenant": async (ordered) => {
+      const input = bodies.createTenant(parseJsonObject(Buffer.from(JSON.stringify(ordered)), "tenant"));
+      return tenantCommands.create(input, serviceOrigin("operator", ids), address);
+    },
+    "reset-owner-password": ({ email, password }) => resetOwnerPassword({ ...own, sessions }, email, password),
+  };
+}
