@@ -9,6 +9,8 @@ import type { Operations } from "./operations.ts";
 type Name = keyof Operations;
 type Any = (input: unknown) => Promise<unknown>;
 
+/** The longest path of a socket on Linux and macOS, bytes. */
+const longestPath = 103;
 /** There is nobody at a socket without a file, or at one that a killed process left. */
 const nobody: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED"]);
 
@@ -23,6 +25,10 @@ function socketPath(dataDir: string): string {
  */
 export async function serveOperator(dataDir: string, operations: Operations, logger: Logger): Promise<() => void> {
   const path = socketPath(dataDir);
+  if (Buffer.byteLength(path) > longestPath) {
+    logger.warn({ path, longest: longestPath }, "the path is too long for a socket: commands need a stopped relay");
+    return () => undefined;
+  }
   const server = createServer((incoming, response) => void answer(operations, logger, incoming, response));
   rmSync(path, { force: true });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
