@@ -117,7 +117,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   amend(changes: readonly Change[]): Promise<void> {
     return this.#exclusively(async () => {
       const held = await this.#built();
-      await this.#commit(held, operationsOf(held.definitions, fold([{ changes }])), held.generation.checkpoint);
+      const operations = operationsOf(held.definitions, fold([{ changes }]));
+      await this.#commit(held, operations, held.generation.checkpoint);
     });
   }
 
@@ -140,7 +141,9 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return this.#exclusively(async () => (await this.#built()).questions.find(query));
   }
 
-  async #commit(held: Held, operations: ReadonlyMap<string, readonly Operation[]>, checkpoint: Position): Promise<void> {
+  async #commit(
+    held: Held, operations: ReadonlyMap<string, readonly Operation[]>, checkpoint: Position,
+  ): Promise<void> {
     const { session, slot, generation } = held;
     const isEmpty = [...operations.values()].every(({ length }) => length === 0);
     if (isEmpty && checkpoint === generation.checkpoint) return;

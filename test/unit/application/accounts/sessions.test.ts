@@ -33,7 +33,8 @@ function sessionsOf(state: SqliteExpiringState, clock: ManualClock, ttlMs = 60_0
   // This process hears of no change.
   const remembered = { state: { users: new Map(users) } };
   const expiresAt = timestamp(clock.now() + ttlMs);
-  const claims = { userId, tenantId, role: "Admin", sessionVersion: 1, tokenId: ids.uuid(), expiresAt, passwordAt: null };
+  const [tokenId, passwordAt] = [ids.uuid(), null];
+  const claims = { userId, tenantId, role: "Admin", sessionVersion: 1, tokenId, expiresAt, passwordAt };
   const parts = {
     clock, state, ids,
     store: new InMemoryEventStore(),
