@@ -1,5 +1,5 @@
 import {
-  events, eventsSelected, isSelected, type EventDocument, type EventFilter,
+  events, eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
 import {
@@ -16,13 +16,12 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
-import { actOnEach, pageSize, record } from "../events/bulk.ts";
+import { actOnEach, record } from "../events/bulk.ts";
 import { countFinished } from "../events/finishing.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
 import { parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
-import { documentOf, pagesOf } from "../scans.ts";
 
 /** Which of the tenant's waiting events to cancel; times of acceptance, both inclusive. */
 export interface BulkCancelInput {
@@ -48,10 +47,9 @@ interface BulkCancelParts {
   readonly metrics: Pick<Metrics, "finished">;
 }
 
-/** The events meant: those of a filter for each status, and of these only the named ones, if any are named. */
+/** The events meant: those of a filter, and of these only the named ones, if any are named. */
 interface Meant {
-  readonly statuses: readonly CancellableStatus[];
-  readonly filters: readonly EventFilter[];
+  readonly filter: EventFilter;
   readonly eventIds: readonly string[] | null;
 }
 
@@ -83,7 +81,7 @@ export class BulkCancel {
     const { ids, shown, clock } = this.#parts;
     const statuses = [...new Set([input.status ?? cancellableStatuses].flat())];
     const eventIds = input.ids ? [...new Set(input.ids.map((id) => id.toLowerCase()))] : null;
-    const meant: Meant = { statuses, filters: statuses.map((status) => ({ ...filter, status })), eventIds };
+    const meant: Meant = { filter: { ...filter, statuses }, eventIds };
     const matched = await shown.ask(tenantId, () => this.#count(meant));
     if (input.dryRun) return { matched };
     if (matched === 0) return { matched, cancelled: 0 };
@@ -94,7 +92,7 @@ export class BulkCancel {
     await this.#record({ type: "CancellationOrdered", data: ordered }, origin);
     let cancelled = 0;
     for await (const page of this.#pages(meant)) {
-      cancelled += await actOnEach(page.map(({ id }) => id), (id) => this.#cancel(tenantId, id, statuses, origin));
+      cancelled += await actOnEach(page, (id) => this.#cancel(tenantId, id, statuses, origin));
     }
     const data = { ...cancellation, cancelled, at: timestampNow(clock) };
     await this.#record({ type: "CancellationCompleted", data }, origin);
@@ -105,26 +103,25 @@ export class BulkCancel {
     return record(this.#parts, streams.cancellations(fact.data.tenantId), fact, origin);
   }
 
-  async #count(meant: Meant): Promise<number> {
+  async #count({ filter, eventIds }: Meant): Promise<number> {
+    if (!eventIds) return this.#parts.shown.count(filter);
     let count = 0;
-    if (meant.eventIds) for await (const page of this.#named(meant, meant.eventIds)) count += page.length;
-    else for (const filter of meant.filters) count += await this.#parts.shown.count(filter);
+    for await (const page of this.#named(filter, eventIds)) count += page.length;
     return count;
   }
 
-  async *#pages(meant: Meant): AsyncGenerator<readonly EventDocument[], void> {
-    if (meant.eventIds) return yield* this.#named(meant, meant.eventIds);
-    for (const filter of meant.filters) {
-      yield* pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize });
-    }
+  #pages({ filter, eventIds }: Meant): AsyncGenerator<readonly string[], void> {
+    return eventIds ? this.#named(filter, eventIds) : this.#parts.shown.ids(filter);
   }
 
-  async *#named({ filters }: Meant, eventIds: readonly string[]): AsyncGenerator<readonly EventDocument[], void> {
+  async *#named(filter: EventFilter, eventIds: readonly string[]): AsyncGenerator<readonly string[], void> {
+    const order = eventsOrdered(false);
     for (let at = 0; at < eventIds.length; at += readTogether) {
-      const some = eventIds.slice(at, at + readTogether);
-      const found = await Promise.all(some.map((id) => documentOf(this.#parts.readModels, events, id)));
-      yield found.filter((event) => event !== null && filters.some((filter) => isSelected(filter, event)))
-        .filter((event) => event !== null);
+      const anyOf = { field: events.key, values: eventIds.slice(at, at + readTogether) };
+      const { anyOf: _, ...selection } = eventsSelected(filter);
+      const found = await this.#parts.readModels.find({ ...selection, anyOf, order, limit: readTogether });
+      const named = found as readonly EventDocument[];
+      yield named.filter(({ status }) => filter.statuses?.includes(status)).map(({ id }) => id);
     }
   }
 

@@ -31,8 +31,6 @@ export interface Schema {
   readonly maxItems?: number;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  readonly minItems?: number;
-  readonly maxItems?: number;
   /** Of an array in a query: one text with commas between its items. */
   readonly "x-commas"?: true;
 }
