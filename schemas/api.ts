@@ -7071,6 +7071,60 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    followStream: {
+        parameters: {
+            query?: {
+                /** @description The kinds of frames, separated by commas: `event`, `circuit`, `audit`; all of them if absent. */
+                Kinds?: string;
+                /** @description Only frames about this destination: moves of its events, its circuit, and facts of the audit that name it. */
+                DestinationUrlId?: string;
+                /** @description Only moves of this owner's events. */
+                OwnerId?: string;
+                /** @description Whether frames of accepted events have the payload. */
+                Payload?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Frames, as they come. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A parameter or `Last-Event-ID` is not valid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            /** @description Too many streams are open: 5 of the caller, 100 of the tenant or 1,000 in the process. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     replayEvents: {
         parameters: {
             query?: never;

@@ -2,7 +2,7 @@ import type { Actor } from "../../src/domain/domain-event.ts";
 import { histories, historyItem, type HistoryItem } from "../../src/domain/history-fields.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
 import {
-  add, create, tenantCounter, type Collection, type Handlers, type Projection, type Recording,
+  add, create, tenantCounter, type Collection, type Projection, type Recording,
 } from "../projection.ts";
 
 /** The kinds of subjects that facts of the audit are about. */
@@ -74,30 +74,44 @@ type Id = "tenantId" | "purgeId" | "replayId" | "cancellationId" | "keyId" | "in
 type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
 type SubjectOf = (data: Data) => readonly [SubjectType, string];
 
-function recorded(type: string, subjectOf: SubjectOf) {
-  return (data: Data, { position, revision, metadata }: Recording) => {
-    const { actor } = metadata;
-    if (!isSomebody(actor)) return [];
-    const { tenantId } = data;
-    const [subjectType, subjectId] = subjectOf(data);
-    const actorId = actor.type === "user" ? actor.id : null;
-    const item = historyItem({ type, data, position, revision, metadata });
-    return [
-      create(audit, { ...item, tenantId, subjectType, subjectId, actorId }),
-      add(tenantCounter(audit, tenantId), 1),
-    ];
-  };
-}
-
 /** Facts that the service writes for itself, some during a user's request: nobody changed anything. */
 const bookkeeping = [
   "ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ReplayJobProgressed", "ReplayJobFinished",
   "ApiKeyUsed",
 ];
 
-function each(types: object, subjectOf: SubjectOf): Handlers {
+function each(types: object, subjectOf: SubjectOf): (readonly [string, SubjectOf])[] {
   const changes = Object.keys(types).filter((type) => !bookkeeping.includes(type));
-  return Object.fromEntries(changes.map((type) => [type, recorded(type, subjectOf)]));
+  return changes.map((type) => [type, subjectOf] as const);
+}
+
+/** The facts of the audit by type, each with the function that names its subject. */
+const subjects = new Map<string, SubjectOf>([
+  ...each(histories.tenant, ({ tenantId, userId }) => (userId ? ["user", userId] : ["tenant", tenantId])),
+  ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
+  ...each(histories.replays, ({ replayId }) => ["replay", replayId]),
+  ...each(histories.replayJob, ({ replayId }) => ["replay", replayId]),
+  ...each(histories.cancellations, ({ cancellationId }) => ["cancellation", cancellationId]),
+  ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
+  ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
+  ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),
+  // The only change of a circuit that a person can make.
+  ...each({ CircuitClosed: histories.circuit.CircuitClosed }, ({ destinationId }) => ["circuit", destinationId]),
+  ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
+]);
+
+/** A fact as the audit lists it; undefined where the audit leaves it out. */
+export function auditDocument(type: string, data: object, recording: Recording): AuditDocument | undefined {
+  const subjectOf = subjects.get(type);
+  const { position, revision, metadata } = recording;
+  const { actor } = metadata;
+  if (!subjectOf || !isSomebody(actor)) return undefined;
+  const { tenantId } = data as Data;
+  const [subjectType, subjectId] = subjectOf(data as Data);
+  const actorId = actor.type === "user" ? actor.id : null;
+  return {
+    ...historyItem({ type, data, position, revision, metadata }), tenantId, subjectType, subjectId, actorId,
+  };
 }
 
 /** The audit leaves out the service's own acts, such as hourly purges: they would bury the changes of people. */
@@ -105,22 +119,17 @@ function isSomebody(actor: Actor): boolean {
   return actor.type !== "service" || actor.part === "operator";
 }
 
+function recorded(type: string) {
+  return (data: object, recording: Recording) => {
+    const document = auditDocument(type, data, recording);
+    return document ? [create(audit, document), add(tenantCounter(audit, document.tenantId), 1)] : [];
+  };
+}
+
 /** Lists the changes of a tenant's settings and people, with the author of each; of deleted people too. */
 export const auditProjection: Projection = {
   name: "audit",
   version: 1,
   collections: [audit],
-  on: {
-    ...each(histories.tenant, ({ tenantId, userId }) => (userId ? ["user", userId] : ["tenant", tenantId])),
-    ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
-    ...each(histories.replays, ({ replayId }) => ["replay", replayId]),
-    ...each(histories.replayJob, ({ replayId }) => ["replay", replayId]),
-    ...each(histories.cancellations, ({ cancellationId }) => ["cancellation", cancellationId]),
-    ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
-    ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
-    ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),
-    // The only change of a circuit that a person can make.
-    ...each({ CircuitClosed: histories.circuit.CircuitClosed }, ({ destinationId }) => ["circuit", destinationId]),
-    ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
-  },
+  on: Object.fromEntries([...subjects.keys()].map((type) => [type, recorded(type)])),
 };

@@ -36,6 +36,7 @@ import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { RefusedRequests } from "./ingest/refused-requests.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
 import type { Vault } from "./keys/vault.ts";
+import { Live } from "./live/live.ts";
 import { Moments } from "./moments.ts";
 import { ApiKeyQueries } from "./queries/api-keys.ts";
 import { AuditQueries } from "./queries/audit.ts";
@@ -122,6 +123,7 @@ export interface Services {
   readonly refused: RefusedRequests;
   readonly forgetting: Forgetting;
   readonly replaying: Replaying;
+  readonly live: Live;
 }
 
 /** Puts the services together. */
@@ -174,5 +176,6 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
     refused,
     forgetting,
     replaying: new Replaying(own),
+    live: new Live(parts),
   };
 }

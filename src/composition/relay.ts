@@ -109,7 +109,8 @@ export async function startRelay(
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
     endOperator();
-    await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
+    const serving = [made.services.live.stop(), listener.close(patience)];
+    await Promise.all([...serving, ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([
       projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop(),
       within(clock, left() / 2, made.services.refused.flush()),

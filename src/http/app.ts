@@ -29,6 +29,7 @@ import { refusalRoutes } from "./routes/refusals.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { streamRoutes } from "./routes/stream.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
 
@@ -89,6 +90,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...bulkRoutes(services),
     ...replayRoutes(services),
     ...auditRoutes(services),
+    ...streamRoutes(services),
     ...meRoutes(services, () => all),
     ...refusalRoutes(services),
   ];
@@ -121,6 +123,7 @@ function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject, fail
       const failed = (error: unknown) => void fail(error, exchange.requestId);
       answer(context, answered, await contentOf(answered, memory, failed));
       if (answered.stream) context.flushHeaders();
+      if (answered.isEndless) context.req.socket.once("end", () => context.req.socket.destroy());
     });
   }
   return router;

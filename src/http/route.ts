@@ -23,6 +23,8 @@ export interface Answer {
    * goes the iterator is returned, and the signal of {@link Exchange.gone} fires.
    */
   readonly stream?: AsyncIterable<string>;
+  /** The stream has no end, so a client that sends no more waits for nothing: it is gone. */
+  readonly isEndless?: true;
   /** Content type of a text or stream; plain unless said. */
   readonly type?: string;
   /** In place of, or beside, those of every answer. */

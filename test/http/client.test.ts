@@ -11,7 +11,7 @@ import { describedFetch } from "../support/described.ts";
 import { apiDocument } from "../support/document.ts";
 import { goodRequests, type Scene } from "../support/good-requests.ts";
 
-type AnyMethod = (...given: unknown[]) => Promise<unknown>;
+type AnyMethod = (...given: unknown[]) => Promise<unknown> | AsyncGenerator<unknown>;
 
 const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })));
@@ -22,6 +22,11 @@ async function errorOf(call: Promise<unknown>): Promise<RelayError> {
   const error = await call.then(() => expect.fail("it succeeds"), (reason: unknown) => reason);
   expect(error).to.be.instanceOf(RelayError);
   return error as RelayError;
+}
+
+/** An answer, or the end of the stream that was called for. */
+async function firstOf(called: Promise<unknown> | AsyncGenerator<unknown>): Promise<unknown> {
+  return "next" in called ? called.next().catch((ended: unknown) => ended) : called;
 }
 
 describe("the client", () => {
@@ -48,20 +53,24 @@ describe("the client", () => {
         const { operationId } = operation;
         const { params, json, headers, as = scene.one.owner.client } = await goodRequests[operationId]!(scene);
         const seen: Request[] = [];
+        const stop = new AbortController();
         const client = createClient({
           url: api.url,
           ...(as.token === undefined ? {} : { token: as.token }),
           apiKey: scene.ingest.apiKey,
-          fetch: (input, init) => {
+          fetch: async (input, init) => {
             seen.push(new Request(input, init));
-            return describedFetch(input, init);
+            const answer = await describedFetch(input, init);
+            // A stream that ends is followed again.
+            if (operationId === "followStream") stop.abort();
+            return answer;
           },
         });
         const call = (client as unknown as Readonly<Record<string, AnyMethod>>)[operationId];
         const body = operation.requestBody ? [json] : [];
         const parameters = operation.parameters.length > 0 ? [params ?? {}] : [];
-        const options = operationId === "renewSession" ? [{ headers }] : [];
-        const answer = await call!(...parameters, ...body, ...options);
+        const options = { signal: stop.signal, ...(operationId === "renewSession" && { headers }) };
+        const answer = await firstOf(call!(...parameters, ...body, options));
         const [sent = expect.fail("nothing is sent")] = seen;
         const target = path.replace(/\{(\w+)\}/g, (_braced, name: string) => params?.[name] ?? "");
         expect([sent.method, new URL(sent.url).pathname]).to.deep.equal([method, target]);

@@ -115,6 +115,8 @@ listEvents of nobody's destination          | 401    | 200 200 200 200 |        
 listEvents by another tenant's key          | 401    | 200 200 200 200 |                 |
 countEvents                                 | 401    | 200 200 200 200 |                 |
 countEvents of another tenant's destination | 401    | 200 200 200 200 |                 |
+followStream                                | 401    | 200 200 200 200 |                 |
+followStream of another's destination       | 401    | 200 200 200 200 |                 |
 getEvent                                    | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listAttempts                                | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listEventHistory                            | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404

@@ -12,6 +12,7 @@ import { openAccount, openIngest, password, signIn, type Client } from "../suppo
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
+import { EventStream } from "../support/event-stream.ts";
 import {
   acceptedEvent, freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene,
 } from "../support/good-requests.ts";
@@ -205,6 +206,16 @@ const stories: Readonly<Record<string, Provoke>> = {
   },
 
   "purgeEvents 200": (stage, described) => ask(stage, described, { json: { dryRun: true } }),
+
+  "followStream 429": async (stage, described, good) => {
+    const { url, token = "" } = stage.one.owner.client;
+    const headers = { authorization: `Bearer ${token}` };
+    const open = () => EventStream.open(`${url}/api/v1/stream`, headers);
+    const opened = await Promise.all(Array.from({ length: 5 }, open));
+    const answer = await ask(stage, described, good);
+    await Promise.all(opened.map((stream) => stream.close()));
+    return answer;
+  },
 
   "getReadiness 503": (_stage, described) =>
     onStage({ unreadyBecause: "no answer from MongoDB" }, (stage) => ask(stage, described, {})),

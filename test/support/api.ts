@@ -131,6 +131,7 @@ export async function startApi(
     lines,
     errors,
     close: async () => {
+      await services.live.stop();
       await feed.stop();
       server.close();
       server.closeAllConnections();

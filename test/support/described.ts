@@ -1,6 +1,6 @@
 import addFormats from "ajv-formats";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { DocumentedOperation, Response } from "../../src/http/openapi/document.ts";
+import type { DocumentedOperation, Response as DescribedResponse } from "../../src/http/openapi/document.ts";
 import { apiDocument, closedDocument } from "./document.ts";
 
 /** The checked parts of an answer. */
@@ -34,14 +34,26 @@ export function checkDescribed(method: string, url: string, answer: Answer): voi
   throw new Error(`${method} ${url} is not answered as the document says: ${problem}\n${answer.status} ${answer.text}`);
 }
 
-/** The platform's `fetch`; rejects unless the answer is one that the document promises. */
+/**
+ * The platform's `fetch`; rejects unless the answer is one that the document promises. Of server-sent events, which do
+ * not end, the answer is the first piece.
+ */
 export const describedFetch: typeof fetch = async (input, init) => {
-  const answer = await fetch(input, init);
+  const answer = await finite(await fetch(input, init));
   const { status, headers } = answer;
   const { method, url } = input instanceof Request ? input : { method: init?.method ?? "GET", url: String(input) };
   checkDescribed(method, url, { status, headers, text: await answer.clone().text() });
   return answer;
 };
+
+async function finite(answer: Response): Promise<Response> {
+  const { status, headers } = answer;
+  if (!answer.body || !headers.get("content-type")?.startsWith("text/event-stream")) return answer;
+  const reader = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new Response(value ?? null, { status, headers });
+}
 
 function problemOf(method: string, pathname: string, answer: Answer): string | undefined {
   const { status, headers } = answer;
@@ -66,7 +78,7 @@ function problemWith(
   const given = responses[status];
   if (!given) return `status ${status} is not among those of ${operationId}`;
   const shared = "$ref" in given ? (given.$ref.split("/").at(-1) ?? "") : undefined;
-  const response = shared === undefined ? (given as Response) : apiDocument.components.responses[shared];
+  const response = shared === undefined ? (given as DescribedResponse) : apiDocument.components.responses[shared];
   const named = Object.keys(response?.headers ?? {});
   const absent = named.find((name) => !headers.has(name));
   if (absent !== undefined) return `no ${absent}`;

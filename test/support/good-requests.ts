@@ -150,6 +150,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   listRefusals: () => ({}),
   listEvents: () => ({}),
   countEvents: () => ({}),
+  followStream: () => ({}),
   getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   listEventHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),

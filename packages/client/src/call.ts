@@ -39,6 +39,8 @@ export interface Operation {
   readonly list?: true;
   /** Whether it answers a text in place of JSON. */
   readonly text?: true;
+  /** Whether it answers server-sent events. */
+  readonly stream?: true;
 }
 
 /** Values of parameters by name; undefined is as if it were not there. */
@@ -59,6 +61,18 @@ export interface Call {
  * that ends it, and with a TypeError if nothing can be sent.
  */
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
+  const { id, operation } = call;
+  const { answer, text } = await open(client, call, async (answer) => ({ answer, text: await answer.text() }));
+  return operation.text ? text : valueOf(id, answer, text);
+}
+
+/**
+ * Sends a request; resolves with what `read` makes of its answer. Rejects as {@link send} does, also where the answer
+ * breaks off while it is read.
+ */
+export async function open<Result>(
+  client: ClientOptions, call: Call, read: (answer: Response) => Promise<Result>,
+): Promise<Result> {
   const { id, operation, options: { signal } } = call;
   const { fetch = globalThis.fetch } = client;
   const address = addressOf(client.url, call);
@@ -70,13 +84,15 @@ export async function send(client: ClientOptions, call: Call): Promise<unknown> 
     ...(call.body === undefined ? {} : { body: textOf(call.body) }),
     ...(signal ? { signal } : {}),
   };
-  const { answer, text } = await fetch(address, init)
-    .then(async (answer) => ({ answer, text: await answer.text() }))
-    .catch((error: unknown) => {
-      throw signal?.aborted ? error : unreachable(id, error);
-    });
-  if (!answer.ok) throw errorOf(id, answer, text, Date.now());
-  return operation.text ? text : valueOf(id, answer, text);
+  const asked = async () => {
+    const answer = await fetch(address, init);
+    return answer.ok ? { result: await read(answer) } : { answer, text: await answer.text() };
+  };
+  const outcome = await asked().catch((error: unknown) => {
+    throw signal?.aborted ? error : unreachable(id, error);
+  });
+  if ("result" in outcome) return outcome.result;
+  throw errorOf(id, outcome.answer, outcome.text, Date.now());
 }
 
 function valueOf(id: string, answer: Response, text: string): unknown {

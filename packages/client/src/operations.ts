@@ -364,6 +364,13 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  followStream: {
+    method: "GET",
+    path: "/api/v1/stream",
+    credential: "token",
+    parameters: true,
+    stream: true,
+  },
   replayEvents: {
     method: "POST",
     path: "/api/v1/events/replay",

@@ -39,7 +39,7 @@ export async function withRetries<Answer>(
 const passing = ["too-many", "unavailable", "unreachable"];
 
 /** Whether the same request may succeed later. */
-function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): boolean {
   if (error instanceof RelayError) return passing.includes(error.code);
   return error instanceof DOMException && error.name === "TimeoutError";
 }

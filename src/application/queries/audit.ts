@@ -34,10 +34,13 @@ export class AuditQueries {
     const selected = auditSelected({ ...filter, tenantId });
     const isWhole = Object.values(filter).every((value) => value === undefined);
     const asked = { ...selected, counter: isWhole ? tenantCounter(audit, tenantId) : null, page };
-    return listed(this.#parts, audit, asked, itemOf);
+    return listed(this.#parts, audit, asked, auditItem);
   }
 }
 
-function itemOf({ tenantId: _, subjectType, subjectId, actorId: __, type, ...rest }: AuditDocument): AuditItem {
+/** A fact of the audit as the API shows it. */
+export function auditItem(
+  { tenantId: _, subjectType, subjectId, actorId: __, type, ...rest }: AuditDocument,
+): AuditItem {
   return { type, subject: { type: subjectType, id: subjectId }, ...rest };
 }

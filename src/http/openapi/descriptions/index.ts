@@ -11,6 +11,7 @@ import { refusalDescriptions } from "./refusals.ts";
 import { replayDescriptions } from "./replays.ts";
 import { senderDescriptions } from "./senders.ts";
 import { sessionDescriptions } from "./sessions.ts";
+import { streamDescriptions } from "./stream.ts";
 import { tenantDescriptions } from "./tenants.ts";
 import { userDescriptions } from "./users.ts";
 
@@ -25,6 +26,7 @@ export const descriptions: Descriptions = {
   ...senderDescriptions,
   ...ingestDescriptions,
   ...eventDescriptions,
+  ...streamDescriptions,
   ...bulkDescriptions,
   ...refusalDescriptions,
   ...replayDescriptions,

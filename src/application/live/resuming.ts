@@ -1,0 +1,170 @@
+import type { Clock } from "../../ports/clock/clock.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
+import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
+import { LongReads } from "../long-reads.ts";
+import { frameText, framesOf } from "./frames.ts";
+import { framed, type FramedEntry, type StreamClient } from "./stream-client.ts";
+
+/** How far back a client may resume, entries of the log. */
+const mostBack = 100_000;
+/** Entries of one portion: decoded in a few milliseconds, in which nobody else is served. */
+const portionEntries = 256;
+/** The rest between two portions, in which others are served. */
+const restMs = 5;
+
+interface ResumingParts {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  /** Up to where live clients have been served. */
+  readonly covered: () => Position;
+  /** Called with the clients whose past cannot be read. */
+  readonly failed: (client: StreamClient) => void;
+}
+
+/** A client on its way from its last frame to the present. */
+interface Behind {
+  readonly client: StreamClient;
+  /** The position of its last frame. */
+  readonly from: Position;
+  /** How many entries were counted behind that; null once they are known to be few enough. */
+  counted: number | null;
+}
+
+/** A part of the log, and the end of what live clients have had. */
+interface Portion {
+  readonly entries: readonly LogEntry[];
+  readonly upTo: Position;
+  readonly isLast: boolean;
+  readonly frames: Map<LogEntry, FramedEntry>;
+}
+
+/**
+ * Brings clients from their last frames to the present. The log is read in portions, one at a time for all of them:
+ * tenants take turns, and a portion serves every client that needs entries of it. A client counts what lies between
+ * before it gets the first frame, since a client too far behind gets none.
+ */
+export class Resuming {
+  readonly #parts: ResumingParts;
+  /** By tenant; whose turn it was last is at the end. */
+  readonly #behind = new Map<string, Set<Behind>>();
+  #isReading = false;
+
+  constructor(parts: ResumingParts) {
+    this.#parts = parts;
+  }
+
+  /** A client goes on from its last frame, or, at null, from the present: its last frame is not in the log. */
+  add(client: StreamClient, from: Position | null): void {
+    if (from === null) return this.#skip(client);
+    client.position = from;
+    const { tenantId } = client.caller;
+    const clients = this.#behind.get(tenantId) ?? new Set();
+    this.#behind.set(tenantId, clients.add({ client, from, counted: 0 }));
+    this.goOn();
+  }
+
+  /** The client has left. */
+  delete(client: StreamClient): void {
+    const { tenantId } = client.caller;
+    const clients = this.#behind.get(tenantId);
+    for (const one of clients ?? []) if (one.client === client) clients?.delete(one);
+    if (clients?.size === 0) this.#behind.delete(tenantId);
+  }
+
+  /** Reads on, if a client has room for more. */
+  goOn(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    void this.#read().finally(() => (this.#isReading = false));
+  }
+
+  async #read(): Promise<void> {
+    for (let next = this.#next(); next; next = this.#next()) {
+      try {
+        await this.#readFor(next);
+      } catch {
+        this.#parts.failed(next.client);
+      }
+      await sleep(this.#parts.clock, restMs);
+    }
+  }
+
+  /** The client whose turn it is. */
+  #next(): Behind | undefined {
+    for (const [tenantId, clients] of this.#behind) {
+      const next = [...clients].find(({ client }) => client.hasRoom);
+      if (!next) continue;
+      this.#behind.delete(tenantId);
+      this.#behind.set(tenantId, clients);
+      clients.delete(next);
+      clients.add(next);
+      return next;
+    }
+    return undefined;
+  }
+
+  async #readFor({ client: { position: after } }: Behind): Promise<void> {
+    const { store } = this.#parts;
+    const { entries, upTo } = await LongReads.of(store).run("stream", (turn) =>
+      turn(() => store.readLog(after, portionEntries)));
+    const isLast = upTo >= this.#parts.covered() || upTo === after;
+    const portion: Portion = { entries, upTo, isLast, frames: new Map() };
+    for (const clients of [...this.#behind.values()]) {
+      for (const one of [...clients]) {
+        const { position } = one.client;
+        if (position >= after && (position < upTo || isLast) && one.client.hasRoom) this.#advance(one, portion);
+      }
+    }
+  }
+
+  #advance(one: Behind, portion: Portion): void {
+    const { client, from } = one;
+    const start = client.position;
+    if (one.counted !== null) {
+      one.counted += portion.entries.filter(({ position }) => position > start).length;
+      if (one.counted > mostBack) return this.#skip(client);
+      client.position = portion.upTo;
+      if (!portion.isLast) return;
+      one.counted = null;
+      client.position = from;
+      // What was read before this portion has to be read again.
+      if (start !== from) return;
+    }
+    if (this.#give(client, portion) && portion.isLast) this.#arrive(client);
+    client.flush();
+  }
+
+  /** Gives the client its frames of a portion; false where it has no room for all. */
+  #give(client: StreamClient, { entries, upTo, frames }: Portion): boolean {
+    for (const entry of entries) {
+      const isOwn = entry.unreadable === undefined && tenantOf(entry) === client.caller.tenantId;
+      if (entry.position <= client.position || !isOwn) continue;
+      if (!client.hasRoom) return false;
+      const known = frames.get(entry) ?? framed(entry, framesOf(entry));
+      frames.set(entry, known);
+      client.resume(known);
+      client.position = entry.position;
+    }
+    client.position = upTo;
+    return true;
+  }
+
+  /** Tells the client that it lost entries, and goes on with it from the present. */
+  #skip(client: StreamClient): void {
+    const head = this.#parts.covered();
+    client.position = head;
+    client.say(`${frameText("gone", { head })}id: ${head}\n\n`);
+    this.#arrive(client);
+    client.flush();
+  }
+
+  #arrive(client: StreamClient): void {
+    this.delete(client);
+    client.isLive = true;
+  }
+}
+
+/** The tenant that an entry is about; undefined where it is about none. */
+export function tenantOf({ data }: { readonly data: object }): string | undefined {
+  return (data as { readonly tenantId?: string }).tenantId;
+}

@@ -1,0 +1,43 @@
+import streamQuery from "../../../schemas/requests/follow-stream.json" with { type: "json" };
+import { streamKinds, type StreamKind } from "../../application/live/frames.ts";
+import type { Services } from "../../application/services.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { access } from "../access.ts";
+import { queryReader } from "../requests/query-parameters.ts";
+import { signedInQuery, type Route } from "../route.ts";
+
+interface StreamParameters {
+  readonly Kinds?: string;
+  readonly DestinationUrlId?: string;
+  readonly OwnerId?: string;
+  readonly Payload?: "true" | "false";
+}
+
+const read = access("Viewer", "events:read");
+const query = queryReader<StreamParameters>(streamQuery);
+/** For proxies that would gather an answer before they pass it on. */
+const unbuffered = { "X-Accel-Buffering": "no" };
+
+/** The log as it grows, as server-sent events. */
+export function streamRoutes({ live }: Services): Route[] {
+  return [
+    signedInQuery(read, "/api/v1/stream", query, async (call) => {
+      const { caller, headers, input } = call;
+      const { Kinds, DestinationUrlId, OwnerId: ownerId, Payload } = input;
+      const wanted = {
+        kinds: kindsOf(Kinds), destinationId: DestinationUrlId?.toLowerCase(), ownerId, payload: Payload === "true",
+      };
+      // Node joins headers of one name, unless it knows the name.
+      const lastId = headers["last-event-id"] as string | undefined;
+      const connection = { ...caller, check: () => call.authenticate(), gone: call.gone() };
+      const stream = await live.open(connection, wanted, lastId);
+      return { status: 200, type: "text/event-stream", headers: unbuffered, stream, isEndless: true };
+    }),
+  ];
+}
+
+function kindsOf(text: string | undefined): readonly StreamKind[] {
+  if (text === undefined) return streamKinds;
+  return text.split(",").map((name) => streamKinds.find((kind) => kind === name) ??
+    refuse("invalid", `Kinds: must be one or more of ${streamKinds.join(", ")}, separated by commas`));
+}
