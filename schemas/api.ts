@@ -1039,6 +1039,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /** @description Never restarts. */
@@ -1116,6 +1118,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /** @description Failed attempts since acceptance or the last replay or resend. */
@@ -1173,6 +1177,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /** @description The number of the attempt. */
@@ -1253,6 +1259,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /** @description The number of the attempt. */
@@ -1668,6 +1676,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /**
@@ -1723,6 +1733,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /**
@@ -2327,6 +2339,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /**
@@ -2382,6 +2396,8 @@ export interface components {
                 at: string;
                 /** @description The event's type; missing where it has none. */
                 eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /** @description Failed attempts since acceptance or the last replay or resend. */

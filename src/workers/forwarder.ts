@@ -78,11 +78,12 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
   switch (event.type) {
     case "EventAccepted": {
       const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
-      const { eventType, test } = event.data;
+      const { eventType, ownerId, test } = event.data;
       const { id: causationId, position, revision } = entry;
       const { correlationId } = entry.metadata;
       const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
-      const classified = { ...(eventType !== undefined && { eventType }), ...(test && { test }) };
+      const said = { ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }) };
+      const classified = { ...said, ...(test && { test }) };
       return [{ kind: "first", ...accepted, ...classified, causationId, correlationId, position, revision }];
     }
     case "EventReplayed":

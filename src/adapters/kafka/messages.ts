@@ -34,10 +34,12 @@ const texts = [
 ] as const;
 
 function firstAttempt(fields: Readonly<Record<string, unknown>>): FirstAttempt | undefined {
-  const { idempotencyKey, revision, eventType, test } = fields;
+  const { idempotencyKey, revision, eventType, ownerId, test } = fields;
   if (texts.some((name) => typeof fields[name] !== "string")) return undefined;
   if (idempotencyKey !== null && typeof idempotencyKey !== "string") return undefined;
-  if (eventType !== undefined && (typeof eventType !== "string" || eventType === "")) return undefined;
+  if ([eventType, ownerId].some((said) => said !== undefined && (typeof said !== "string" || said === ""))) {
+    return undefined;
+  }
   if (test !== undefined && test !== true) return undefined;
   // An append at a negative revision cannot be encoded, and would break off the other appends under way.
   if (!Number.isSafeInteger(revision) || (revision as number) < 0) return undefined;

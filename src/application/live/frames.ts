@@ -75,7 +75,7 @@ export function frameText(event: string, data: object): string {
 function movedFrame({ type, data }: WebhookEvent): Frame {
   const { eventId, destinationId } = data;
   const accepted = type === "EventAccepted";
-  const { test = false } = data;
+  const { ownerId = null, test = false } = data;
   const known = data as Partial<Pick<Move, "attempt" | "durationMs" | "reason">> & {
     readonly answer?: { readonly statusCode: number } | null;
   };
@@ -91,7 +91,7 @@ function movedFrame({ type, data }: WebhookEvent): Frame {
   };
   let made: string | undefined;
   return {
-    kind: "event", destinationId, ownerId: null, text: frameText("moved", move),
+    kind: "event", destinationId, ownerId, text: frameText("moved", move),
     ...(accepted && { withPayload: () => (made ??= frameText("moved", { ...move, payload: data.payload })) }),
   };
 }

@@ -184,9 +184,10 @@ function awaitsOutcome(state: Webhook, attempt: number): boolean {
 }
 
 function moved(state: Webhook, to: Webhook["status"], at: Timestamp): Moved {
-  const { id, tenantId, destinationId, acceptedAt, status, eventType, test } = state;
+  const { id, tenantId, destinationId, acceptedAt, status, eventType, ownerId, test } = state;
   const fields: Moved = { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
   if (eventType !== null) fields.eventType = eventType;
+  if (ownerId !== null) fields.ownerId = ownerId;
   if (test) fields.test = true;
   return fields;
 }

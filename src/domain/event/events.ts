@@ -24,6 +24,8 @@ export type EventStatus = (typeof eventStatuses)[number];
 export interface Classified {
   /** What kind of event it is; missing where the producer did not say. */
   eventType?: string;
+  /** The tenant's own name for its customer that the event concerns; missing where the producer did not say. */
+  ownerId?: string;
   /** Of a test event. */
   test?: true;
 }
@@ -99,8 +101,6 @@ export type WebhookEvent =
         /** The received body, if a sender's mapping transformed it; null otherwise. */
         original: string | null;
         at: Timestamp;
-        /** The tenant's own name for its customer that the event concerns; missing where the producer did not say. */
-        ownerId?: string;
         /** Missing where there are none. */
         tags?: Tags;
         /** The event whose payload this one sends to another destination; missing where there is none. */

@@ -34,9 +34,9 @@ describe("webhook event", () => {
     });
   });
 
-  it("keeps what its producer said of it, and repeats its type and that it is a test in every later fact", () => {
-    const said = { ownerId: "customer-42", tags: { order: "7" }, sourceEventId: id(9) };
-    const classified = { eventType: "invoice.paid", test: true as const };
+  it("keeps what its producer said of it, and repeats its type, owner and mark of a test in later facts", () => {
+    const said = { tags: { order: "7" }, sourceEventId: id(9) };
+    const classified = { eventType: "invoice.paid", ownerId: "customer-42", test: true as const };
     const first: WebhookEvent = { type: "EventAccepted", data: { ...submission, ...said, ...classified, at: t(0) } };
     expect(stateOf([first])).to.deep.include({ ...said, ...classified });
     const plain = lived(start(0), fail(1, 1), start(6), fail(2, 7), start(400), fail(3, 401));
@@ -49,7 +49,7 @@ describe("webhook event", () => {
       const facts = livedFrom(first, ...commands);
       for (const { type, data } of facts) expect(data, type).to.include(classified);
     }
-    for (const { type, data } of plain) expect(data, type).to.not.have.any.keys("eventType", "test");
+    for (const { type, data } of plain) expect(data, type).to.not.have.any.keys("eventType", "ownerId", "test");
   });
 
   it("must exist for any other command", () => {

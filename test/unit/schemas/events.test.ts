@@ -50,7 +50,7 @@ const closedCircuit = {
 } as const;
 const circuit = { ...closedCircuit, lastProbe: "optional string" } as const;
 const event = { eventId: s, tenantId: s, destinationId: s } as const;
-const classified = { eventType: "optional string", test: "optional boolean" } as const;
+const classified = { eventType: "optional string", ownerId: "optional string", test: "optional boolean" } as const;
 const moved = { ...event, acceptedAt: s, from: s, to: s, at: s, ...classified } as const;
 
 /** All fields of all facts: the compiler compares them with the domain, the tests compare them with the schemas. */
@@ -89,7 +89,7 @@ const kinds: Kinds = {
   DestinationUrlChanged: { ...destination, url: s },
   EventAccepted: {
     ...event, apiKeyId: s, senderId: "string?", senderRevision: "number?", idempotencyKey: "string?", payload: s,
-    original: "string?", at: s, ...classified, ownerId: "optional string", tags: "optional object",
+    original: "string?", at: s, ...classified, tags: "optional object",
     sourceEventId: "optional string",
   },
   EventCancelled: { ...moved, reason: s },

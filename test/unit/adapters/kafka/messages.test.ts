@@ -5,6 +5,7 @@ import type { WorkItem } from "../../../../src/ports/work-queue.ts";
 import { firstAttempt } from "../../../support/work-recorder.ts";
 
 const text = fc.string({ unit: "binary" });
+const said = fc.string({ minLength: 1 });
 const anyItem: fc.Arbitrary<WorkItem> = fc.oneof(
   fc.record({ kind: fc.constant("wake" as const), destinationId: text, position: text }),
   fc.record({
@@ -12,7 +13,7 @@ const anyItem: fc.Arbitrary<WorkItem> = fc.oneof(
     idempotencyKey: fc.option(text), acceptedAt: text, causationId: text, correlationId: text, position: text,
     revision: fc.maxSafeNat(),
   }),
-  fc.record({ eventType: fc.string({ minLength: 1 }), test: fc.constant(true as const) }, { requiredKeys: [] })
+  fc.record({ eventType: said, ownerId: said, test: fc.constant(true as const) }, { requiredKeys: [] })
     .map((classified) => firstAttempt("a", classified)),
 );
 
@@ -43,7 +44,8 @@ describe("messages of the work queue", () => {
     }
     const before = JSON.stringify({ ...whole, revision: -2 });
     expect(decodeItem(Buffer.from(before)), "a revision before the first").to.equal(undefined);
-    for (const [field, values] of [["eventType", ["", 1, null]], ["test", [false, 1, null]]] as const) {
+    const wrong = { eventType: ["", 1, null], ownerId: ["", 1, null], test: [false, 1, null] };
+    for (const [field, values] of Object.entries(wrong)) {
       for (const value of values) {
         const odd = JSON.stringify({ ...whole, [field]: value });
         expect(decodeItem(Buffer.from(odd)), `${field} ${String(value)}`).to.equal(undefined);
