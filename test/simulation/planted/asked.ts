@@ -64,8 +64,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a token admits the key of any tenant",
     breaks: "no tenant sees another's data",
     file: "src/application/ingest/producer-authentication.ts",
-    from: "if (target.destination.tenantId !== tenantId) refuse(",
-    to: "if (target.destination.tenantId === \"\") refuse(",
+    from: "if (target.destination.tenantId !== tenantId) refuseKey(",
+    to: "if (target.destination.tenantId === \"\") refuseKey(",
   },
   {
     name: "all events go to the first destination",
@@ -114,8 +114,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a session names its token instead of its user",
     breaks: "a session belongs to its user",
     file: sessions,
-    from: "return { userId, tenantId, role, tokenId, expiresAt };",
-    to: "return { userId: tokenId, tenantId, role, tokenId, expiresAt };",
+    from: "return { userId, tenantId, role, tokenId, sessionVersion, expiresAt, passwordAt };",
+    to: "return { userId: tokenId, tenantId, role, tokenId, sessionVersion, expiresAt, passwordAt };",
   },
   {
     name: "an ended session stays valid",
@@ -156,7 +156,7 @@ export const asked: readonly PlantedBug[] = [
     name: "a list waits for ever",
     breaks: "every operation ends",
     file: "src/application/paging.ts",
-    from: "await Promise.all([find(), total]);",
-    to: "await Promise.all([find(), total, new Promise<void>(() => undefined)]);",
+    from: "await Promise.all([find(slice), counting]);",
+    to: "await Promise.all([find(slice), counting, new Promise<void>(() => undefined)]);",
   },
 ];
