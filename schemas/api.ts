@@ -3333,6 +3333,11 @@ export interface components {
             /** @description How many of them this request scheduled again; 0 when it only counted. */
             replayed: number;
         };
+        /**
+         * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
+         * @enum {string}
+         */
+        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "requested" | "destination-deleted" | "max-attempts" | "gone" | "lease-lost" | "not-recorded";
         /** @description The key in clear, and everything else about it. */
         CreatedApiKey: {
             /**
@@ -4122,6 +4127,139 @@ export interface components {
         SignatureValidity: {
             /** @description Whether the signature is that of the payload. */
             valid: boolean;
+        };
+        /** @description What happened to an event and why, in the order of the log, and why it waits. */
+        Story: {
+            /** @description The moment that it is of; the present without `AsOf`. */
+            asOf: components["schemas"]["AsOf"];
+            /** @description The event at that moment. */
+            event: components["schemas"]["Event"];
+            /** @description Why it waits for an attempt; null where it does not. */
+            waiting: {
+                /** @description The last of its causes. One that is about to be sent has the reason for its attempt. */
+                reason: components["schemas"]["CauseCode"];
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description When the reason ends, as far as it is planned; null otherwise.
+                 */
+                until: string | null;
+                /** @description How many events of its destination are due before it; null where that is not known: it is not due yet, the moment is past, or more than 1,000 retries are due before it. */
+                ahead: number | null;
+                /** @description Its causes. */
+                because: components["schemas"]["StoryCause"][];
+            } | null;
+            /** @description Its chapters, in the order of the log. */
+            chapters: components["schemas"]["StoryChapter"][];
+        };
+        /** @description A cause, and the entry of the log that states it. */
+        StoryCause: {
+            /** @description The cause. */
+            code: components["schemas"]["CauseCode"];
+            /** @description The entry that states the cause; null only where none does. */
+            entry: {
+                /** @description The entry's place in the log. */
+                position: string;
+                /** @description The type of the fact. */
+                type: string;
+                /** @description What the fact is about. */
+                subject: components["schemas"]["StorySubject"];
+                /**
+                 * Format: date-time
+                 * @description When it was written, by the clock of the writer.
+                 */
+                time: string;
+            } | null;
+            /** @description What explains the cause; each code has values of its own, and some have none. */
+            values: {
+                /** @description Of a retry, and of the end: failed attempts since acceptance, or the last replay. */
+                retryCount?: number;
+                /**
+                 * Format: date-time
+                 * @description Of a retry: when it is due.
+                 */
+                nextAttemptAt?: string;
+                /** @description The wait that the receiver asked for, milliseconds. */
+                retryAfterMs?: number;
+                /** @description The attempt that was lost. */
+                attempt?: number;
+                /** @description Of a circuit: failed attempts in a row. */
+                failures?: number;
+                /**
+                 * Format: date-time
+                 * @description Of a circuit: until when it is open; null where it is half-open.
+                 */
+                openUntil?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the pause ends.
+                 */
+                pausedUntil?: string;
+                /**
+                 * Format: uuid
+                 * @description The event whose attempt was answered 429; null where the entry does not say.
+                 */
+                eventId?: string | null;
+                /** @description The limit of concurrent requests. */
+                serverRateLimit?: number;
+                /** @description The attempts under way. */
+                inFlight?: number;
+            };
+        };
+        /** @description A part of an event's story. */
+        StoryChapter: {
+            /**
+             * @description What happened. `setting`: a setting of its destination, sender or tenant changed meanwhile.
+             * @enum {string}
+             */
+            kind: "accepted" | "attempt" | "wait" | "replayed" | "exhausted" | "cancelled" | "setting";
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When it was over; null while it goes on.
+             */
+            to: string | null;
+            /** @description Its entries in the log, in order. */
+            entries: components["schemas"]["StoryEntry"][];
+            /** @description Its causes. Of a wait, the last is what it waited for last. */
+            because: components["schemas"]["StoryCause"][];
+        };
+        /** @description An entry of the log, without its data: the history of its subject has that. */
+        StoryEntry: {
+            /** @description The entry's place in the log. */
+            position: string;
+            /** @description The type of the fact. */
+            type: string;
+            /** @description What the fact is about. */
+            subject: components["schemas"]["StorySubject"];
+            /**
+             * Format: date-time
+             * @description When it was written, by the clock of the writer.
+             */
+            time: string;
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
+        };
+        /** @description What an entry of a story is about. */
+        StorySubject: {
+            /**
+             * @description The kind of thing.
+             * @enum {string}
+             */
+            type: "event" | "destination" | "circuit" | "tenant" | "sender";
+            /**
+             * Format: uuid
+             * @description Its id; a circuit has its destination's.
+             */
+            id: string;
         };
         /** @description What a fact of the audit is about. */
         Subject: {
@@ -6856,6 +6994,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The event belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEventStory: {
+        parameters: {
+            query?: {
+                /** @description A time (ISO 8601), or the `position` of an entry of the log: the answer is what it was then, and has `asOf`. One in the future means now. */
+                AsOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The event's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The story. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Story"];
                 };
             };
             400: components["responses"]["BadQuery"];

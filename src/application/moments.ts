@@ -24,6 +24,18 @@ export interface Moment {
 /** A moment as a caller names it. */
 export type Asked = { readonly time: Timestamp } | { readonly position: Position };
 
+/** The moment that a caller means, and whether it is the present. */
+export interface Found {
+  readonly moment: Moment;
+  readonly isPresent: boolean;
+}
+
+/** A moment that was looked for, and whether entries to come cannot change it. */
+interface Seen {
+  readonly moment: Moment;
+  readonly isFinal: boolean;
+}
+
 interface MomentParts {
   readonly store: EventLog & Pick<EventStore, "readStream">;
   readonly readModels: Pick<ReadModels, "find">;
@@ -54,28 +66,32 @@ export class Moments {
   }
 
   /**
-   * The moment that a tenant's caller names; the present for one in the future. Throws a Refusal (unavailable) where
-   * the read models are behind, or the tenant reads too much at once; and LogUnavailable.
+   * The moment that a tenant's caller names; the present without any, and for one in the future. Throws a Refusal
+   * (unavailable) where the read models are behind, or the tenant reads too much at once; and LogUnavailable.
    */
-  async find(tenantId: string, asked: Asked): Promise<Moment> {
+  async find(tenantId: string, asked?: Asked): Promise<Found> {
     const { store, clock } = this.#parts;
     const now = timestampNow(clock);
-    if ("time" in asked && asked.time >= now) return { time: now, position: await store.head() };
+    if (!asked || ("time" in asked && asked.time >= now)) {
+      return { moment: { time: now, position: await store.head() }, isPresent: true };
+    }
     const name = "time" in asked ? asked.time : asked.position;
     const known = this.#known.get(name);
-    if (known) return known;
+    if (known) return { moment: known, isPresent: false };
     const head = await store.head();
-    if ("position" in asked && asked.position >= head) return { time: now, position: head };
+    if ("position" in asked && asked.position >= head) {
+      return { moment: { time: now, position: head }, isPresent: true };
+    }
     const { moment, isFinal } = await LongReads.of(store).asked(tenantId, (turn) =>
       "time" in asked ? this.#atTime(asked.time, turn) : this.#atPosition(asked.position, turn));
     if (isFinal) {
       this.#known.set(name, moment);
       this.#known.set(moment.position, moment);
     }
-    return moment;
+    return { moment, isPresent: false };
   }
 
-  async #atTime(time: Timestamp, turn: Turn): Promise<{ readonly moment: Moment; readonly isFinal: boolean }> {
+  async #atTime(time: Timestamp, turn: Turn): Promise<Seen> {
     const places = await this.#places("minute", minuteOf(time), 2);
     // The entry that began the minute of the time itself may be later than the time.
     const from = places.find(({ at }) => at <= time);
@@ -88,9 +104,7 @@ export class Moments {
     return { moment: { time, position }, isFinal };
   }
 
-  async #atPosition(
-    position: Position, turn: Turn,
-  ): Promise<{ readonly moment: Moment; readonly isFinal: boolean }> {
+  async #atPosition(position: Position, turn: Turn): Promise<Seen> {
     const [from] = await this.#places("position", position, 1);
     let time = from?.at ?? timestamp(0);
     if (from) {

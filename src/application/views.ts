@@ -7,8 +7,10 @@ import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Availability } from "../domain/destination/availability.ts";
 import type { Actor, DataOf } from "../domain/domain-event.ts";
 import type { Webhook } from "../domain/event/state.ts";
+import type { Story } from "../domain/event/story/story.ts";
 import type { ReplayJob } from "../domain/replay-job/replay-job.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
+import type { Moment } from "./moments.ts";
 
 /** Answers have their types from the schemas. */
 type Schemas = components["schemas"];
@@ -96,6 +98,9 @@ export function eventView(webhook: Webhook): EventView {
     sourceEventId: webhook.sourceEventId,
   };
 }
+
+/** The story of an event as the API tells it, and the event and the moment that it is of. */
+export type StoryView = Story & { readonly asOf: Moment; readonly event: EventView };
 
 /** One attempt to deliver an event. */
 export type AttemptView = Readonly<Schemas["Attempt"]>;

@@ -153,6 +153,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   followStream: () => ({}),
   getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  getEventStory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   listEventHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   replayEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   resendEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),

@@ -340,6 +340,12 @@ export const operations = {
     parameters: true,
     list: true,
   },
+  getEventStory: {
+    method: "GET",
+    path: "/api/v1/events/{id}/story",
+    credential: "token",
+    parameters: true,
+  },
   replayEvent: {
     method: "POST",
     path: "/api/v1/events/{id}/replay",

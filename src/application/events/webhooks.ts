@@ -4,7 +4,7 @@ import { isFinished, isPurged } from "../../domain/event/purge.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import {
-  noStream, RevisionConflict, type EventStore, type LogEntry, type Position, type RecordedEvent,
+  noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
 } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { purges } from "../aggregate-types.ts";
@@ -125,11 +125,6 @@ export async function wholeFact(
 export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
   const loaded = await loadStream(sources.store, streams.event(eventId), asker);
   return asShown(sources, ofEvent(eventId, loaded));
-}
-
-/** An event as it was at a position of the log, of its loaded facts; undefined before it was accepted. */
-export function eventAt(facts: LoadedWebhook["facts"], position: Position): WebhookState {
-  return facts.filter((fact) => fact.position <= position).reduce<WebhookState>(evolve, undefined);
 }
 
 /** The event of any id that has the stream, as {@link loadShown} shows it. */

@@ -28,7 +28,7 @@ export async function viewAsOf<State extends Deletable, Event extends DomainEven
   const { state: present } = await aggregates.current(type, id);
   if (!present) refuse("not-found", `${name} not found`);
   requireOwn(present, caller, name);
-  const moment = await moments.find(caller.tenantId, asked);
+  const { moment } = await moments.find(caller.tenantId, asked);
   const state = await stateAt(store, type, id, moment.position);
   if (!state || state.deleted) refuse("not-found", `${name} not found at that moment`);
   return { ...(await viewOf(state, moment)), asOf: moment };

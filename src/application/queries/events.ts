@@ -1,21 +1,24 @@
 import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
 import { eventStatuses, type WebhookEvent } from "../../domain/event/events.ts";
-import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { eventAt, loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
+import { storyOf, type Chronicle } from "../events/story.ts";
+import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
+import type { Freshness } from "../freshness.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads } from "../long-reads.ts";
 import type { Moments } from "../moments.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../paging.ts";
-import { eventView, type AttemptView, type EventView } from "../views.ts";
+import { eventView, type AttemptView, type EventView, type StoryView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 
 /** Attempts or facts whose requests and answers, of unknown size, are read at once. */
@@ -41,6 +44,8 @@ interface EventQueryParts {
   readonly shown: ShownEvents;
   readonly keys: PlatformKeys;
   readonly moments: Moments;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
 }
 
 /** Queries about accepted events. */
@@ -55,13 +60,16 @@ export class EventQueries {
 
   /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
   async get(caller: Caller, id: string, asOf?: string): Promise<EventView> {
-    const { moments } = this.#parts;
-    const asked = asOf === undefined ? undefined : moments.read(asOf);
-    const { state, facts } = await this.#load(caller, id);
-    if (!asked) return eventView(state);
-    const moment = await moments.find(caller.tenantId, asked);
-    const then = eventAt(facts, moment.position) ?? refuse("not-found", "event not found at that moment");
-    return { ...eventView(then), asOf: moment };
+    if (asOf === undefined) return eventView((await this.#load(caller, id)).state);
+    const { event, moment } = await this.#chronicle(caller, id, asOf);
+    return { ...eventView(event), asOf: moment };
+  }
+
+  /** What happened to it and why, up to now or to a moment. Throws as {@link get} does. */
+  async story(caller: Caller, id: string, asOf?: string): Promise<StoryView> {
+    const chronicle = await this.#chronicle(caller, id, asOf);
+    const { event, moment } = chronicle;
+    return { asOf: moment, event: eventView(event), ...(await storyOf(this.#parts, chronicle)) };
   }
 
   /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */
@@ -162,6 +170,18 @@ export class EventQueries {
 
   #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {
     return wholeFact(this.#parts.store, caller.tenantId, loaded, fact);
+  }
+
+  async #chronicle(caller: Caller, id: string, asOf?: string): Promise<Chronicle> {
+    const { moments } = this.#parts;
+    const asked = asOf === undefined ? undefined : moments.read(asOf);
+    await this.#load(caller, id);
+    const { moment, isPresent } = await moments.find(caller.tenantId, asked);
+    // Read after the moment is known: facts up to there may be newer than the first look.
+    const loaded = await this.#load(caller, id);
+    const facts = loaded.facts.filter(({ position }) => position <= moment.position);
+    const event = facts.reduce<WebhookState>(evolve, undefined);
+    return event ? { event, facts, moment, isPresent } : refuse("not-found", "event not found at that moment");
   }
 
   async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {

@@ -37,7 +37,7 @@ export class TenantQueries {
     const { state } = id === caller.tenantId ? await aggregates.current(tenants, id) : {};
     if (!state) refuse("not-found", "tenant not found");
     if (!asked) return tenantView(state);
-    const moment = await moments.find(caller.tenantId, asked);
+    const { moment } = await moments.find(caller.tenantId, asked);
     const then = await stateAt(store, tenants, id, moment.position);
     return { ...tenantView(then ?? refuse("not-found", "tenant not found at that moment")), asOf: moment };
   }

@@ -329,3 +329,29 @@ export const circuitFact = {
     at: later,
   },
 };
+
+const storySubject = { type: "event", id: event.id };
+const acceptedEntry = { position: fact.position, type: fact.type, subject: storySubject, time: fact.time };
+const byWorker = { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f" };
+const attemptEntry = (position: string, type: string, time: string) =>
+  ({ position, type, subject: storySubject, time, actor: byWorker });
+
+/** The story of the event: it was delivered at once. */
+export const story = {
+  asOf: { time: "2026-02-01T08:00:00.000Z", position: "0000000000004720" },
+  event,
+  waiting: null,
+  chapters: [
+    {
+      kind: "accepted", from: at, to: at, entries: [{ ...acceptedEntry, actor: fact.actor }], because: [],
+    },
+    {
+      kind: "attempt", from: attempt.startedAt, to: later,
+      entries: [
+        attemptEntry("0000000000004712", "DeliveryAttemptStarted", attempt.startedAt),
+        attemptEntry("0000000000004713", "DeliverySucceeded", later),
+      ],
+      because: [{ code: "first-attempt", entry: acceptedEntry, values: {} }],
+    },
+  ],
+};

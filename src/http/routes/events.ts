@@ -34,6 +34,10 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       page: await queries.events.history(call.caller, pathId(call), call.input.page),
     })),
+    signedInQuery(readHistory, "/api/v1/events/:id/story", asOfQuery, async (call) => ({
+      status: 200,
+      body: await queries.events.story(call.caller, pathId(call), call.input.AsOf),
+    })),
     signedIn(write, "POST", "/api/v1/events/:id/replay", async (call) => ({
       status: 200,
       body: await commands.events.replay(call.caller, pathId(call), call.origin, call.holdAnswer),

@@ -55,7 +55,7 @@ describe("moments of a log", () => {
     read = 0;
   };
   const places = (times: readonly number[]) =>
-    Promise.all(times.map(async (at) => (await moments.find(tenantId, { time: second(at) })).position));
+    Promise.all(times.map(async (at) => (await moments.find(tenantId, { time: second(at) })).moment.position));
 
   it("are the last entries up to which no time is later, though times of entries go back", async () => {
     const times = [0, 10, 70, 30, 65, 200, 100, 201, 500];
@@ -74,10 +74,11 @@ describe("moments of a log", () => {
     for (const [at] of times.slice(0, -1).entries()) {
       const time = second(Math.max(...times.slice(0, at + 1)));
       const moment: Moment = { time, position: position(at + 1) };
-      expect(await moments.find(tenantId, { position: moment.position })).to.deep.equal(moment);
+      const found = await moments.find(tenantId, { position: moment.position });
+      expect(found).to.deep.equal({ moment, isPresent: false });
     }
     const before = "0".repeat(16);
-    expect(await moments.find(tenantId, { position: before })).to.have.property("position", before);
+    expect((await moments.find(tenantId, { position: before })).moment).to.have.property("position", before);
   });
 
   it("are found without reading more than about two minutes of the log, and once", async () => {
@@ -88,7 +89,7 @@ describe("moments of a log", () => {
     read = 0;
     await places([3_000]);
     expect(await moments.find(tenantId, { position: position(3_001) })).to.deep.equal({
-      time: second(3_000), position: position(3_001),
+      moment: { time: second(3_000), position: position(3_001) }, isPresent: false,
     });
     expect(read).to.equal(0);
   });

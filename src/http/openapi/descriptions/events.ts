@@ -1,5 +1,5 @@
 import { asOfWords, facts, json, page, problem, type Descriptions } from "../description.ts";
-import { attempt, event, eventTotals, fact, waitingEvent } from "../examples.ts";
+import { attempt, event, eventTotals, fact, story, waitingEvent } from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
 const id = "The event's id.";
@@ -60,6 +60,22 @@ export const eventDescriptions: Descriptions = {
     parameters: { id },
     answers: {
       200: facts(fact),
+      403: problem("The event belongs to another tenant.", othersEvent),
+    },
+  },
+  "GET /api/v1/events/:id/story": {
+    id: "getEventStory",
+    tag,
+    summary: "Tell an event's story",
+    description:
+      "Any role. What happened to the event and why: its attempts, its waits, and the settings that changed " +
+      "meanwhile. Each cause names the entry of the log that states it; where no entry says why, the cause is " +
+      "`not-recorded`. With `AsOf` the story ends at that moment; 404 before the event was accepted. Of each " +
+      "neighbour of the event (its destination, the circuit, the tenant, the sender) the last 1,000 entries between " +
+      "its acceptance and its end are read, and a wait names the last 10 holds.",
+    parameters: { id },
+    answers: {
+      200: json("story", "The story.", story),
       403: problem("The event belongs to another tenant.", othersEvent),
     },
   },

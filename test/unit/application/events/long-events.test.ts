@@ -51,6 +51,12 @@ class WatchedStore extends InMemoryEventStore {
   }
 }
 
+/** Parts that reading an event itself does without. */
+const absent = {
+  shown: null as never, keys: null as never, moments: null as never, readModels: null as never,
+  freshness: null as never,
+};
+
 describe("an event with a long history", () => {
   const facts = replayed(30);
   let store: WatchedStore;
@@ -81,7 +87,7 @@ describe("an event with a long history", () => {
     for (const { data } of loaded.facts.slice(16)) {
       if ("answer" in data) expect([data.answer?.body ?? "", data.requestHeaders ?? {}]).to.deep.equal(["", {}]);
     }
-    const queries = new EventQueries({ ...sources, shown: null as never, keys: null as never, moments: null as never });
+    const queries = new EventQueries({ ...sources, ...absent });
     for (const descending of [false, true]) {
       const order = { field: "", descending };
       const inOrder = <Item>(items: readonly Item[]) => (descending ? items.toReversed() : items);
@@ -105,7 +111,7 @@ describe("an event with a long history", () => {
 
   it("leaves out the attempts and outcomes that a purge takes while they are read", async () => {
     await append(noStream, facts);
-    const queries = new EventQueries({ ...sources, shown: null as never, keys: null as never, moments: null as never });
+    const queries = new EventQueries({ ...sources, ...absent });
     const request = pageRequest({ quantity: 2, order: { field: "", descending: true } });
     const [attempts, history] =
       [await queries.attempts(caller, eventId, request), await queries.history(caller, eventId, request)];

@@ -1,0 +1,123 @@
+import { leases, waiting, type WaitingDocument } from "../../../projections/due/due.ts";
+import type { EventFilter } from "../../../projections/events/events.ts";
+import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../../domain/destination/events.ts";
+import type { DomainEvent } from "../../domain/domain-event.ts";
+import { isWaiting } from "../../domain/event/decide.ts";
+import { isFinished } from "../../domain/event/purge.ts";
+import type { Webhook } from "../../domain/event/state.ts";
+import type { Story } from "../../domain/event/story/story.ts";
+import { tellStory } from "../../domain/event/story/tell.ts";
+import type { StoryMoment } from "../../domain/event/story/waits.ts";
+import type { SenderEvent } from "../../domain/sender/events.ts";
+import { streams } from "../../domain/streams.ts";
+import type { TenantEvent } from "../../domain/tenant/events.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { EventStore, LogEntry, Position, RecordedEvent } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import type { Freshness } from "../freshness.ts";
+import { LongReads, type Turn } from "../long-reads.ts";
+import type { Moment } from "../moments.ts";
+import { newestAt } from "../past-states.ts";
+import { totalOf } from "./event-totals.ts";
+import type { LoadedWebhook } from "./webhooks.ts";
+
+/** Entries that are read at once. */
+const pageEntries = 64;
+/** Of each neighbour, the most facts between the event's acceptance and its end: the last ones. */
+const mostFacts = 1_000;
+/** Facts of the destination before the acceptance: they tell its limit, unless it had as many changes since. */
+const factsBefore = 64;
+/** The most retries due before an event that are counted. */
+const mostRetries = 1_000;
+
+interface StoryParts {
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+}
+
+/** An event at a moment, and its facts up to there. */
+export interface Chronicle {
+  readonly event: Webhook;
+  readonly facts: LoadedWebhook["facts"];
+  readonly moment: Moment;
+  /** Whether the moment is the present. */
+  readonly isPresent: boolean;
+}
+
+/**
+ * Tells an event's story. Of its neighbours no more is read than the last facts between its acceptance and its end.
+ * Throws LogUnavailable, and a Refusal (unavailable).
+ */
+export async function storyOf(parts: StoryParts, { event, facts, moment, isPresent }: Chronicle): Promise<Story> {
+  const [accepted] = facts;
+  const from = accepted?.position ?? moment.position;
+  const to = isFinished(event.status) ? facts.at(-1)?.position ?? moment.position : moment.position;
+  const { tenantId, destinationId } = event;
+  const senderId = accepted?.type === "EventAccepted" ? accepted.data.senderId : null;
+  const { store } = parts;
+  const [neighbours, present] = await Promise.all([
+    LongReads.of(store).asked(tenantId, async (turn) => {
+      const read = <Event extends DomainEvent>(stream: string, before = 0) =>
+        between<Event>(store, turn, stream, { from, to, before });
+      return {
+        destination: await read<DestinationEvent>(streams.destination(destinationId), factsBefore),
+        circuit: await read<CircuitEvent>(streams.circuit(destinationId), 1),
+        tenant: await read<TenantEvent>(streams.tenant(tenantId)),
+        sender: senderId === null ? [] : await read<SenderEvent>(streams.sender(senderId)),
+      };
+    }),
+    isPresent && isWaiting(event) ? presentOf(parts, event) : { inFlight: null, ahead: null },
+  ]);
+  return tellStory({ event: facts, ...neighbours }, { time: moment.time, ...present });
+}
+
+/** A part of a stream: after `from` up to `to`, and as many facts before. */
+interface Between {
+  readonly from: Position;
+  readonly to: Position;
+  readonly before: number;
+}
+
+/** The readable facts of a part of a stream, in order; the last ones where there are more than {@link mostFacts}. */
+async function between<Event extends DomainEvent>(
+  store: EventStore, turn: Turn, stream: string, { from, to, before }: Between,
+): Promise<RecordedEvent<Event>[]> {
+  const newest = await turn(() => newestAt(store, stream, to));
+  const found: LogEntry[] = [];
+  let earlier = 0;
+  for (let next = newest?.revision ?? -1; next >= 0 && earlier < before + 1 && found.length < mostFacts;) {
+    const revision = next;
+    const page = await turn(() =>
+      store.readStream(stream, { from: revision, limit: Math.min(pageEntries, revision + 1), backwards: true }));
+    for (const entry of page) {
+      if (entry.position <= from) earlier += 1;
+      if (earlier <= before && found.length < mostFacts) found.push(entry);
+    }
+    next = page.length === 0 ? -1 : page.at(-1)!.revision - 1;
+  }
+  return found.reverse().filter((entry) => entry.unreadable === undefined) as unknown as RecordedEvent<Event>[];
+}
+
+/** What read models tell of the destination of a waiting event. */
+function presentOf(
+  { readModels, freshness }: StoryParts, event: Webhook,
+): Promise<Pick<StoryMoment, "inFlight" | "ahead">> {
+  const { tenantId, destinationId, status, acceptedAt, nextAttemptAt } = event;
+  const due = status === "Pending" ? acceptedAt : nextAttemptAt ?? acceptedAt;
+  const to = timestamp(millis(due) - 1);
+  const pending: EventFilter = { tenantId, destinationUrlId: destinationId, statuses: ["Pending"], to };
+  return freshness.ask(async () => {
+    const [inFlight, fresh, retries] = await Promise.all([
+      readModels.count({ collection: leases.name, where: { destinationId } }),
+      totalOf(readModels, pending),
+      readModels.find({
+        collection: waiting.name, where: { destinationId }, range: { field: "dueAt", to },
+        order: { field: "dueAt", descending: false }, limit: mostRetries + 1,
+      }) as Promise<readonly WaitingDocument[]>,
+    ]);
+    const before = retries.filter(({ eventId }) => eventId !== event.id).length;
+    return { inFlight, ahead: before > mostRetries ? null : fresh + before };
+  });
+}
