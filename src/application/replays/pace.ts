@@ -2,6 +2,8 @@ import type { Clock } from "../../ports/clock/clock.ts";
 
 /** After a pause, what may be made up for at once is half a second's worth. */
 const burstS = 0.5;
+/** Ten tenths of an event are one. */
+const rounding = 1e-9;
 
 /** Spreads work over time: so many a second, beginning with one. */
 export class Pace {
@@ -22,7 +24,7 @@ export class Pace {
     const most = Math.max(1, this.#perSecond * burstS);
     this.#credit = Math.min(most, this.#credit + ((now - this.#at) / 1_000) * this.#perSecond);
     this.#at = now;
-    return Math.floor(this.#credit);
+    return Math.floor(this.#credit + rounding);
   }
 
   /** Counts so many as begun. */

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { serveAll } from "../../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../../src/application/aggregates.ts";
+import { ShownEvents } from "../../../src/application/events/shown-events.ts";
+import { Freshness } from "../../../src/application/freshness.ts";
+import { PlatformKeys } from "../../../src/application/keys/platform-keys.ts";
+import { Replaying } from "../../../src/application/replays/replaying.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { LogUnavailable, type EventStore } from "../../../src/ports/event-store.ts";
+import type { ReadModels } from "../../../src/ports/read-models.ts";
+import { Replayer } from "../../../src/workers/replayer.ts";
+import { openAccount, openIngest, type Account } from "../../support/accounts.ts";
+import { startApi, type TestApi } from "../../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../../support/api-engines.ts";
+import { http } from "../../support/http.ts";
+import { never } from "../../support/manual-relay.ts";
+import { lifeOf, mortal } from "../../support/mortal.ts";
+import { Deliveries } from "../../support/outcomes.ts";
+import { sized } from "../../support/size.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
+
+const perSecond = 1_000;
+
+describe("the replayer", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  let one: Account;
+  let mine: Awaited<ReturnType<typeof openIngest>>;
+  let other: typeof mine;
+  let deliveries: Deliveries;
+  let anomalies: string[];
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+    deliveries = new Deliveries(api.world);
+  });
+  beforeEach(async () => {
+    one = await openAccount(api.url);
+    [mine, other] = [await target(), await target()];
+    anomalies = [];
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  /** A process of its own on these engines. */
+  const replayerOn = (store: EventStore, readModels: ReadModels): Replayer => {
+    const { clock, ids, sealing } = api.world;
+    const aggregates = new Aggregates(store, { clock, ids }, { max: 100 });
+    serveAll(aggregates);
+    const freshness = new Freshness(store, readModels, clock);
+    const shown = new ShownEvents({ readModels, freshness, clock });
+    const keys = new PlatformKeys({ store, sealing, clock, ids });
+    const replaying = new Replaying({
+      store, aggregates, readModels, freshness, shown, keys, clock, ids, metrics: uncounted,
+    });
+    return new Replayer({ replaying, clock, logger: quiet, metrics: { anomaly: (kind) => anomalies.push(kind) } });
+  };
+  const freshReplayer = () => replayerOn(engines.store, engines.readModels);
+
+  /** A destination with room for many events, and a producer's key for it. */
+  const target = async (serverRateLimit = 100) => {
+    const opened = await openIngest(one.owner.client, one.tenantId);
+    await one.owner.client.api.updateDestination({ id: opened.destinationId }, { serverRateLimit });
+    return opened;
+  };
+  const accept = async (n: number) => {
+    const headers = { "x-api-key": mine.apiKey, "content-type": "application/json" };
+    const { json } = await http("POST", api.url + mine.path, { body: `{"n": ${n}.0}`, headers });
+    // Each event has another time of acceptance.
+    engines.clock.advance(1);
+    return String(json["eventId"]);
+  };
+  const givenUp = async (count: number) => {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      ids.push(await accept(n));
+      await deliveries.fail(ids.at(-1)!, 1);
+    }
+    return ids;
+  };
+  const order = async (fields: object = {}) =>
+    (await one.developer.client.api.orderReplay({ perSecond, ...fields })) as { readonly id: string };
+  const replayOf = (id: string) => one.viewer.client.api.getReplay({ id });
+  const isOver = async (id: string) => {
+    const { state, done, skipped, matched } = await replayOf(id);
+    return state !== "Running" && done + skipped === matched;
+  };
+  const finish = async (id: string, replayer = freshReplayer()) => {
+    while (!(await isOver(id))) await replayer.step(never);
+    return replayOf(id);
+  };
+  /** Makes steps until nothing may be done at the moment. */
+  const settled = async (replayer: Replayer) => {
+    for (let idle = 0; idle < 2;) {
+      idle = (await replayer.step(never)) ? 0 : idle + 1;
+      // A replay that could do nothing is left alone for 200 ms.
+      if (idle === 1) await sleep(250);
+    }
+  };
+  const typesOf = async (id: string) => {
+    const { items } = await one.viewer.client.api.listEventHistory({ id, Qt: 100 });
+    return items.map(({ type }) => type);
+  };
+  const made = async () =>
+    (await one.viewer.client.api.listEvents({ DestinationUrlId: other.destinationId, Qt: 100 })).items;
+
+  const modes = {
+    "in place": {
+      fields: () => ({ destinationUrlId: mine.destinationId }),
+      check: async (ids: readonly string[]) => {
+        for (const id of ids) {
+          expect((await typesOf(id)).filter((type) => type === "EventReplayed"), id).to.have.length(1);
+        }
+      },
+    },
+    "to another destination": {
+      fields: () => ({ destinationUrlId: mine.destinationId, toDestinationUrlId: other.destinationId }),
+      check: async (ids: readonly string[]) => {
+        const events = await made();
+        expect(events.map(({ sourceEventId }) => sourceEventId)).to.have.members(ids);
+        for (const { payload, sourceEventId } of events) {
+          expect(payload).to.equal(`{"n": ${ids.indexOf(sourceEventId!)}.0}`);
+        }
+      },
+    },
+  };
+
+  for (const [mode, { fields, check }] of Object.entries(modes)) {
+    it(`puts each event to work once though it dies at any call of an engine, ${mode}`, async function () {
+      this.timeout(120_000);
+      for (const takesEffect of [true, false]) {
+        for (let calls = 1, survived = false; !survived; calls += sized(3, 1)) {
+          [mine, other] = [await target(), await target()];
+          const ids = await givenUp(3);
+          const { id } = await order({ ...fields(), ids });
+          const life = lifeOf(calls, takesEffect);
+          const dying = replayerOn(mortal(engines.store, life), mortal(engines.readModels, life));
+          await Promise.race([finish(id, dying), life.over]);
+          survived = life.calls > 0;
+          expect(await finish(id), `${calls} calls`).to.include({ matched: 3, done: 3, skipped: 0 });
+          await check(ids);
+        }
+      }
+    });
+
+    it(`puts each event to work once though two processes carry it out, ${mode}`, async () => {
+      const ids = await givenUp(20);
+      const { id } = await order({ ...fields(), perSecond: 7 });
+      const rivals = [freshReplayer(), freshReplayer()];
+      while (!(await isOver(id))) await Promise.all(rivals.map((rival) => rival.step(never)));
+      expect(await replayOf(id)).to.include({ matched: 20, done: 20, skipped: 0 });
+      await check(ids);
+    });
+  }
+
+  it("leaves no more events outstanding than twice the destination's limit, whoever posted them", async () => {
+    mine = await target(2);
+    const ids = await givenUp(8);
+    const live = await accept(100);
+    const { id } = await order({ destinationUrlId: mine.destinationId });
+    const replayer = freshReplayer();
+    const waiting = async () => {
+      await settled(replayer);
+      const { items } = await one.viewer.client.api.listEvents({ DestinationUrlId: mine.destinationId, Qt: 100 });
+      return items.flatMap((event) =>
+        (event.status === "CriticalFailure" || event.status === "Succeeded" ? [] : [event.id]));
+    };
+    expect(await waiting()).to.have.members([live, ...ids.slice(0, 3)]);
+    await deliveries.succeed(live);
+    expect(await waiting()).to.have.members(ids.slice(0, 4));
+    // One that is being sent counts, and so does one that is tried again within a minute.
+    await deliveries.start(ids[0]!);
+    await deliveries.fail(ids[1]!, 9, 59_000);
+    expect(await waiting()).to.have.members(ids.slice(0, 4));
+    // One that is tried again later does not, until then.
+    await deliveries.fail(ids[2]!, 9, 300_000);
+    expect(await waiting()).to.have.members(ids.slice(0, 5));
+    for (const event of [ids[3]!, ids[4]!]) await deliveries.succeed(event);
+    expect(await waiting()).to.have.members([...ids.slice(0, 3), ids[5], ids[6]]);
+    const { done, state } = await replayOf(id);
+    expect([state, done <= 7]).to.deep.equal(["Running", true]);
+  });
+
+  it("goes on with the same limit after a restart", async () => {
+    mine = await target(1);
+    const ids = await givenUp(5);
+    await order({ destinationUrlId: mine.destinationId });
+    for (let run = 0; run < 3; run += 1) await settled(freshReplayer());
+    const pending = (await one.viewer.client.api.listEvents({ Status: "Pending", Qt: 100 })).items;
+    expect(pending.map((event) => event.id)).to.have.members(ids.slice(0, 2));
+  });
+
+  it("sends in the order of acceptance: of the log, where the clocks of processes differ by up to 2 s", async () => {
+    const base = engines.clock.now();
+    // Each was accepted later than the one before; the times are those of three processes.
+    const offsets = [0, 900, -900, 100, 1_000, -1_000, 200, 50, 4_000, 5_900, 4_100];
+    const ids: string[] = [];
+    for (const offset of offsets) {
+      // The clock goes on meanwhile, by less than the offsets differ.
+      engines.clock.advance(base + offset + 10_000 - engines.clock.now());
+      ids.push(...(await givenUp(1)));
+    }
+    expect(ids.toSorted()).not.to.deep.equal(ids);
+    for (const pace of [4, 1_000]) {
+      other = await target();
+      const fields = { destinationUrlId: mine.destinationId, toDestinationUrlId: other.destinationId, perSecond: pace };
+      const { id } = await order(fields);
+      const sources = async () => {
+        const { entries } = await engines.store.readLog("", 100_000);
+        return entries.flatMap((entry) => {
+          const data = (entry as { readonly data?: { destinationId?: string; sourceEventId?: string } }).data;
+          return data?.destinationId === other.destinationId && data.sourceEventId ? [data.sourceEventId] : [];
+        });
+      };
+      await finish(id);
+      expect(await sources(), `${pace} a second`).to.deep.equal(ids);
+    }
+  });
+
+  it("passes over events that changed, were purged, or lost their destination since the order", async () => {
+    const [changed, purged, again, good] = (await givenUp(4)) as [string, string, string, string];
+    const gone = await target();
+    mine = gone;
+    const [orphan] = (await givenUp(1)) as [string];
+    const ids = [changed, purged, again, good, orphan];
+    const { id } = await order({ ids });
+    await one.developer.client.api.replayEvent({ id: changed });
+    await one.developer.client.api.replayEvent({ id: again });
+    await deliveries.fail(again, 1);
+    await one.owner.client.api.deleteDestination({ id: gone.destinationId });
+    const { acceptedAt: before } = await one.viewer.client.api.getEvent({ id: again });
+    await one.admin.client.api.purgeEvents({ before });
+    const replay = await finish(id);
+    expect(replay).to.include({ state: "Finished", matched: 5 });
+    expect(replay.done + replay.skipped).to.equal(5);
+    expect((await typesOf(changed)).filter((type) => type === "EventReplayed")).to.have.length(1);
+    expect((await typesOf(again)).at(-1)).to.equal("DeliveryExhausted");
+    expect((await typesOf(good)).at(-1)).to.equal("EventReplayed");
+    expect((await typesOf(orphan)).at(-1)).to.equal("DeliveryExhausted");
+    expect(replay.done).to.equal(1);
+  });
+
+  it("passes over an event that was replayed and given up again before its turn", async () => {
+    mine = await target(1);
+    const ids = await givenUp(4);
+    const { id } = await order({ destinationUrlId: mine.destinationId });
+    const replayer = freshReplayer();
+    await settled(replayer);
+    const again = ids[3]!;
+    await one.developer.client.api.replayEvent({ id: again });
+    await deliveries.fail(again, 1);
+    for (const event of ids.slice(0, 2)) await deliveries.succeed(event);
+    expect(await finish(id, replayer)).to.include({ state: "Finished", done: 3, skipped: 1 });
+    expect((await typesOf(again)).at(-1)).to.equal("DeliveryExhausted");
+  });
+
+  it("puts nothing more to work once it is cancelled, and counts what it did", async () => {
+    mine = await target(1);
+    const ids = await givenUp(6);
+    const { id } = await order({ destinationUrlId: mine.destinationId });
+    const replayer = freshReplayer();
+    await settled(replayer);
+    const cancelled = await one.developer.client.api.cancelReplay({ id });
+    expect(cancelled).to.include({ state: "Cancelled", matched: 6 });
+    for (const event of ids.slice(0, 2)) await deliveries.succeed(event);
+    const replay = await finish(id, replayer);
+    expect(replay).to.include({ state: "Cancelled", done: 2, skipped: 4, finishedAt: cancelled.finishedAt });
+    expect(await replayer.step(never)).to.equal(false);
+    const failed = (await one.viewer.client.api.listEvents({ Status: "CriticalFailure", Qt: 100 })).items;
+    expect(failed.map((event) => event.id)).to.have.members(ids.slice(2));
+  });
+
+  it("goes on when the log answers again, and tells of it", async () => {
+    const [event] = (await givenUp(1)) as [string];
+    const { id } = await order({ ids: [event] });
+    const { store } = engines;
+    const broken = Object.create(store) as typeof store;
+    broken.append = () => Promise.reject(new LogUnavailable("away"));
+    await settled(replayerOn(broken, engines.readModels));
+    expect(anomalies).to.include("replayer");
+    expect((await replayOf(id)).state).to.equal("Running");
+    expect(await finish(id)).to.include({ done: 1, skipped: 0 });
+  });
+
+  it("passes over events that only a newer release can read", async () => {
+    const [newer, good] = (await givenUp(2)) as [string, string];
+    await engines.store.appendNewer(streams.event(newer));
+    const { id } = await order({ ids: [newer, good] });
+    expect(await finish(id)).to.include({ matched: 2, done: 1, skipped: 1 });
+  });
+});
