@@ -349,6 +349,15 @@ export interface components {
              * @description Only events of this destination.
              */
             destinationUrlId?: string;
+            /**
+             * Format: uuid
+             * @description Only events that came through this sender.
+             */
+            senderId?: string;
+            /** @description Only events of this type. */
+            eventType?: string;
+            /** @description Only events with this tag, `name:value`. */
+            tag?: string;
             /** @description Only the events with these ids, at most 1,000. */
             ids?: string[];
             /** @description Only events in this status, or in one of these. `Cancelled` needs `toDestinationUrlId`. "CriticalFailure" if absent. */
@@ -2156,6 +2165,15 @@ export interface components {
                  * @description null: of every destination.
                  */
                 destinationId: string | null;
+                /**
+                 * Format: uuid
+                 * @description null: of every sender, and of none.
+                 */
+                senderId: string | null;
+                /** @description Events of this type; null: of any. */
+                eventType: string | null;
+                /** @description Events with this tag, `name:value`; null: with any. */
+                tag: string | null;
                 /** @description The events with these ids, in ascending order; null: whatever their ids. */
                 ids: string[] | null;
                 /** @description Events in these statuses. */
@@ -4000,6 +4018,15 @@ export interface components {
              * @description Only events of this destination; null for any.
              */
             destinationUrlId: string | null;
+            /**
+             * Format: uuid
+             * @description Only events that came through this sender; null for any.
+             */
+            senderId: string | null;
+            /** @description Only events of this type; null for any. */
+            eventType: string | null;
+            /** @description Only events with this tag, `name:value`; null for any. */
+            tag: string | null;
             /** @description Only the events with these ids; null for any. */
             ids: string[] | null;
             /** @description Only events in one of these statuses. */

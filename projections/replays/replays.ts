@@ -14,6 +14,9 @@ export type ReplayDocument = {
   readonly done: number;
   readonly skipped: number;
   readonly destinationUrlId: string | null;
+  readonly senderId: string | null;
+  readonly eventType: string | null;
+  readonly tag: string | null;
   readonly ids: readonly string[] | null;
   readonly status: readonly FinishedStatus[];
   readonly from: string | null;
@@ -41,6 +44,9 @@ export const replays: Collection<ReplayDocument> = {
     done: "number",
     skipped: "number",
     destinationUrlId: "id",
+    senderId: "id",
+    eventType: "text",
+    tag: "text",
     ids: "json",
     status: "json",
     from: "time",
@@ -63,7 +69,8 @@ export const replaysProjection: Projection = {
     ReplayJobOrdered: ({ replayId: id, tenantId, at: startedAt, ...order }, { metadata: { actor } }) => [
       create(replays, {
         id, tenantId, state: "Running", settled: false, matched: order.matched, done: 0, skipped: 0,
-        destinationUrlId: order.destinationId, ids: order.ids, status: order.statuses, from: order.from, to: order.to,
+        destinationUrlId: order.destinationId, senderId: order.senderId, eventType: order.eventType, tag: order.tag,
+        ids: order.ids, status: order.statuses, from: order.from, to: order.to,
         toDestinationUrlId: order.toDestinationId, perSecond: order.perSecond, actor, startedAt, finishedAt: null,
       }),
       add(tenantCounter(replays, tenantId), 1),

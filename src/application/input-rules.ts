@@ -1,3 +1,4 @@
+import { isTagName, isTagValue, type Tag } from "../domain/event/tags.ts";
 import { refuse } from "../domain/refusal.ts";
 import { passwordProblem } from "../domain/tenant/password.ts";
 import { timestamp } from "../domain/time.ts";
@@ -85,4 +86,14 @@ export function parseDateTime(field: string, text: string): string {
 /** The same of a field that may be left out. */
 export function parseOptionalDateTime(field: string, text: string | undefined): string | undefined {
   return text === undefined ? undefined : parseDateTime(field, text);
+}
+
+/** The tag of a filter, `name:value`. Throws a Refusal (invalid) that names the field. */
+export function parseTag(field: string, text: string): Tag {
+  const end = text.indexOf(":");
+  const [name, value] = [text.slice(0, Math.max(end, 0)), text.slice(end + 1)];
+  if (!isTagName(name) || !isTagValue(value)) {
+    refuse("invalid", `${field}: must be the name and value of a tag, name:value`);
+  }
+  return { name, value };
 }

@@ -116,6 +116,9 @@ export function replayView(
   return {
     id, state, matched: order.matched, done, skipped,
     destinationUrlId: order.destinationId,
+    senderId: order.senderId,
+    eventType: order.eventType,
+    tag: order.tag,
     ids: order.ids && [...order.ids],
     status: [...order.statuses],
     from: order.from,

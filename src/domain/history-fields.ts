@@ -58,8 +58,8 @@ export const histories = {
   } satisfies Shown<ReplaysEvent>,
   replayJob: {
     ReplayJobOrdered: [
-      ...tenant, "replayId", "destinationId", "ids", "statuses", "from", "to", "toDestinationId", "perSecond",
-      "matched",
+      ...tenant, "replayId", "destinationId", "senderId", "eventType", "tag", "ids", "statuses", "from", "to",
+      "toDestinationId", "perSecond", "matched",
     ],
     ReplayJobProgressed: [...tenant, "replayId", "done", "skipped"],
     ReplayJobCancelled: [...tenant, "replayId", "done", "skipped"],

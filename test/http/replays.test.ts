@@ -29,15 +29,15 @@ describeOnEngines("replays", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  const accept = async (to = mine, body = "{}") => {
-    const headers = { "x-api-key": to.apiKey, "content-type": "application/json" };
+  const accept = async (to = mine, body = "{}", given: Readonly<Record<string, string>> = {}) => {
+    const headers = { "x-api-key": to.apiKey, "content-type": "application/json", ...given };
     const { json } = await http("POST", api.url + to.path, { body, headers });
     // Each event has another time of acceptance.
     engines.clock.advance(1);
     return json as { eventId: string; acceptedAt: string };
   };
-  const givenUp = async (to = mine, body = "{}") => {
-    const accepted = await accept(to, body);
+  const givenUp = async (...[to, body, given]: Parameters<typeof accept>) => {
+    const accepted = await accept(to, body, given);
     await deliveries.fail(accepted.eventId, 1);
     return accepted;
   };
@@ -115,6 +115,33 @@ describeOnEngines("replays", (freshEngines) => {
     }
     const { items: before } = await listed({ DestinationUrlId: mine.destinationId });
     expect(before.map((each) => each.status)).to.deep.equal(status);
+  });
+
+  it("takes the events of one sender, one type or one tag", async () => {
+    const { api: owner } = one.owner.client;
+    const sender = { name: "Shop", destinationUrlId: mine.destinationId };
+    const { id: senderId, ingestToken } = await owner.createSender(sender);
+    const shop = { ...mine, path: `/api/v1/ingest/${one.tenantId}/${ingestToken}` };
+    const paid = { "X-Event-Type": "invoice.paid" };
+    const ids = [
+      await givenUp(shop), await givenUp(mine, "{}", { ...paid, "X-Tags": "region=eu,order=1" }),
+      await givenUp(mine, "{}", { ...paid, "X-Tags": "region=us" }), await givenUp(),
+    ].map(({ eventId }) => eventId);
+    expect(await matched({ senderId: senderId.toUpperCase() })).to.equal(1);
+    expect(await matched({ senderId: nowhere })).to.equal(0);
+    expect(await matched({ eventType: "invoice.paid" })).to.equal(2);
+    expect(await matched({ eventType: "invoice" })).to.equal(0);
+    expect(await matched({ tag: "region:eu", ids })).to.equal(1);
+    expect(await matched({ eventType: "invoice.paid", tag: "region:us", destinationUrlId: nowhere })).to.equal(0);
+    const other = await openIngest(one.owner.client, one.tenantId);
+    const both = { eventType: "invoice.paid", tag: "region:us" };
+    const { id } = await order({ ...both, toDestinationUrlId: other.destinationId });
+    expect(await finish(id)).to.include({ ...both, senderId: null, matched: 1, done: 1, skipped: 0 });
+    const [made] = (await listed({ DestinationUrlId: other.destinationId })).items;
+    expect(made).to.deep.include({ sourceEventId: ids[2], eventType: "invoice.paid", tags: { region: "us" } });
+    const inPlace = await order({ senderId });
+    expect(await finish(inPlace.id)).to.include({ matched: 1, done: 1, skipped: 0 });
+    expect((await event(ids[0]!)).status).to.equal("Pending");
   });
 
   it("only counts in a dry run", async () => {

@@ -14,9 +14,9 @@ import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { parseOptionalDateTime } from "../input-rules.ts";
+import { parseOptionalDateTime, parseTag } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
-import { isMeant } from "../replays/candidates.ts";
+import { filterOf, isMeant } from "../replays/candidates.ts";
 import { ReplayJobs } from "../replays/replay-jobs.ts";
 import { documentOf } from "../scans.ts";
 import { replayView, type ReplayView } from "../views.ts";
@@ -24,6 +24,10 @@ import { replayView, type ReplayView } from "../views.ts";
 /** Which finished events to send again, to where, and how fast; times of acceptance, both inclusive. */
 export interface ReplayInput {
   readonly destinationUrlId?: string;
+  readonly senderId?: string;
+  readonly eventType?: string;
+  /** `name:value` */
+  readonly tag?: string;
   readonly ids?: readonly string[];
   readonly status?: FinishedStatus | readonly FinishedStatus[];
   readonly from?: string;
@@ -64,7 +68,7 @@ export class ReplayCommands {
     caller: Caller, input: ReplayInput, origin: Origin,
   ): Promise<{ readonly ordered: ReplayView } | { readonly counted: { readonly matched: number } }> {
     const { tenantId } = caller;
-    const filter = filterOf(input);
+    const filter = orderedFilter(input);
     const toDestinationId = input.toDestinationUrlId?.toLowerCase() ?? null;
     if (toDestinationId !== null) {
       await ownOf(this.#parts.aggregates, destinations, toDestinationId, caller, "destination");
@@ -98,12 +102,8 @@ export class ReplayCommands {
     tenantId: string, filter: ReplayJobFilter,
   ): Promise<{ readonly count: number; readonly upTo: Position }> {
     const { readModels, shown } = this.#parts;
-    const { ids, statuses, destinationId, from, to } = filter;
-    if (ids === null) {
-      return shown.countUpTo(tenantId, [{
-        tenantId, statuses, destinationUrlId: destinationId ?? undefined, from: from ?? undefined, to: to ?? undefined,
-      }]);
-    }
+    const { ids } = filter;
+    if (ids === null) return shown.countUpTo(tenantId, [filterOf(tenantId, filter)]);
     return shown.ask(tenantId, async () => {
       const upTo = await readModels.checkpoint();
       const found = await Promise.all(ids.map((id) => documentOf(readModels, events, id)));
@@ -120,13 +120,19 @@ export class ReplayCommands {
 }
 
 /** Throws a Refusal (invalid). */
-function filterOf({ destinationUrlId, ids, status = "CriticalFailure", ...input }: ReplayInput): ReplayJobFilter {
+function orderedFilter(
+  { destinationUrlId, ids, status = "CriticalFailure", tag, ...input }: ReplayInput,
+): ReplayJobFilter {
+  if (tag !== undefined) parseTag("tag", tag);
   const statuses = [...new Set([status].flat())];
   if (statuses.includes("Cancelled") && input.toDestinationUrlId === undefined) {
     refuse("invalid", "status: must not be Cancelled without toDestinationUrlId: a cancelled event is not sent again");
   }
   return {
     destinationId: destinationUrlId?.toLowerCase() ?? null,
+    senderId: input.senderId?.toLowerCase() ?? null,
+    eventType: input.eventType ?? null,
+    tag: tag ?? null,
     ids: ids ? [...new Set(ids.map((id) => id.toLowerCase()))].sort() : null,
     statuses,
     from: parseOptionalDateTime("from", input.from) ?? null,

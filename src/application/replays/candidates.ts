@@ -1,10 +1,11 @@
-import { events, type EventDocument } from "../../../projections/events/events.ts";
-import { acceptedMsOf, greatestEventId, leastEventId } from "../../domain/event/event-id.ts";
+import { events, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
+import { labelsWanted } from "../../../projections/events/labels.ts";
+import { acceptedMsOf } from "../../domain/event/event-id.ts";
 import type { ReplayJob, ReplayJobFilter, ReplayOrder } from "../../domain/replay-job/replay-job.ts";
-import { millis } from "../../domain/time.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
+import { parseTag } from "../input-rules.ts";
 import { documentOf } from "../scans.ts";
 
 /** An event that a replay may take. */
@@ -17,7 +18,7 @@ export interface Candidate {
 
 /** Clocks of processes differ by less than this, so events further apart are in order by their ids. */
 const skewMs = 2_000;
-const pageSize = 500;
+const pageSize = 200;
 /** Candidates held in memory, beyond those of a batch. */
 const mostAhead = 4_000;
 
@@ -85,33 +86,20 @@ export class Candidates {
     const { tenantId, order } = this.#job;
     const after = this.#last;
     const page = await shown.ask(tenantId, () =>
-      (order.ids === null ? this.#page(order, after) : this.#named(order.ids, after)));
+      (order.ids === null ? this.#page(after) : this.#named(order.ids, after)));
     this.#last = page.last ?? after;
     this.#ended = page.last === null;
     const found = page.documents.filter((document) => isMeant(this.#job, document));
     this.#ahead.push(...found.map(candidateOf));
   }
 
-  /** A page of the events in the statuses, and the last id of the page; null at the end. */
-  async #page({ destinationId, statuses, from, to }: ReplayOrder, after: string | null): Promise<Page> {
-    const { readModels } = this.#parts;
-    const { tenantId } = this.#job;
-    const least = from === null ? null : leastEventId(millis(from));
-    const begin = after !== null && (least === null || after > least) ? after : least;
-    const found = await readModels.find({
-      collection: events.name,
-      where: { tenantId, ...(destinationId !== null && { destinationUrlId: destinationId }) },
-      anyOf: { field: "status", values: statuses },
-      range: {
-        field: events.key,
-        ...(begin !== null && { from: begin }),
-        ...(to !== null && { to: greatestEventId(millis(to)) }),
-      },
-      order: { field: events.key, descending: false },
-      limit: pageSize,
-    }) as readonly EventDocument[];
-    const documents = found.filter(({ id }) => id !== after);
-    return { documents, last: found.length < pageSize ? null : found.at(-1)?.id ?? null };
+  /** A page of the events that match the filter by now, and the last id of the page; null at the end. */
+  async #page(after: string | null): Promise<Page> {
+    const documents = await this.#parts.shown.page(filterOf(this.#job.tenantId, this.#job.order), {
+      order: { field: events.key, descending: false }, limit: pageSize,
+      ...(after !== null && { after: { value: after, key: after } }),
+    });
+    return { documents, last: documents.length < pageSize ? null : documents.at(-1)!.id };
   }
 
   /** The next of the events with the given ids. */
@@ -132,18 +120,36 @@ export function candidateOf({ id, destinationUrlId: destinationId, acceptedIn: p
   return { id, destinationId, position };
 }
 
-/** Whether a replay takes an event, as it stands. */
+/** The filter of events that a replay's filter is, but for the ids. */
+export function filterOf(tenantId: string, filter: ReplayJobFilter): EventFilter {
+  const { destinationId, senderId, eventType, tag, statuses, from, to } = filter;
+  return {
+    tenantId, statuses, test: false,
+    destinationUrlId: destinationId ?? undefined,
+    senderId: senderId ?? undefined,
+    eventType: eventType ?? undefined,
+    tags: tag === null ? undefined : [parseTag("tag", tag)],
+    from: from ?? undefined,
+    to: to ?? undefined,
+  };
+}
+
+/** Whether a replay takes an event, as it stands: it matches, and was finished at the order. */
 export function isMeant(
-  { tenantId, order: { destinationId, ids, statuses, from, to, upTo } }: {
+  { tenantId, order }: {
     readonly tenantId: string; readonly order: ReplayJobFilter & Pick<ReplayOrder, "upTo">;
   },
   event: EventDocument,
 ): boolean {
-  return event.tenantId === tenantId
-    && (statuses as readonly string[]).includes(event.status)
+  const { ids, upTo } = order;
+  const wanted = filterOf(tenantId, order);
+  const { destinationUrlId, statuses, from, to } = wanted;
+  return event.tenantId === tenantId && !event.test
+    && statuses?.includes(event.status) === true
+    && (destinationUrlId === undefined || event.destinationUrlId === destinationUrlId)
+    && (from === undefined || event.acceptedAt >= from)
+    && (to === undefined || event.acceptedAt <= to)
+    && labelsWanted(wanted).every((label) => event.labels?.includes(label))
     && event.finishedIn !== null && event.finishedIn <= upTo
-    && (destinationId === null || event.destinationUrlId === destinationId)
-    && (ids === null || ids.includes(event.id))
-    && (from === null || event.acceptedAt >= from)
-    && (to === null || event.acceptedAt <= to);
+    && (ids === null || ids.includes(event.id));
 }

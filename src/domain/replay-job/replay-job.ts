@@ -6,6 +6,10 @@ import type { Timestamp } from "../time.ts";
 /** Which of a tenant's events a replay takes; times of acceptance, both inclusive, null for any. */
 export interface ReplayJobFilter {
   readonly destinationId: string | null;
+  readonly senderId: string | null;
+  readonly eventType: string | null;
+  /** `name:value` */
+  readonly tag: string | null;
   /** In ascending order. */
   readonly ids: readonly string[] | null;
   readonly statuses: readonly FinishedStatus[];

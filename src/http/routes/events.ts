@@ -1,7 +1,5 @@
-import { parseOptionalDateTime } from "../../application/input-rules.ts";
+import { parseOptionalDateTime, parseTag } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
-import { isTagName, isTagValue, type Tag } from "../../domain/event/tags.ts";
-import { refuse } from "../../domain/refusal.ts";
 import { access } from "../access.ts";
 import { asOfQuery, eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
@@ -67,18 +65,10 @@ function filterOf(given: EventFilters) {
     eventType,
     ownerId,
     messageId: given.MessageId?.toLowerCase(),
-    tags: given.Tag?.map(parseTag),
+    tags: given.Tag?.map((text) => parseTag("Tag", text)),
     correlationId,
     test,
     from: parseOptionalDateTime("From", given.From),
     to: parseOptionalDateTime("To", given.To),
   };
-}
-
-/** Throws a Refusal (invalid). */
-function parseTag(text: string): Tag {
-  const end = text.indexOf(":");
-  const [name, value] = [text.slice(0, Math.max(end, 0)), text.slice(end + 1)];
-  if (!isTagName(name) || !isTagValue(value)) refuse("invalid", "Tag: must be the name and value of a tag, name:value");
-  return { name, value };
 }

@@ -11,8 +11,8 @@ const at = "2026-01-15T09:30:00.000Z";
 const later = "2026-01-15T09:31:00.000Z";
 const about = { replayId, tenantId };
 const order: ReplayOrder = {
-  destinationId: null, ids: null, statuses: ["CriticalFailure"], from: null, to: null, toDestinationId: null,
-  perSecond: 50, upTo: "7", matched: 5,
+  destinationId: null, senderId: null, eventType: null, tag: null, ids: null, statuses: ["CriticalFailure"],
+  from: null, to: null, toDestinationId: null, perSecond: 50, upTo: "7", matched: 5,
 };
 const progress = { done: 1, skipped: 1, cursor: events[1]!, batch: events };
 

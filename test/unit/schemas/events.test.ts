@@ -120,8 +120,9 @@ const kinds: Kinds = {
   ReplayJobCancelled: { replayId: s, tenantId: s, done: n, skipped: n, cursor: "string?", batch: "array", at: s },
   ReplayJobFinished: { replayId: s, tenantId: s, done: n, skipped: n, cancelledAt: "string?", at: s },
   ReplayJobOrdered: {
-    replayId: s, tenantId: s, destinationId: "string?", ids: "array?", statuses: "array", from: "string?",
-    to: "string?", toDestinationId: "string?", perSecond: n, upTo: s, matched: n, at: s,
+    replayId: s, tenantId: s, destinationId: "string?", senderId: "string?", eventType: "string?", tag: "string?",
+    ids: "array?", statuses: "array", from: "string?", to: "string?", toDestinationId: "string?", perSecond: n,
+    upTo: s, matched: n, at: s,
   },
   ReplayJobProgressed: { replayId: s, tenantId: s, done: n, skipped: n, cursor: "string?", batch: "array", at: s },
   ReplayOrdered: {

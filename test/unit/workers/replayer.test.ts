@@ -190,7 +190,7 @@ describe("the replayer", () => {
     const ids = await givenUp(5);
     await order({ destinationUrlId: mine.destinationId });
     for (let run = 0; run < 3; run += 1) await settled(freshReplayer());
-    const pending = (await one.viewer.client.api.listEvents({ Status: "Pending", Qt: 100 })).items;
+    const pending = (await one.viewer.client.api.listEvents({ Status: ["Pending"], Qt: 100 })).items;
     expect(pending.map((event) => event.id)).to.have.members(ids.slice(0, 2));
   });
 
@@ -270,7 +270,7 @@ describe("the replayer", () => {
     const replay = await finish(id, replayer);
     expect(replay).to.include({ state: "Cancelled", done: 2, skipped: 4, finishedAt: cancelled.finishedAt });
     expect(await replayer.step(never)).to.equal(false);
-    const failed = (await one.viewer.client.api.listEvents({ Status: "CriticalFailure", Qt: 100 })).items;
+    const failed = (await one.viewer.client.api.listEvents({ Status: ["CriticalFailure"], Qt: 100 })).items;
     expect(failed.map((event) => event.id)).to.have.members(ids.slice(2));
   });
 
