@@ -160,6 +160,14 @@ const steps = fc.array(
   { minLength: 30, maxLength: 80 },
 );
 
+type Contents = ReturnType<ManualRelay["models"]["contents"]>;
+
+/** Without the entries that minutes begin with: where a purge has deleted one, the minute is rebuilt with the next. */
+function timeless({ documents, counters }: Contents): Contents {
+  const { moments: _, ...others } = documents;
+  return { documents: others, counters };
+}
+
 describe("purges of random histories", () => {
   it("have the same result with interruptions and repeated keys, and after a rebuild at any time", async () => {
     let deleted = 0;
@@ -178,16 +186,16 @@ describe("purges of random histories", () => {
           await Promise.all(together);
           await play.look();
           await relay.forgotten();
-          const { purging: _live, ...live } = relay.models.contents().documents;
-          const { purging: _built, ...built } = (await relay.rebuilt()).documents;
+          const { purging: _live, ...live } = timeless(relay.models.contents()).documents;
+          const { purging: _built, ...built } = timeless(await relay.rebuilt()).documents;
           expect(built).to.deep.equal(live);
         }
         await Promise.all(together);
         await play.look();
         await relay.settle();
         await play.look();
-        const contents = relay.models.contents();
-        expect(await relay.rebuilt()).to.deep.equal(contents);
+        const contents = timeless(relay.models.contents());
+        expect(timeless(await relay.rebuilt())).to.deep.equal(contents);
         expect([contents.documents["purges"], contents.documents["purging"]]).to.deep.equal([{}, {}]);
         deleted += relay.store.deleted;
         expect(relay.api.errors).to.deep.equal([]);
