@@ -26,5 +26,7 @@ export function indexFor(
     const isInOrder = columns[fixed] === field && (field === definition.key || columns[fixed + 1] === definition.key);
     if (isInOrder && fixed >= (best?.fixed ?? 0)) best = { index, fixed };
   }
-  return best && indexKeys(definition, best.index);
+  if (best) return indexKeys(definition, best.index);
+  const isByKey = field === definition.key && Object.keys(where).length === 0 && (!anyOf || anyOf.field === field);
+  return isByKey ? { _id: 1 } : undefined;
 }

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { audit, auditSelected, type AuditFilter } from "../../../../projections/audit/audit.ts";
+import { events } from "../../../../projections/events/events.ts";
+import { labels } from "../../../../projections/events/labels.ts";
 import { indexFor } from "../../../../src/adapters/mongodb/index-choice.ts";
 
 describe("the index that MongoDB is told to use", () => {
@@ -21,4 +23,18 @@ describe("the index that MongoDB is told to use", () => {
       }
     });
   }
+
+  it("is that of the keys where nothing but these is asked for, in their order", () => {
+    const order = { field: "key", descending: true };
+    const range = { field: "key", from: "a", to: "b" };
+    expect(indexFor(labels, { collection: "labels", range, order, limit: 20 })).to.deep.equal({ _id: 1 });
+    const anyOf = { field: "key", values: ["a", "b"] };
+    expect(indexFor(labels, { collection: "labels", anyOf, order, limit: 20 })).to.deep.equal({ _id: 1 });
+  });
+
+  it("is not that of the keys where a field is asked for that no index has: MongoDB chooses", () => {
+    const order = { field: "id", descending: true };
+    const where = { idempotencyKey: "a" };
+    expect(indexFor(events, { collection: "events", where, order, limit: 20 })).to.equal(undefined);
+  });
 });

@@ -6,7 +6,7 @@ import {
   destinations, destinationsSelected, destinationSortFields,
 } from "../../../../../projections/destinations/destinations.ts";
 import { leases, waiting } from "../../../../../projections/due/due.ts";
-import { events, eventsOrdered, eventsSelected } from "../../../../../projections/events/events.ts";
+import { events, eventsOrdered, eventsSelected, type EventFilter } from "../../../../../projections/events/events.ts";
 import { planTotal } from "../../../../../projections/events/totals.ts";
 import { forgetting } from "../../../../../projections/forgetting/forgetting.ts";
 import { collections } from "../../../../../projections/index.ts";
@@ -22,6 +22,7 @@ import { openDatabase } from "../../../../../src/adapters/embedded/read-models/d
 import { Queries } from "../../../../../src/adapters/embedded/read-models/queries.ts";
 import { backlogByDestination } from "../../../../../src/application/delivery/backlog.ts";
 import { DueIndex } from "../../../../../src/application/delivery/due-index.ts";
+import { matchingIds } from "../../../../../src/application/events/matching-ids.ts";
 import { keyInventory } from "../../../../../src/application/keys/key-inventory.ts";
 import { pagesOf } from "../../../../../src/application/scans.ts";
 import type { Metadata } from "../../../../../src/domain/domain-event.ts";
@@ -182,6 +183,27 @@ describe("SQLite's query plan", () => {
         if (names.length > 1) expect(details().filter((one) => / USING INDEX /.test(one))).to.deep.equal([]);
       });
     }
+  }
+
+  const walks: readonly [filter: Omit<EventFilter, "tenantId">, places: readonly string[]][] = [
+    [{ eventType: "a", tags: [{ name: "b", value: "c" }] }, ["labels: key>? AND key<?"]],
+    [{ test: true, from: at, to: at }, ["labels: key>? AND key<?"]],
+    [{ ownerId: "a", statuses: ["Pending", "Failed"] },
+      ["events: status=? AND tenantId=?", "labels: key>? AND key<?"]],
+    [{ senderId: tenantId, destinationUrlId: destinationId },
+      ["events: status=? AND destinationUrlId=? AND tenantId=?", "labels: key>? AND key<?"]],
+    [{ correlationId: "01890000-0000-7000-8000-000000000001" },
+      ["events: status=? AND tenantId=? AND id>? AND id<?", "labels: key>? AND key<?"]],
+    [{ correlationId: "CHG-4711" }, ["labels: key>? AND key<?"]],
+    [{ statuses: ["Pending", "Failed"] }, ["events: status=? AND tenantId=?"]],
+  ];
+  for (const [filter, places] of walks) {
+    it(`for the ids of events by ${Object.keys(filter).join(", ")} begins at its place in each index`, async () => {
+      for (const descending of [false, true]) {
+        await Array.fromAsync(matchingIds(readModels, { filter: { tenantId, ...filter }, descending }));
+      }
+      expect(steps().sort()).to.deep.equal(places);
+    });
   }
 
   for (const destinationUrlId of [undefined, destinationId]) {
