@@ -1,4 +1,5 @@
 import type { Mapping } from "../../src/domain/sender/events.ts";
+import type { SearchField } from "../../src/domain/sender/search-fields.ts";
 import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
 /** A sender as the API shows it, except for the wording of its status. */
@@ -9,6 +10,7 @@ export type SenderDocument = {
   readonly destinationUrlId: string;
   readonly active: boolean;
   readonly mapping: Mapping | null;
+  readonly searchFields: readonly SearchField[];
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -30,6 +32,7 @@ export const senders: Collection<SenderDocument> = {
     destinationUrlId: "id",
     active: "boolean",
     mapping: "json",
+    searchFields: "json",
     createdAt: "time",
     updatedAt: "time",
   },
@@ -47,10 +50,12 @@ export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
 /** Lists senders, and tells ingest the sender of a token. */
 export const sendersProjection: Projection = {
   name: "senders",
-  version: 2,
+  version: 3,
   collections: [senders, senderTokenHashes],
   on: {
-    SenderCreated: ({ senderId, tenantId, name, destinationId, mapping, ingestTokenHash, at }) => [
+    SenderCreated: ({
+      senderId, tenantId, name, destinationId, mapping, searchFields = [], ingestTokenHash, at,
+    }) => [
       create(senders, {
         id: senderId,
         tenantId,
@@ -58,6 +63,7 @@ export const sendersProjection: Projection = {
         destinationUrlId: destinationId,
         active: true,
         mapping,
+        searchFields,
         createdAt: at,
         updatedAt: at,
       }),
@@ -69,6 +75,9 @@ export const sendersProjection: Projection = {
       set(senders, senderId, { destinationUrlId: destinationId, updatedAt: at }),
     ],
     SenderMappingChanged: ({ senderId, mapping, at }) => [set(senders, senderId, { mapping, updatedAt: at })],
+    SenderSearchFieldsChanged: ({ senderId, searchFields, at }) => [
+      set(senders, senderId, { searchFields, updatedAt: at }),
+    ],
     SenderActivated: ({ senderId, at }) => [set(senders, senderId, { active: true, updatedAt: at })],
     SenderDeactivated: ({ senderId, at }) => [set(senders, senderId, { active: false, updatedAt: at })],
     SenderIngestTokenRegenerated: ({ senderId, ingestTokenHash, previousTokenHash, at }) => [

@@ -51,7 +51,8 @@ export type SenderView = Readonly<Schemas["Sender"]>;
 export function senderView(document: SenderDocument): SenderView {
   const { id, tenantId, name, destinationUrlId, active, mapping, createdAt, updatedAt } = document;
   const status = active ? "Active" : "Inactive";
-  return { id, tenantId, name, destinationUrlId, status, mapping, createdAt, updatedAt };
+  const searchFields = [...document.searchFields];
+  return { id, tenantId, name, destinationUrlId, status, mapping, searchFields, createdAt, updatedAt };
 }
 
 /** An API key as the API shows it, and as the read models have it. */

@@ -100,10 +100,11 @@ export const histories = {
     CircuitClosed: "all",
   } satisfies Shown<CircuitEvent>,
   sender: {
-    SenderCreated: [...sender, "name", "destinationId", "mapping"],
+    SenderCreated: [...sender, "name", "destinationId", "mapping", "searchFields"],
     SenderRenamed: [...sender, "name"],
     SenderDestinationChanged: [...sender, "destinationId"],
     SenderMappingChanged: [...sender, "mapping"],
+    SenderSearchFieldsChanged: [...sender, "searchFields"],
     SenderActivated: sender,
     SenderDeactivated: sender,
     SenderIngestTokenRegenerated: sender,

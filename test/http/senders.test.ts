@@ -52,7 +52,8 @@ describeOnEngines("senders", (freshEngines) => {
       const { id, createdAt, updatedAt, ...said } = rest;
       const { tenantId } = one;
       const { destinationId: destinationUrlId } = mine;
-      expect(said).to.deep.equal({ tenantId, name: "Shop", destinationUrlId, status: "Active", mapping: null });
+      const defaults = { status: "Active", mapping: null, searchFields: [] };
+      expect(said).to.deep.equal({ tenantId, name: "Shop", destinationUrlId, ...defaults });
       expect(createdAt).to.equal(updatedAt);
       const read = await one.viewer.client.get(path(id));
       expect(shaped(read, "sender")).to.deep.equal(rest);
@@ -124,7 +125,7 @@ describeOnEngines("senders", (freshEngines) => {
       const answer = await one.developer.client.patch(path(id), change);
       expect(answer.status, answer.text).to.equal(200);
       const { createdAt, updatedAt, ...rest } = shaped(answer, "sender");
-      expect(rest).to.deep.equal({ ...change, id, tenantId: one.tenantId, status: "Inactive" });
+      expect(rest).to.deep.equal({ ...change, id, tenantId: one.tenantId, status: "Inactive", searchFields: [] });
       expect(String(createdAt) < String(updatedAt)).to.equal(true);
       expect((await one.viewer.client.get(path(id))).text).to.equal(answer.text);
       const listed = (await one.viewer.client.get("/api/v1/senders?Qt=100")).json["items"] as { id: string }[];

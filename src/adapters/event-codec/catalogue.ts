@@ -104,6 +104,7 @@ const versions = {
   SenderIngestTokenRegenerated: 1,
   SenderMappingChanged: 1,
   SenderRenamed: 1,
+  SenderSearchFieldsChanged: 1,
   SessionRevoked: 1,
   TenantCreated: 1,
   TenantDataKeyRewrapped: 1,

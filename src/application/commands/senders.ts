@@ -1,7 +1,9 @@
 import type { Destination } from "../../domain/destination/state.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
+import { problemOfSearchFields, type SearchField } from "../../domain/sender/search-fields.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
@@ -22,6 +24,8 @@ export interface NewSender {
   readonly name: string;
   readonly destinationUrlId: string;
   readonly mapping: Mapping | null;
+  /** Null for none. */
+  readonly searchFields: readonly SearchField[] | null;
 }
 
 /** The fields to change; fields left out stay. `mapping` null removes the one there is. */
@@ -30,6 +34,8 @@ export interface SenderChange {
   readonly destinationUrlId?: string;
   readonly status?: "active" | "inactive";
   readonly mapping?: Mapping | null;
+  /** Null or an empty list removes those there are. */
+  readonly searchFields?: readonly SearchField[] | null;
 }
 
 interface SenderParts {
@@ -58,6 +64,7 @@ export class SenderCommands {
     const { tenantId } = caller;
     const name = cleanName("name", input.name);
     const mapping = input.mapping && (await checkedMapping(mappings, tenantId, input.mapping));
+    const searchFields = checkedFields(input.searchFields);
     const destinationId = input.destinationUrlId.toLowerCase();
     requireOwn(await this.#destination(destinationId), caller, "destination");
     requireRole(caller, "Developer", "create senders");
@@ -65,7 +72,10 @@ export class SenderCommands {
     const ingestToken = this.#newToken();
     const command: SenderCommand = {
       type: "CreateSender",
-      sender: { senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken) },
+      sender: {
+        senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken),
+        ...(searchFields.length > 0 && { searchFields }),
+      },
       at: timestampNow(clock),
     };
     await aggregates.change(senders, senderId, origin, (state) => decide(state, command));
@@ -77,6 +87,7 @@ export class SenderCommands {
     const { aggregates, queries, mappings, clock } = this.#parts;
     const name = input.name === undefined ? undefined : cleanName("name", input.name);
     const mapping = input.mapping && (await checkedMapping(mappings, caller.tenantId, input.mapping));
+    const searchFields = input.searchFields === undefined ? undefined : checkedFields(input.searchFields);
     const destinationId = input.destinationUrlId?.toLowerCase();
     const sender = await existing(aggregates, senders, id, "sender");
     const destination = destinationId === undefined ? undefined : await this.#destination(destinationId);
@@ -85,7 +96,7 @@ export class SenderCommands {
     requireRole(caller, "Developer", "change senders");
     const active = input.status && input.status === "active";
     const at = timestampNow(clock);
-    const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, active, at };
+    const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, searchFields, active, at };
     await aggregates.change(senders, id, origin, (state) => decide(state, command));
     return queries.get(caller, id);
   }
@@ -122,4 +133,11 @@ export class SenderCommands {
   #newToken(): string {
     return secretToken(this.#parts.ids, "sndr_");
   }
+}
+
+/** The fields without any other members. Throws a Refusal (invalid). */
+function checkedFields(fields: readonly SearchField[] | null): readonly SearchField[] {
+  const problem = problemOfSearchFields(fields ?? []);
+  if (problem !== null) refuse("invalid", problem);
+  return (fields ?? []).map(({ name, path }) => ({ name, path }));
 }

@@ -5,6 +5,7 @@ import type { WebhookEvent } from "../../domain/event/events.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import type { Tags } from "../../domain/event/tags.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
+import { tagsOfBody } from "../../domain/sender/search-fields.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -104,6 +105,8 @@ export class Ingest {
       if (duplicate) return { duplicate };
       throw payload;
     }
+    const fields = sender?.searchFields;
+    const allTags = fields?.length ? tagsWith(tagsOfBody(fields, received), tags) : tags;
     const eventKey = idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : events.of(tenantId, idempotencyKey);
     const now = clock.now();
     const at = timestamp(now);
@@ -115,7 +118,8 @@ export class Ingest {
         eventId, tenantId, destinationId: destination.id, apiKeyId: key.id,
         senderId: sender?.id ?? null, senderRevision: sender?.revision ?? null,
         idempotencyKey: idempotencyKey ?? null, payload, original: sender?.mapping ? received : null,
-        ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }), ...(tags && { tags }),
+        ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }),
+        ...(allTags && { tags: allTags }),
       },
       at,
     });
@@ -224,6 +228,12 @@ export class Ingest {
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }
+}
+
+/** The tags of a body and of a header; where both have a name, the header's. Undefined where there are none. */
+function tagsWith(ofBody: Tags, ofHeader: Tags | undefined): Tags | undefined {
+  const tags = { ...ofBody, ...ofHeader };
+  return Object.keys(tags).length === 0 ? undefined : tags;
 }
 
 function duplicateOf(event: Webhook): Duplicate {

@@ -2,6 +2,7 @@ import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
+import type { SearchField } from "./search-fields.ts";
 import type { SenderState } from "./state.ts";
 
 /** Commands to a sender. In a change, fields left out (undefined) stay as they are. */
@@ -18,6 +19,7 @@ export type SenderCommand =
       readonly active?: boolean | undefined;
       /** null removes the mapping. */
       readonly mapping?: Mapping | null | undefined;
+      readonly searchFields?: readonly SearchField[] | undefined;
       readonly at: Timestamp;
     }
   | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
@@ -33,7 +35,7 @@ export function decide(state: SenderState, command: SenderCommand): SenderEvent[
   const ids = { senderId: state.id, tenantId: state.tenantId, at: command.at };
   switch (command.type) {
     case "ChangeSender": {
-      const { name, destinationId, active, mapping } = command;
+      const { name, destinationId, active, mapping, searchFields } = command;
       const events: SenderEvent[] = [];
       if (name !== undefined && name !== state.name) events.push({ type: "SenderRenamed", data: { ...ids, name } });
       if (destinationId !== undefined && destinationId !== state.destinationId) {
@@ -41,6 +43,9 @@ export function decide(state: SenderState, command: SenderCommand): SenderEvent[
       }
       if (mapping !== undefined && !same(mapping, state.mapping)) {
         events.push({ type: "SenderMappingChanged", data: { ...ids, mapping } });
+      }
+      if (searchFields && !sameFields(searchFields, state.searchFields)) {
+        events.push({ type: "SenderSearchFieldsChanged", data: { ...ids, searchFields } });
       }
       if (active !== undefined && active !== state.active) {
         events.push({ type: active ? "SenderActivated" : "SenderDeactivated", data: ids });
@@ -55,6 +60,11 @@ export function decide(state: SenderState, command: SenderCommand): SenderEvent[
     case "DeleteSender":
       return [{ type: "SenderDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
   }
+}
+
+function sameFields(some: readonly SearchField[], others: readonly SearchField[]): boolean {
+  return some.length === others.length
+    && some.every(({ name, path }, at) => name === others[at]?.name && path === others[at].path);
 }
 
 function same(one: Mapping | null, other: Mapping | null): boolean {

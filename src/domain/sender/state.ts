@@ -1,5 +1,6 @@
 import type { Timestamp } from "../time.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
+import type { SearchField } from "./search-fields.ts";
 
 /** A sender as folded from its own stream. */
 export interface Sender {
@@ -9,6 +10,8 @@ export interface Sender {
   readonly destinationId: string;
   /** Makes the payload from the received body; null: the body is delivered as received. */
   readonly mapping: Mapping | null;
+  /** Fields of received bodies that become tags. */
+  readonly searchFields: readonly SearchField[];
   /** As a person set it; an inactive one accepts nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
@@ -24,8 +27,8 @@ export type SenderState = Sender | undefined;
 /** Folds one fact in. */
 export function evolve(state: SenderState, event: SenderEvent): SenderState {
   if (event.type === "SenderCreated") {
-    const { senderId, at, ...settings } = event.data;
-    return { ...settings, id: senderId, active: true, deleted: false, createdAt: at, updatedAt: at };
+    const { senderId, at, searchFields = [], ...settings } = event.data;
+    return { ...settings, searchFields, id: senderId, active: true, deleted: false, createdAt: at, updatedAt: at };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
@@ -36,6 +39,8 @@ export function evolve(state: SenderState, event: SenderEvent): SenderState {
       return { ...state, destinationId: event.data.destinationId, updatedAt };
     case "SenderMappingChanged":
       return { ...state, mapping: event.data.mapping, updatedAt };
+    case "SenderSearchFieldsChanged":
+      return { ...state, searchFields: event.data.searchFields, updatedAt };
     case "SenderActivated":
       return { ...state, active: true, updatedAt };
     case "SenderDeactivated":

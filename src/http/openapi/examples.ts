@@ -99,6 +99,7 @@ export const sender = {
   destinationUrlId: destinationId,
   status: "Active",
   mapping: { language: "jmespath", expression: "{order: data.id, total: sum(data.lines[*].price)}" },
+  searchFields: [{ name: "order", path: "/data/id" }],
   createdAt: at,
   updatedAt: at,
 };

@@ -12,6 +12,7 @@ const senderId = "0193a1b2-c3d4-7000-8000-000000000006";
 const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
 const [destinationId, elsewhere] = ["0193a1b2-c3d4-7000-8000-000000000003", "0193a1b2-c3d4-7000-8000-000000000004"];
 const mapping = { language: "jmespath" as const, expression: "{id: id}" };
+const searchFields = [{ name: "order", path: "/order/id" }];
 const settings = { senderId, tenantId, name: "Shop", destinationId, mapping: null, ingestTokenHash: "t1" };
 const ids = { senderId, tenantId, at: later };
 const created: SenderEvent = { type: "SenderCreated", data: { ...settings, at } };
@@ -27,7 +28,7 @@ describe("sender", () => {
     given([created]).when(create).refused("conflict", "sender");
     given([created, deleted]).when(create).refused("conflict", "sender");
     const { senderId: id, ...rest } = settings;
-    const expected = { ...rest, id, active: true, deleted: false, createdAt: at, updatedAt: at };
+    const expected = { ...rest, id, searchFields: [], active: true, deleted: false, createdAt: at, updatedAt: at };
     expect(folded(sender, [created])).to.deep.equal(expected);
   });
 
@@ -40,6 +41,7 @@ describe("sender", () => {
         { destinationId: elsewhere },
       ],
       [{ mapping }, mapped, { mapping }],
+      [{ searchFields }, { type: "SenderSearchFieldsChanged", data: { ...ids, searchFields } }, { searchFields }],
       [{ active: false }, deactivated, { active: false }],
     ];
     for (const [what, fact, result] of changes) {
@@ -57,6 +59,18 @@ describe("sender", () => {
       { type: "SenderActivated", data: ids },
     );
     expect(spec.state()).to.include({ mapping: null, active: true });
+  });
+
+  it("changes its search fields where a name, a path or their order differs", () => {
+    const [one, other] = [{ name: "a", path: "/a" }, { name: "b", path: "/b" }];
+    const begun: SenderEvent = { type: "SenderCreated", data: { ...settings, searchFields: [one, other], at } };
+    given([begun]).when(change({ searchFields: [{ ...one }, { ...other }] })).changesNothing();
+    for (const changed of [[], [one], [other, one], [one, { ...other, name: "c" }], [one, { ...other, path: "/c" }]]) {
+      const fact: SenderEvent = { type: "SenderSearchFieldsChanged", data: { ...ids, searchFields: changed } };
+      const spec = given([begun]).when(change({ searchFields: changed }));
+      spec.gives(fact);
+      expect(spec.state()).to.deep.include({ searchFields: changed });
+    }
   });
 
   it("changes its mapping where the expression differs", () => {

@@ -132,13 +132,16 @@ const kinds: Kinds = {
   RetryBroughtForward: { ...moved, nextAttemptAt: s },
   RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s, retryAfterMs: "optional number" },
   SenderActivated: sender,
-  SenderCreated: { ...sender, name: s, destinationId: s, mapping: "object?", ingestTokenHash: s },
+  SenderCreated: {
+    ...sender, name: s, destinationId: s, mapping: "object?", ingestTokenHash: s, searchFields: "optional array",
+  },
   SenderDeactivated: sender,
   SenderDeleted: { ...sender, ingestTokenHash: s },
   SenderDestinationChanged: { ...sender, destinationId: s },
   SenderIngestTokenRegenerated: { ...sender, ingestTokenHash: s, previousTokenHash: s },
   SenderMappingChanged: { ...sender, mapping: "object?" },
   SenderRenamed: { ...sender, name: s },
+  SenderSearchFieldsChanged: { ...sender, searchFields: "array" },
   SessionRevoked: { tokenId: s, userId: s, tenantId: s, expiresAt: s, at: s },
   TenantCreated: {
     tenantId: s, name: s, nameHash: s, maxTrys: n, circuitBreakerTimer: n, dataKey: s, ...secret, at: s,

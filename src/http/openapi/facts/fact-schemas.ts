@@ -86,7 +86,13 @@ function fieldSchema(name: string, { additionalProperties, ...schema }: SchemaOb
     description,
     ...(inner.length > 0 && { properties: Object.fromEntries(inner) }),
     ...(typeof additionalProperties === "object" && { additionalProperties: additionalProperties as object }),
+    ...(typeof schema["items"] === "object" && { items: itemSchema(schema["items"] as SchemaObject) }),
   };
+}
+
+function itemSchema(schema: SchemaObject): SchemaObject {
+  const { description: _none, ...item } = fieldSchema("", schema);
+  return item;
 }
 
 function newest(type: FactType): { readonly properties: Properties; readonly required: readonly string[] } {

@@ -56,6 +56,7 @@ export const meanings: Readonly<Record<FactType, string>> = {
   SenderRenamed: "The sender was renamed.",
   SenderDestinationChanged: "The destination of the sender changed.",
   SenderMappingChanged: "The mapping changed or was removed.",
+  SenderSearchFieldsChanged: "Other fields of received bodies become tags, or none any longer.",
   SenderActivated: "The sender was activated.",
   SenderDeactivated: "The sender was deactivated. It refuses events.",
   SenderIngestTokenRegenerated: "The sender's ingest token was replaced.",
