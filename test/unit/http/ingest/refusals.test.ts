@@ -44,7 +44,8 @@ describe("refused ingest", () => {
     } as unknown as ProducerAuthentication;
     const ingest = { accept: () => accept() } as unknown as Ingest;
     const api = {
-      services: { producers, ingest, refused: { count: () => undefined } }, clock, ids: new SystemIds(), maxBodyBytes: 1_000, memory: ampleMemory(),
+      services: { producers, ingest, refused: { count: () => undefined } }, clock, ids: new SystemIds(),
+      maxBodyBytes: 1_000, memory: ampleMemory(),
       logger: { ...quiet, info: (fields: object, message: string) => lines.push({ ...fields, message }) },
       metrics: {
         ...uncounted,
