@@ -43,6 +43,11 @@ export async function checkEnd(parts: EndParts): Promise<void> {
   for (const { id, deleted, active, probes } of model.destinations.values()) {
     hold(deleted || !active || probes.at(-1)?.value == null, "no probe stays claimed", () => id);
   }
+  for (const { id, tenantId } of model.replays.unsettled()) {
+    const isHeld = [...model.destinations.values()].some(({ tenantId: of, active, deleted }) =>
+      of === tenantId && !active && !deleted);
+    hold(isHeld, "no replay is left undone", () => id);
+  }
   await checkDueIndex(parts);
   const node = fleet.any();
   hold(node !== undefined, "a relay serves once all faults have ended", () => "no process is ready");

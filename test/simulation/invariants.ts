@@ -21,6 +21,11 @@ export const invariants = [
   "only purged events are deleted",
   "a bulk replay reports no more than it replayed",
   "a bulk cancellation reports no more than it cancelled",
+  "a replay puts each event to work once",
+  "a replay sends the bytes of its source",
+  "a replay reports no more than it put to work",
+  "a settled replay counts all that matched",
+  "no replay is left undone",
   "a purge counts the events it takes",
   "a purge takes all events finished before it",
   // Attempts.

@@ -6,8 +6,9 @@ import { checkTurn } from "./probe-turns.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { finished, neverPurged, takeAway, type PurgeOrder } from "./purged.ts";
 import {
-  inForce, type AttemptRecord, type DestinationRecord, type EventRecord, type Past, type TenantRecord,
+  failuresInARow, inForce, type AttemptRecord, type DestinationRecord, type EventRecord, type Past, type TenantRecord,
 } from "./records.ts";
+import { Replays } from "./replays.ts";
 import { settingsAfter } from "./settings.ts";
 
 /** The settings of the relay, and the tolerances of the checks. */
@@ -55,6 +56,7 @@ export class Model {
   /** The newest event of a stream. */
   readonly #ofStream = new Map<string, EventRecord>();
   readonly outages: LogOutages;
+  readonly replays = new Replays();
   readonly #now: () => number;
   readonly rules: Rules;
 
@@ -101,6 +103,7 @@ export class Model {
       else if (kind === "destination") this.#destination(entry, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
+      else if (kind === "replay") this.replays.committed(entry);
       else if (kind === "replays" || kind === "cancellations") this.#reports(entry);
       else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
       else if (kind === "tenantName" || kind === "email") {
@@ -203,6 +206,7 @@ export class Model {
         event.retryCount = 0;
         event.ownFailures = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
+        this.replays.putToWork(event, event.id, { metadata });
         if (data["mode"] === "resend") return void (event.resentAfter = event.attempts.length);
         hold(data.from === "CriticalFailure", "states move only as specified", where);
         this.#actsOf(metadata).replays += 1;
@@ -257,7 +261,7 @@ export class Model {
     destination.underWay -= 1;
   }
 
-  #accept({ stream, position }: RecordedEvent, data: Data): void {
+  #accept({ stream, position, metadata }: RecordedEvent, data: Data): void {
     const { eventId: id, at: acceptedAt } = data;
     const before = this.#ofStream.get(stream);
     hold(!before || (before.purgedAt !== null && before.deleted), "an event begins once", () => id);
@@ -275,6 +279,8 @@ export class Model {
     };
     this.events.set(id, event);
     this.#ofStream.set(stream, event);
+    const source = data["sourceEventId"] as string | undefined;
+    if (source !== undefined) this.replays.made(event, source, this.events.get(source), { metadata });
   }
 
   #retry(event: EventRecord, data: Data, where: () => string): void {
@@ -435,12 +441,6 @@ export class Model {
     return all.some((event) => event?.attempts.some(({ ending }) =>
       ending?.ok === false && ending.reason !== "not sent" && ending.statusCode !== 429));
   }
-}
-
-/** The largest possible number of failures in a row: a recorded outcome may be counted `newsMs` later. */
-function failuresInARow({ outcomes }: DestinationRecord, now: number, newsMs: number): number {
-  const known = outcomes.findLast(({ at, ok }) => ok && at < now - newsMs)?.at ?? -Infinity;
-  return outcomes.filter(({ at, ok }) => !ok && at >= known - newsMs).length;
 }
 
 function statusCodeOf(data: Data): number | null {

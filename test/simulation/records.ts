@@ -91,3 +91,9 @@ export interface TenantRecord extends Purging {
 export function inForce<Value>(past: Past<Value>, from: number): Value[] {
   return past.filter((_, at) => (past[at + 1]?.since ?? Infinity) >= from).map(({ value }) => value);
 }
+
+/** The largest possible number of failures in a row: a recorded outcome may be counted `newsMs` later. */
+export function failuresInARow({ outcomes }: DestinationRecord, now: number, newsMs: number): number {
+  const known = outcomes.findLast(({ at, ok }) => ok && at < now - newsMs)?.at ?? -Infinity;
+  return outcomes.filter(({ at, ok }) => !ok && at >= known - newsMs).length;
+}

@@ -117,6 +117,13 @@ export class Users {
         const { matched, cancelled } = await commands.bulkCancel.cancel(caller, input, origin);
         return `${matched} ${cancelled}`;
       }
+      case "orderReplay":
+        return this.#orderReplay(node, account, destination);
+      case "cancelReplay": {
+        const { items } = await queries.replays.list(caller, newestFirst);
+        const running = items.find(({ state }) => state === "Running");
+        return running && (await commands.replays.cancel(caller, running.id, origin)).state;
+      }
       case "purge": {
         const before = timestamp(node.process.clock.now() - random.below(20_000));
         const input = {
@@ -179,6 +186,21 @@ export class Users {
       case "newTenant":
         return this.#newTenant();
     }
+  }
+
+  /** Replays given-up events, or the delivered ones of some seconds, in place or to another destination. */
+  async #orderReplay(node: Node, { caller, destinations }: Account, destination: Destination): Promise<string> {
+    const { random } = this.#parts;
+    const from = timestamp(node.process.clock.now() - random.below(3_000));
+    const input = {
+      ...(random.chance(0.5) && { destinationUrlId: destination.id }),
+      ...(random.chance(0.3) && { status: ["Succeeded", "CriticalFailure"] as const, from }),
+      ...(random.chance(0.5) && { toDestinationUrlId: random.pick(destinations).id }),
+      perSecond: random.pick([1, 20, 1_000]),
+      dryRun: random.chance(0.1),
+    };
+    const result = await node.services.commands.replays.order(caller, input, this.#requests.origin());
+    return "counted" in result ? `${result.counted.matched}` : `${short(result.ordered.id)} ${result.ordered.matched}`;
   }
 
   async #list(node: Node, { caller, destinations }: Account): Promise<string> {

@@ -1,5 +1,6 @@
 import type { PlantedBug } from "./planted-bug.ts";
 
+const putToWork = "src/application/replays/put-to-work.ts";
 const ingest = "src/application/ingest/ingest.ts";
 const directory = "src/application/ingest/credential-lookup.ts";
 const sessions = "src/application/accounts/sessions.ts";
@@ -38,6 +39,36 @@ export const asked: readonly PlantedBug[] = [
     from: "if (duplicate) return { duplicate };\n        await",
     to: `if (duplicate) return { accepted: { ...duplicate, status: "Pending" } };
         await`,
+  },
+  {
+    name: "a replay names new events by what it read of its own record",
+    breaks: "a replay puts each event to work once",
+    file: putToWork,
+    from: "this.#keys.ofReplayed(this.#replay.job.id, sourceId)",
+    to: "this.#keys.ofReplayed(String(this.#replay.revision), sourceId)",
+    weather: { moody: 1, crashEveryMs: 2_000, crashAtQuestion: 0, operations: 1_500, activeMs: 60_000 },
+  },
+  {
+    name: "a replay sends an empty object",
+    breaks: "a replay sends the bytes of its source",
+    file: putToWork,
+    from: "event: { ...accepted.data, eventId, destinationId,",
+    to: "event: { ...accepted.data, payload: \"{}\", eventId, destinationId,",
+  },
+  {
+    name: "a replay counts what it passed over",
+    breaks: "a replay reports no more than it put to work",
+    file: "src/application/replays/replay-run.ts",
+    from: "this.#done += done;",
+    to: "this.#done += next.length;",
+    weather: { operations: 1_500, activeMs: 60_000, moody: 0.5 },
+  },
+  {
+    name: "only finished replays are carried out",
+    breaks: "no replay is left undone",
+    file: "src/application/replays/replaying.ts",
+    from: "where: { settled: false },",
+    to: "where: { settled: false, state: \"Finished\" },",
   },
   {
     name: "the payload is stored without its last byte",

@@ -253,6 +253,13 @@ export const decisions: readonly PlantedBug[] = [
     weather: { moody: 1, crashEveryMs: 2_000, crashAtQuestion: 0, operations: 1_500, activeMs: 60_000 },
   },
   {
+    name: "events that left a replay's set are not counted",
+    breaks: "a settled replay counts all that matched",
+    file: "src/domain/replay-job/replay-job.ts",
+    from: "skipped: job.order.matched - done,",
+    to: "skipped: job.progress.skipped,",
+  },
+  {
     name: "the circuit is open for half its time",
     breaks: "a circuit stays open for the configured time",
     file: circuit,
