@@ -19,6 +19,7 @@ import type { WallTime } from "./process.ts";
 import type { AttemptRecord, EventRecord } from "./records.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { sealing } from "./stand-ins.ts";
+import { checkStories, WholeLog } from "./story-checks.ts";
 import type { Users } from "./users.ts";
 import type { Weather } from "./weather.ts";
 
@@ -53,6 +54,12 @@ export async function checkEnd(parts: EndParts): Promise<void> {
   hold(node !== undefined, "a relay serves once all faults have ended", () => "no process is ready");
   await checkNames(node, parts);
   for (const caller of parts.users.callers) await complete(checkLists(node, caller, model));
+  const log = await complete(WholeLog.read(parts.engines.log.client(fleet.onlooker())));
+  for (const caller of parts.users.callers) {
+    const own = [...model.events.values()].filter(({ tenantId, purgedAt }) =>
+      tenantId === caller.tenantId && purgedAt === null);
+    await complete(checkStories(node, caller, log, own));
+  }
   await checkFold(parts);
 }
 

@@ -103,6 +103,9 @@ export const invariants = [
   "the due index holds exactly the held events",
   "nothing else is left in the due index",
   "read models are a fold of the log",
+  "an answer as of a position is a fold of the log",
+  "stories are a fold of the log",
+  "stories name only causes that the log has",
   // Processes.
   "no rejection goes unhandled",
   "every operation ends",

@@ -26,7 +26,7 @@ import type { LoadedWebhook } from "./webhooks.ts";
 const pageEntries = 64;
 /** Of each neighbour, the most facts between the event's acceptance and its end: the last ones. */
 const mostFacts = 1_000;
-/** Facts of the destination before the acceptance: they tell its limit, unless it had as many changes since. */
+/** Facts of the destination and of its circuit from before the acceptance: they tell how things stood then. */
 const factsBefore = 64;
 /** The most retries due before an event that are counted. */
 const mostRetries = 1_000;
@@ -63,7 +63,7 @@ export async function storyOf(parts: StoryParts, { event, facts, moment, isPrese
         between<Event>(store, turn, stream, { from, to, before });
       return {
         destination: await read<DestinationEvent>(streams.destination(destinationId), factsBefore),
-        circuit: await read<CircuitEvent>(streams.circuit(destinationId), 1),
+        circuit: await read<CircuitEvent>(streams.circuit(destinationId), factsBefore),
         tenant: await read<TenantEvent>(streams.tenant(tenantId)),
         sender: senderId === null ? [] : await read<SenderEvent>(streams.sender(senderId)),
       };

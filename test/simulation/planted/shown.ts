@@ -63,8 +63,8 @@ export const shown: readonly PlantedBug[] = [
     name: "a payload loses its last byte",
     breaks: "an event shows its own payload",
     file: queries,
-    from: "? { ...eventView(accepted), status,",
-    to: "? { ...eventView(accepted), payload: accepted.payload.slice(0, -1), status,",
+    from: "? { ...eventView(accepted), status, currentRetryCount,",
+    to: "? { ...eventView(accepted), payload: accepted.payload.slice(0, -1), status, currentRetryCount,",
   },
   {
     name: "a total is one short",
@@ -128,5 +128,26 @@ export const shown: readonly PlantedBug[] = [
     file: due,
     from: "EventCancelled: leave,",
     to: "EventCancelled: () => [],",
+  },
+  {
+    name: "an event is shown with facts after the moment that was asked for",
+    breaks: "an answer as of a position is a fold of the log",
+    file: queries,
+    from: "const facts = loaded.facts.filter(({ position }) => position <= moment.position);",
+    to: "const { facts } = loaded;",
+  },
+  {
+    name: "a story is read without the circuit",
+    breaks: "stories are a fold of the log",
+    file: "src/application/events/story.ts",
+    from: "circuit: await read<CircuitEvent>(streams.circuit(destinationId), factsBefore),",
+    to: "circuit: [],",
+  },
+  {
+    name: "a story guesses why an event was not sent",
+    breaks: "stories name only causes that the log has",
+    file: "src/domain/event/story/waits.ts",
+    from: "const told = end.claim && lastOf(end.claim, causes);",
+    to: "const told = end.claim && (lastOf(end.claim, causes) ?? cause(\"ordering\", eventEntry(end.claim)));",
   },
 ];
