@@ -16,6 +16,8 @@ import { quarantine } from "./quarantine/quarantine.ts";
 import { replaysProjection } from "./replays/replays.ts";
 import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
+import { eventTypesProjection } from "./statistics/event-types.ts";
+import { statisticsProjection } from "./statistics/statistics.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
 import { usersProjection } from "./users/users.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
@@ -38,6 +40,8 @@ const projections: readonly Projection[] = [
   forgettingProjection,
   erasuresProjection,
   wrappedKeysProjection,
+  statisticsProjection,
+  eventTypesProjection,
   momentsProjection,
 ];
 

@@ -4241,6 +4241,74 @@ export interface components {
             /** @description Whether the signature is that of the payload. */
             valid: boolean;
         };
+        /** @description What happened to events, in buckets of time. Test events are left out. */
+        Statistics: {
+            /**
+             * @description Length of a bucket.
+             * @enum {string}
+             */
+            bucket: "1m" | "5m" | "1h" | "1d";
+            /**
+             * Format: date-time
+             * @description The beginning of the first bucket.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The end of the last bucket.
+             */
+            to: string;
+            series: components["schemas"]["StatisticsSeries"][];
+        };
+        /** @description What happened in one bucket. */
+        StatisticsPoint: {
+            /**
+             * Format: date-time
+             * @description When the bucket begins.
+             */
+            at: string;
+            /** @description Events accepted. */
+            accepted: number;
+            /** @description Events delivered. */
+            succeeded: number;
+            /** @description Events given up. */
+            exhausted: number;
+            /** @description Events cancelled. */
+            cancelled: number;
+            /** @description Attempts that ended. */
+            attempts: number;
+            /** @description Failed attempts by reason. */
+            failures: {
+                [key: string]: number;
+            };
+            /** @description How long attempts took, failed ones too, in ms; null where none has a known duration. Percentiles are at most 13 % off, `max` is exact. */
+            latencyMs: {
+                /** @description Half took no longer. */
+                p50: number;
+                /** @description 95 % took no longer. */
+                p95: number;
+                /** @description 99 % took no longer. */
+                p99: number;
+                /** @description None took longer. */
+                max: number;
+            } | null;
+            /** @description How long after the acceptance the first attempt at an event began, in ms; null where none ended. */
+            firstAttemptMs: {
+                /** @description Half began no later. */
+                p50: number;
+                /** @description 95 % began no later. */
+                p95: number;
+            } | null;
+        };
+        /** @description What happened to some events, bucket by bucket. */
+        StatisticsSeries: {
+            /**
+             * Format: uuid
+             * @description The destination of the events; null for all.
+             */
+            destinationUrlId: string | null;
+            points: components["schemas"]["StatisticsPoint"][];
+        };
         /** @description What happened to an event and why, in the order of the log, and why it waits. */
         Story: {
             /** @description The moment that it is of; the present without `AsOf`. */
@@ -7608,6 +7676,54 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query?: {
+                /** @description The beginning of the time, included; 24 hours before `To` if absent. The bucket that it is in is shown whole. */
+                From?: string;
+                /** @description The end of the time, not included; now if absent. The bucket before it is shown whole. */
+                To?: string;
+                /** @description Length of a bucket; they begin at full minutes, hours and days of UTC. */
+                Bucket?: "1m" | "5m" | "1h" | "1d";
+                /** @description Events for this destination. */
+                DestinationUrlId?: string;
+                /** @description Events of this type, if it is one of the first 100 types of the tenant. */
+                EventType?: string;
+                /** @description A series for each destination with events in the time, of the 100 that were created last. */
+                GroupBy?: "destination";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The statistics. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            /** @description A parameter is not valid, or there are too many points. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];

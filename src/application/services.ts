@@ -47,6 +47,7 @@ import { MeQueries } from "./queries/me.ts";
 import { RefusalQueries } from "./queries/refusals.ts";
 import { ReplayQueries } from "./queries/replays.ts";
 import { SenderQueries } from "./queries/senders.ts";
+import { StatisticsQueries } from "./queries/statistics.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
 import { Replaying } from "./replays/replaying.ts";
@@ -114,6 +115,7 @@ export interface Services {
     readonly audit: AuditQueries;
     readonly me: MeQueries;
     readonly refusals: RefusalQueries;
+    readonly statistics: StatisticsQueries;
     readonly replays: ReplayQueries;
   };
   readonly sessions: Sessions;
@@ -167,6 +169,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       audit: new AuditQueries(parts),
       me: new MeQueries({ tenants: tenantQueries, users }),
       refusals: new RefusalQueries(refused),
+      statistics: new StatisticsQueries(parts),
       replays: new ReplayQueries(parts),
     },
     sessions,

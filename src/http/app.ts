@@ -29,6 +29,7 @@ import { refusalRoutes } from "./routes/refusals.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { statisticsRoutes } from "./routes/statistics.ts";
 import { streamRoutes } from "./routes/stream.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
@@ -93,6 +94,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...streamRoutes(services),
     ...meRoutes(services, () => all),
     ...refusalRoutes(services),
+    ...statisticsRoutes(services),
   ];
   const all = [...routes, ...docsRoutes([...routes, ingestOperation])];
   return all;

@@ -2,9 +2,10 @@ import type { Position } from "./event-store.ts";
 
 /**
  * The kinds of field: `id` a UUID in lower case, `time` an ISO 8601 timestamp with milliseconds,
- * `number` an integer, `json` anything that is never filtered or sorted by.
+ * `number` an integer, `json` anything that is never filtered or sorted by, `numbers` an object of integers by name,
+ * which may have letters, digits, spaces, `:` and `-`.
  */
-export type FieldKind = "id" | "text" | "number" | "boolean" | "time" | "json";
+export type FieldKind = "id" | "text" | "number" | "boolean" | "time" | "json" | "numbers";
 
 /** A collection of documents, all of one shape. Any field but the key may be null. */
 export interface CollectionDefinition {
@@ -47,6 +48,7 @@ export type Change =
    */
   | { readonly op: "raise"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
+  | Tally
   /**
    * Adds to a counter; `bucket` orders the counters of a scope (0 where a scope has but one). `rollUps`
    * names coarser counters that follow along, each with the size of its buckets in buckets of this
@@ -59,6 +61,21 @@ export type Change =
       readonly by: number;
       readonly rollUps?: Readonly<Record<string, number>>;
     };
+
+/**
+ * Adds one to each of the named integers in a field of kind `numbers`, in several documents, and raises another one to
+ * at least `peak.value`; integers that are not there begin at zero. A document that is not there begins as given. No
+ * `set` or `raise` changes such a document. Adapters sum the tallies of a batch up, first by the very same array of
+ * `rows`, so that the cost for each tally is small.
+ */
+export interface Tally {
+  readonly op: "tally";
+  readonly collection: string;
+  readonly field: string;
+  readonly rows: readonly { readonly key: string; readonly document: Document }[];
+  readonly names: readonly string[];
+  readonly peak?: { readonly name: string; readonly value: number };
+}
 
 /** A counter: one bucket of a scope. */
 export interface Counter {

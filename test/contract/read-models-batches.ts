@@ -11,6 +11,8 @@ import {
   raise,
   remove,
   set,
+  tallies,
+  tally,
   thing,
   things,
   time,
@@ -85,6 +87,39 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
     });
   });
 
+  describe("tallies", () => {
+    beforeEach(() => tested.models.writer.reset([tallies], "any"));
+    const found = () => tested.models.reader.find(
+      { collection: "tallies", order: { field: "name", descending: false }, limit: 10 },
+    );
+
+    it("add to integers of several documents, raise their peaks, and begin those that are not there", async () => {
+      await apply([tally("a", ["x"]), tally("ab", ["x", "y 1", "x"], 5), tally("ab", ["l:-1"], 3), tally("bc", [])]);
+      await apply([tally("a", ["x"], 4), tally("bc", ["x"], 9)], 5);
+      expect(await found()).to.deep.equal([
+        { name: "a", until: 7, numbers: { x: 4, "y 1": 1, "l:-1": 1, peak: 5 } },
+        { name: "b", until: 7, numbers: { x: 3, "y 1": 1, "l:-1": 1, peak: 9 } },
+        { name: "c", until: 7, numbers: { x: 1, peak: 9 } },
+      ]);
+      expect(await tested.models.reader.get("tallies", "a")).to.deep.equal((await found())[0]);
+    });
+
+    it("go with their documents, and begin again", async () => {
+      const removed = { op: "remove", collection: "tallies", key: "a" } as const;
+      await apply([tally("ab", ["x"], 5)]);
+      await apply([tally("a", ["x"]), removed, tally("a", ["y"])], 2);
+      expect((await found()).map(({ numbers }) => numbers)).to.deep.equal([{ y: 1 }, { x: 1, peak: 5 }]);
+      await tested.models.writer.amend([removed]);
+      expect((await found()).map(({ name }) => name)).to.deep.equal(["b"]);
+    });
+
+    it("that are applied twice count once", async () => {
+      await apply([tally("ab", ["x"]), tally("a", ["x"])]);
+      await apply([tally("ab", ["x"]), tally("a", ["x"]), tally("a", ["x"])]);
+      expect((await found()).map(({ numbers }) => numbers)).to.deep.equal([{ x: 3 }, { x: 1 }]);
+    });
+  });
+
   const change: fc.Arbitrary<Change> = fc.oneof(
     fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => put(thing(n, { size }))),
     fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => set(n, { size })),
@@ -92,10 +127,14 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
     fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => raise(n, { size })),
     fc.tuple(fc.nat(3), fc.nat(9), fc.nat(9)).map(([n, size, ms]) => raise(n, { size, at: time(ms) })),
     fc.nat(3).map(remove),
+    fc.tuple(fc.constantFrom("a", "ab", "bc"), fc.subarray(["x", "y"]), fc.option(fc.nat(9), { nil: undefined }))
+      .map(([rows, names, peak]) => tally(rows, names, peak)),
+    fc.constantFrom("a", "b").map((key): Change => ({ op: "remove", collection: "tallies", key })),
     fc.tuple(fc.nat(1), fc.nat(2), fc.integer({ min: -2, max: 2 })).map(([s, bucket, by]) => add(`s${s}`, bucket, by)),
   );
   const summary = async (reader: ReadModels) => ({
     documents: await reader.find({ collection: "things", order: { field: "id", descending: false }, limit: 5000 }),
+    tallies: await reader.find({ collection: "tallies", order: { field: "name", descending: false }, limit: 10 }),
     counters: await Promise.all(
       ["s0", "s1"].flatMap((scope) => [0, 1, 2].map((bucket) => reader.sum(scope, bucket, bucket))),
     ),
@@ -109,7 +148,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
           [tested.models.writer, cut],
           [plain, 1],
         ] as const) {
-          await writer.reset([things], "any");
+          await writer.reset([things, tallies], "any");
           for (let at = 0; at < changes.length; at += size) {
             const batch = entriesOf(changes.slice(at, at + size), at + 1);
             await writer.apply(batch, position(at + batch.length));
@@ -197,7 +236,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await settled()).to.deep.equal([false, false]);
       await prepare();
       expect(await settled()).to.deep.equal([true, false]);
-      await tested.models.writer.reset([things], "second");
+      await tested.models.writer.reset([things, tallies], "second");
       tested.models = await tested.models.reopen();
       expect(await settled()).to.deep.equal([false, true]);
     });
@@ -290,6 +329,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       Array.from({ length: count }, (_, n) => [
         n % 3 === 2 && version === 2 ? remove(n) : put(thing(n, { size: version })),
         add("s0", n % 3, 1),
+        tally(n % 5 === 0 ? "ab" : "bc", ["x"], n),
         ...(n % 2 ? [set(n, { on: true })] : []),
       ]).flat();
 
@@ -313,7 +353,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
           rest.at(-1)!.position,
         );
         const plain = new InMemoryReadModels();
-        await plain.reset([things], "any");
+        await plain.reset([things, tallies], "any");
         await plain.apply(rest, rest.at(-1)!.position);
         expect(await summary(tested.models.reader)).to.deep.equal(await summary(plain));
       });

@@ -57,6 +57,13 @@ export const notes: CollectionDefinition = {
   indexes: [],
 };
 
+export const tallies: CollectionDefinition = {
+  name: "tallies",
+  key: "name",
+  fields: { name: "text", until: "number", numbers: "numbers" },
+  indexes: [["until"]],
+};
+
 export { position };
 export const id = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 export const time = (n: number) => new Date(1_700_000_000_000 + n).toISOString();
@@ -77,6 +84,13 @@ export const raise = (n: number, fields: Document): Change => ({
 });
 export const remove = (n: number): Change => ({ op: "remove", collection: "things", key: id(n) });
 export const add = (scope: string, bucket: number, by: number): Change => ({ op: "add", scope, bucket, by });
+const rowsOf = new Map([["a"], ["a", "b"], ["b", "c"]].map((names) =>
+  [names.join(""), names.map((name) => ({ key: name, document: { name, until: 7 } }))] as const));
+/** Adds one to numbers of the documents with these names: `a`, `ab` or `bc`. */
+export const tally = (rows: "a" | "ab" | "bc", names: readonly string[], peak?: number): Change => ({
+  op: "tally", collection: "tallies", field: "numbers", rows: rowsOf.get(rows)!, names,
+  ...(peak !== undefined && { peak: { name: "peak", value: peak } }),
+});
 export const entriesOf = (changes: readonly Change[], first = 1) =>
   changes.map((change, at) => ({ position: position(first + at), changes: [change] }));
 

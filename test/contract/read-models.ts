@@ -3,6 +3,7 @@ import { questionsContract } from "./read-models-questions.ts";
 import {
   entriesOf,
   notes,
+  tallies,
   position,
   things,
   type ReadModelsTraits,
@@ -18,7 +19,7 @@ export function readModelsContract(
 ): void {
   describe(`${name} as read models`, () => {
     const tested = {
-      prepare: () => tested.models.writer.reset([things, notes], "first"),
+      prepare: () => tested.models.writer.reset([things, notes, tallies], "first"),
       apply: (changes, first = 1) =>
         tested.models.writer.apply(entriesOf(changes, first), position(first + changes.length - 1)),
       all: (query) =>

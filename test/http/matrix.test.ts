@@ -108,6 +108,7 @@ regenerateSenderToken                       | 401    | 403 200 200 200 | 403 403
 testMapping                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 tryMapping                                  | 401    | 200 200 200 200 |                 |
 
+getStatistics                               | 401    | 200 200 200 200 |                 |
 listRefusals                                | 401    | 200 200 200 200 |                 |
 listEvents                                  | 401    | 200 200 200 200 |                 |
 listEvents of another tenant's destination  | 401    | 200 200 200 200 |                 |

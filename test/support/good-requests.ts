@@ -148,6 +148,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 
   listRefusals: () => ({}),
+  getStatistics: () => ({}),
   listEvents: () => ({}),
   countEvents: () => ({}),
   followStream: () => ({}),

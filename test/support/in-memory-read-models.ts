@@ -1,3 +1,6 @@
+import { eventTypes } from "../../projections/statistics/event-types.ts";
+import { statistics } from "../../projections/statistics/statistics.ts";
+import { tallied } from "../../src/adapters/read-models/folded-changes.ts";
 import { logStart, type Position } from "../../src/ports/event-store.ts";
 import {
   countersOf,
@@ -12,6 +15,8 @@ import {
   type ReadModelWriter,
   type Selection,
 } from "../../src/ports/read-models.ts";
+
+const countedForever: ReadonlySet<string> = new Set([statistics.name, eventTypes.name]);
 
 /** A plain implementation of the port, with which every engine's read models are compared. */
 export class InMemoryReadModels implements ReadModels, ReadModelWriter {
@@ -122,12 +127,21 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     for (const scope of this.#counters.keys()) if (scope.includes(text)) this.#counters.delete(scope);
   }
 
-  /** All documents and counters in one comparable value; counters of 0 are left out. */
+  /** The rows of statistics, by key. */
+  statistics(): Record<string, Document> {
+    return Object.fromEntries(this.#collections.get(statistics.name) ?? []);
+  }
+
+  /**
+   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics: they keep what
+   * a purge deletes from the log.
+   */
   contents(): {
     documents: Record<string, Record<string, Document>>;
     counters: Record<string, Record<string, number>>;
   } {
-    const documents = Object.fromEntries([...this.#collections].map(([name, all]) => [name, Object.fromEntries(all)]));
+    const kept = [...this.#collections].filter(([name]) => !countedForever.has(name));
+    const documents = Object.fromEntries(kept.map(([name, all]) => [name, Object.fromEntries(all)]));
     const counters: Record<string, Record<string, number>> = {};
     for (const [scope, buckets] of this.#counters) {
       const counted = [...buckets].filter(([, total]) => total !== 0);
@@ -147,6 +161,15 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     const collection = this.#collections.get(change.collection);
     const definition = this.#definitions.get(change.collection);
     if (!collection || !definition) throw new Error(`no collection ${change.collection}`);
+    if (change.op === "tally") {
+      const ones: Record<string, number> = {};
+      for (const name of change.names) ones[name] = (ones[name] ?? 0) + 1;
+      const peaks = change.peak ? { [change.peak.name]: change.peak.value } : {};
+      for (const { key, document } of change.rows) {
+        collection.set(key, tallied(collection.get(key) ?? document, change.field, ones, peaks));
+      }
+      return;
+    }
     const before = collection.get(change.key);
     if (change.op === "remove") collection.delete(change.key);
     else if (change.op === "put") {

@@ -402,6 +402,12 @@ export const operations = {
     parameters: true,
     list: true,
   },
+  getStatistics: {
+    method: "GET",
+    path: "/api/v1/statistics",
+    credential: "token",
+    parameters: true,
+  },
   orderReplay: {
     method: "POST",
     path: "/api/v1/replays",

@@ -3,8 +3,11 @@ import { uuidForm } from "../../domain/uuid.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
 import { kindOf, unmatched } from "../read-models/fields.ts";
 
-/** A field's value in MongoDB: ids as 16 bytes, times as dates, `json` as text; each sorts as the port says. */
-export type StoredValue = null | boolean | number | string | Date | Binary;
+/**
+ * A field's value in MongoDB: ids as 16 bytes, times as dates, `json` as text, `numbers` as documents; each sorts as
+ * the port says.
+ */
+export type StoredValue = null | boolean | number | string | Date | Binary | Readonly<Record<string, number>>;
 
 /** A field's value as it is stored, or {@link unmatched} where no field of the kind can hold it. */
 export function encode(kind: FieldKind, value: FieldValue): StoredValue | typeof unmatched {
@@ -26,6 +29,8 @@ export function encode(kind: FieldKind, value: FieldValue): StoredValue | typeof
       return typeof value === "string" ? value : unmatched;
     case "json":
       return JSON.stringify(value);
+    case "numbers":
+      return value as Readonly<Record<string, number>>;
   }
 }
 
@@ -42,6 +47,7 @@ export function decode(kind: FieldKind, value: unknown): FieldValue {
     case "boolean":
     case "text":
     case "number":
+    case "numbers":
       return value;
   }
 }

@@ -52,6 +52,18 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
       };
       return Object.keys(update).length > 0 ? { updateOne: { filter, update } } : undefined;
     }
+    case "tally": {
+      const { field, document, sums, peaks } = effect;
+      const { _id: _, ...begun } = stored(definition, document);
+      const within = (numbers: Readonly<Record<string, number>>) =>
+        Object.fromEntries(Object.entries(numbers).map(([name, number]) => [`${field}.${name}`, number]));
+      const update = {
+        $inc: within(sums),
+        ...(Object.keys(peaks).length > 0 && { $max: within(peaks) }),
+        ...(Object.keys(begun).length > 0 && { $setOnInsert: begun }),
+      };
+      return { updateOne: { filter, update, upsert: true } };
+    }
     case "put": {
       const fields = Object.keys(definition.fields).filter((field) => field !== definition.key);
       const values = Object.fromEntries(fields.map((field) => [field, effect.document[field] ?? null]));

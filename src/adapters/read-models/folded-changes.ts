@@ -1,4 +1,4 @@
-import type { Change, Document, FieldValue, PositionedChanges } from "../../ports/read-models.ts";
+import type { Change, Document, FieldValue, PositionedChanges, Tally } from "../../ports/read-models.ts";
 
 /** The effect of a batch on one document. */
 export type Effect =
@@ -6,6 +6,14 @@ export type Effect =
   /** `raised`: fields raised to at least these values; none is among `fields`. */
   | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
+  /** Adds to integers and raises others; `document` is how it begins where it is not there. */
+  | {
+      readonly op: "tally";
+      readonly field: string;
+      readonly document: Document;
+      readonly sums: Record<string, number>;
+      readonly peaks: Record<string, number>;
+    }
   /** The document was put and removed within the batch. */
   | { readonly op: "none" };
 
@@ -29,19 +37,99 @@ const none: Effect = { op: "none" };
 export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Folded {
   const documents = new Map<string, Map<string, Effect>>();
   const counters = new Map<string, Counters>();
+  const tallies = new Tallies(documents);
   for (const { changes } of batch) {
     for (const change of changes) {
       if (change.op === "add") {
         const { byBucket } = countersOf(counters, change);
         byBucket.set(change.bucket, (byBucket.get(change.bucket) ?? 0) + change.by);
+      } else if (change.op === "tally") {
+        tallies.add(change);
       } else {
+        tallies.settle(change.collection);
         const effects = effectsOf(documents, change.collection);
         const effect = next(effects.get(change.key), change);
         if (effect) effects.set(change.key, effect);
       }
     }
   }
+  tallies.settle();
   return { documents, counters };
+}
+
+/** The sums of the tallies with one array of rows. */
+interface Tallied extends Pick<Tally, "collection" | "field"> {
+  readonly sums: Record<string, number>;
+  readonly peaks: Record<string, number>;
+}
+
+/** Sums tallies up, first by their arrays of rows, then, once they are settled, by document. */
+class Tallies {
+  readonly #effects: Map<string, Map<string, Effect>>;
+  readonly #tallied = new Map<Tally["rows"], Tallied>();
+
+  constructor(effects: Map<string, Map<string, Effect>>) {
+    this.#effects = effects;
+  }
+
+  add({ collection, field, rows, names, peak }: Tally): void {
+    let tallied = this.#tallied.get(rows);
+    if (!tallied) {
+      tallied = { collection, field, sums: {}, peaks: {} };
+      this.#tallied.set(rows, tallied);
+    }
+    const { sums, peaks } = tallied;
+    for (const name of names) sums[name] = (sums[name] ?? 0) + 1;
+    if (peak) peaks[peak.name] = Math.max(peaks[peak.name] ?? 0, peak.value);
+  }
+
+  /** Turns the sums into effects on documents, of one collection or of all. */
+  settle(collection?: string): void {
+    if (this.#tallied.size === 0) return;
+    for (const [rows, tallied] of this.#tallied) {
+      if (collection !== undefined && tallied.collection !== collection) continue;
+      this.#tallied.delete(rows);
+      const effects = effectsOf(this.#effects, tallied.collection);
+      for (const { key, document } of rows) effects.set(key, tallyOf(effects.get(key), document, tallied));
+    }
+  }
+}
+
+/** The effect after tallies. */
+function tallyOf(before: Effect | undefined, document: Document, { field, sums, peaks }: Tallied): Effect {
+  switch (before?.op) {
+    case undefined:
+      return { op: "tally", field, document, sums: { ...sums }, peaks: { ...peaks } };
+    case "tally":
+      addNumbers(before.sums, sums);
+      raise(before.peaks, peaks);
+      return before;
+    case "put":
+      return { ...before, document: tallied(before.document, field, sums, peaks) };
+    case "remove":
+    case "none":
+      return { op: "put", document: tallied(document, field, sums, peaks), fresh: before.op === "none" };
+    case "set":
+      throw mixed();
+  }
+}
+
+function mixed(): TypeError {
+  return new TypeError("a document with tallies takes no other change of its fields");
+}
+
+/** A document with the integers of one of its fields added to and raised. */
+export function tallied(
+  document: Document, field: string, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
+): Document {
+  const numbers = { ...(document[field] as Record<string, number> | null | undefined) };
+  addNumbers(numbers, sums);
+  raise(numbers, peaks);
+  return { ...document, [field]: numbers };
+}
+
+function addNumbers(to: Record<string, number>, sums: Readonly<Record<string, number>>): void {
+  for (const name in sums) to[name] = (to[name] ?? 0) + sums[name]!;
 }
 
 function countersOf(counters: Map<string, Counters>, { scope, rollUps }: Extract<Change, { op: "add" }>): Counters {
@@ -63,13 +151,14 @@ function effectsOf(documents: Map<string, Map<string, Effect>>, collection: stri
 }
 
 /** The effect after one more change; undefined if `before` remains, maybe changed in place. */
-function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>): Effect | undefined {
+function next(before: Effect | undefined, change: Exclude<Change, { op: "add" | "tally" }>): Effect | undefined {
   switch (change.op) {
     case "put": {
       const unseen = before === undefined ? change.fresh === true : before.op === "none";
       return { op: "put", document: change.document, fresh: unseen };
     }
     case "set":
+      refuseTallied(before);
       if (before === undefined) return { op: "set", fields: { ...change.fields }, raised: {} };
       if (before.op === "put") return { ...before, document: { ...before.document, ...change.fields } };
       if (before.op === "set") {
@@ -78,6 +167,7 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>
       }
       return undefined;
     case "raise":
+      refuseTallied(before);
       if (before === undefined) return { op: "set", fields: {}, raised: { ...change.fields } };
       if (before.op === "put") {
         const document = { ...before.document };
@@ -94,6 +184,10 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>
     case "remove":
       return (before?.op === "put" && before.fresh) || before?.op === "none" ? none : gone;
   }
+}
+
+function refuseTallied(before: Effect | undefined): void {
+  if (before?.op === "tally") throw mixed();
 }
 
 /** Raises each field to at least its value; null is less than anything. */

@@ -16,7 +16,7 @@ export function* portionsOf(batch: readonly PositionedChanges[], checkpoint: Pos
   let keys = new Set<string>();
   let characters = 0;
   for (const entry of batch) {
-    const own = entry.changes.map(keyOf);
+    const own = entry.changes.flatMap(keysOf);
     const length = entry.changes.reduce((sum, change) => sum + lengthOf(change), 0);
     const more = new Set(own.filter((key) => !keys.has(key)));
     const last = entries.at(-1);
@@ -31,12 +31,19 @@ export function* portionsOf(batch: readonly PositionedChanges[], checkpoint: Pos
   yield { entries, upTo: checkpoint };
 }
 
-function keyOf(change: Change): string {
-  return change.op === "add" ? `${change.scope}\n${change.bucket}` : `${change.collection}\n${change.key}`;
+function keysOf(change: Change): readonly string[] {
+  switch (change.op) {
+    case "add":
+      return [`${change.scope}\n${change.bucket}`];
+    case "tally":
+      return change.rows.map(({ key }) => `${change.collection}\n${key}`);
+    default:
+      return [`${change.collection}\n${change.key}`];
+  }
 }
 
 function lengthOf(change: Change): number {
-  if (change.op === "add" || change.op === "remove") return 0;
+  if (change.op === "add" || change.op === "remove" || change.op === "tally") return 0;
   let length = 0;
   for (const value of Object.values(change.op === "put" ? change.document : change.fields)) {
     if (typeof value === "string") length += value.length;

@@ -1,5 +1,6 @@
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import countEvents from "../../../schemas/requests/count-events.json" with { type: "json" };
+import getStatistics from "../../../schemas/requests/get-statistics.json" with { type: "json" };
 import listApiKeys from "../../../schemas/requests/list-api-keys.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
 import listAudit from "../../../schemas/requests/list-audit.json" with { type: "json" };
@@ -11,6 +12,7 @@ import listRefusals from "../../../schemas/requests/list-refusals.json" with { t
 import listReplays from "../../../schemas/requests/list-replays.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
+import type { BucketSize } from "../../application/queries/statistics.ts";
 import type { DestinationView } from "../../application/views.ts";
 import type { EventStatus } from "../../domain/event/events.ts";
 import type { RoleCode } from "../../domain/roles.ts";
@@ -72,3 +74,13 @@ export const eventTotalsQuery = queryReader<Omit<EventFilters, "IdempotencyKey" 
 
 /** Query parameters of an answer that may be of an earlier moment. */
 export const asOfQuery = queryReader<{ readonly AsOf?: string }>(asOf);
+
+/** Query parameters of statistics. */
+export const statisticsQuery = queryReader<{
+  readonly From?: string;
+  readonly To?: string;
+  readonly Bucket: BucketSize;
+  readonly DestinationUrlId?: string;
+  readonly EventType?: string;
+  readonly GroupBy?: "destination";
+}>(getStatistics);

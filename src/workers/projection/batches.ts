@@ -5,7 +5,9 @@ import { changesOf } from "./changes-of.ts";
 import { ErasedTenants } from "./erased-tenants.ts";
 import type { Erasures } from "./erasures.ts";
 import { eventIdIn } from "./event-id-in.ts";
+import type { EventTypes } from "./event-types.ts";
 import type { Minutes } from "./minutes.ts";
+import type { OldStatistics } from "./old-statistics.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
@@ -27,6 +29,8 @@ export interface BatchesParts {
   readonly erasures: Pick<Erasures, "load">;
   readonly quarantined: QuarantinedStreams;
   readonly minutes: Minutes;
+  readonly types: EventTypes;
+  readonly oldStatistics: OldStatistics;
   /** Repeats the action until it succeeds. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
@@ -49,7 +53,7 @@ export class Batches {
    * have been applied before the next is asked for.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
-    const { quarantined, purges, erasures, minutes, prepare, persist } = this.#parts;
+    const { quarantined, purges, erasures, minutes, types, oldStatistics, prepare, persist } = this.#parts;
     let changes: PositionedChanges[] = [];
     let last: Position | undefined;
     for await (const { entries, upTo } of stretches) {
@@ -58,8 +62,12 @@ export class Batches {
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
         const own = before === null || quarantined.has(entry.stream) ? [] : changesOf(entry);
         const changed = "unreadable" in own ? await persist(() => quarantined.add(own)) : own;
-        const whole = before?.length && changed.length > 0 ? [...before, ...changed] : changed;
+        const typed = changed === own && own.length > 0 && types.concerns(entry)
+          ? await persist(() => types.changesOf(entry)) : [];
+        const all = typed.length > 0 ? [...changed, ...typed] : changed;
+        const whole = before?.length && all.length > 0 ? [...before, ...all] : all;
         const minute = minutes.begunBy(entry);
+        oldStatistics.look(entry, minute !== undefined);
         if (minute || whole.length > 0) changes.push({ position, changes: minute ? [minute, ...whole] : whole });
         const purgeId = purgeIdIn(entry);
         if (purgeId !== undefined || entry.type === "TenantErased") {

@@ -7,6 +7,7 @@ import type { Instruments } from "../../ports/telemetry.ts";
 import type { BatchesParts } from "./batches.ts";
 import { changesOf } from "./changes-of.ts";
 import { eventIdIn } from "./event-id-in.ts";
+import type { EventTypes } from "./event-types.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
@@ -21,6 +22,7 @@ interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
   readonly prepare: BatchesParts["prepare"];
   readonly quarantined: QuarantinedStreams;
   readonly purges: Purges;
+  readonly types: EventTypes;
 }
 
 /** The changes for one stream. */
@@ -125,7 +127,7 @@ export class LateStreams {
   }
 
   async #stepOf(mark: QuarantineDocument, upTo: Position): Promise<Step> {
-    const { quarantined } = this.#parts;
+    const { quarantined, types } = this.#parts;
     const { stream } = mark;
     const read = await this.#read(mark, entriesOfStep);
     const entries = read.filter(({ position }) => position <= upTo);
@@ -137,6 +139,7 @@ export class LateStreams {
         return { changes: [...changes, ...(await quarantined.add(own))], isBack: false, isCut: false };
       }
       changes.push(...(await this.#changesBefore(entry)), ...own.filter((change) => !isOfDueIndex(change)));
+      if (types.concerns(entry)) changes.push(...(await types.changesOf(entry)));
     }
     const last = entries.at(-1);
     if (last && entries.length === entriesOfStep) {

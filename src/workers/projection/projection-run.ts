@@ -6,8 +6,10 @@ import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../.
 import type { Instruments } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
 import { Erasures } from "./erasures.ts";
+import { EventTypes } from "./event-types.ts";
 import { LateStreams } from "./late-streams.ts";
 import { Minutes } from "./minutes.ts";
+import { OldStatistics } from "./old-statistics.ts";
 import { OrphanedEntries } from "./orphaned-entries.ts";
 import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
@@ -49,6 +51,7 @@ export class ProjectionRun {
   readonly #erasures: Erasures;
   readonly #late: LateStreams;
   readonly #minutes: Minutes;
+  readonly #oldStatistics: OldStatistics;
   readonly #batches: Batches;
   readonly #batchDelay: Pause;
   readonly #retry: Pause;
@@ -71,12 +74,14 @@ export class ProjectionRun {
     this.#purges = purges;
     const erasures = new Erasures(parts);
     this.#erasures = erasures;
-    this.#late = new LateStreams({ ...parts, quarantined, purges });
+    const types = new EventTypes(parts.readModels);
+    this.#late = new LateStreams({ ...parts, quarantined, purges, types });
     const minutes = new Minutes(parts.readModels);
     this.#minutes = minutes;
-    this.#batches = new Batches({
-      ...parts, purges, erasures, quarantined, minutes, persist: (action) => this.#persist(action),
-    });
+    const oldStatistics = new OldStatistics(parts);
+    this.#oldStatistics = oldStatistics;
+    const persist = <Result>(action: () => Promise<Result>) => this.#persist(action);
+    this.#batches = new Batches({ ...parts, purges, erasures, quarantined, minutes, types, oldStatistics, persist });
     this.#batchDelay = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
@@ -146,6 +151,7 @@ export class ProjectionRun {
       this.#progress.reach(checkpoint);
       await this.#minutes.load();
       await this.#erasures.load();
+      await this.#oldStatistics.load();
       return this.#purges.load();
     }
     logger.warn({ checkpoint, upTo: end }, `the read models ${flaw}: building them again`);
@@ -167,6 +173,7 @@ export class ProjectionRun {
     this.#rebuilding = true;
     this.#progress.reach(logStart);
     await this.#minutes.load();
+    await this.#oldStatistics.load();
     await this.#quarantined.load();
   }
 
@@ -238,12 +245,17 @@ export class ProjectionRun {
   }
 
   get #isToClear(): boolean {
-    return this.#purges.pending || this.#erasures.pending;
+    return this.#nextToClear !== undefined;
   }
 
-  /** A small part of the purges, or else of the erasures. */
-  #clear(): Promise<void> {
-    return this.#purges.pending ? this.#purges.step() : this.#erasures.step();
+  /** Purges come first, then erasures, then old statistics. */
+  get #nextToClear(): Purges | Erasures | OldStatistics | undefined {
+    return [this.#purges, this.#erasures, this.#oldStatistics].find(({ pending }) => pending);
+  }
+
+  /** A small part of the next one. */
+  async #clear(): Promise<void> {
+    await this.#nextToClear?.step();
   }
 
   async #clearAll(): Promise<void> {

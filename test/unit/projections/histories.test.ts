@@ -27,6 +27,7 @@ import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { position } from "../../support/position.ts";
 import { metadata, recorded } from "../../support/recorded.ts";
 import { sized } from "../../support/size.ts";
+import { statisticsOf } from "../../support/statistics-of.ts";
 
 function changesOf({ told }: History): PositionedChanges[] {
   return told.map(({ fact }, at) => ({ position: position(at + 1), changes: project(recorded(fact, at + 1)) }));
@@ -307,6 +308,19 @@ describe("read models of random histories", () => {
         for (const { id, lastUsedAt } of await all(models, "apiKeys", "id")) {
           expect(lastUsedAt).to.equal(used.get(id as string) ?? null);
         }
+      }),
+      runs,
+    );
+  });
+
+  it("have the statistics that a plain fold of the facts has, but for those of types", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(250), async (history) => {
+        const rows = (await projected(history)).statistics();
+        const all = statisticsOf(history.told.map(({ fact }) => fact));
+        const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !key.includes("~")));
+        const numbers = Object.fromEntries(Object.entries(rows).map(([key, row]) => [key, row["numbers"]]));
+        expect(numbers).to.deep.equal(expected);
       }),
       runs,
     );

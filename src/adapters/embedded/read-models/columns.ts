@@ -13,6 +13,7 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
   boolean: "INTEGER",
   time: "INTEGER",
   json: "TEXT",
+  numbers: "TEXT",
 };
 
 /**
@@ -36,6 +37,9 @@ export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): S
       return typeof value === "string" ? value : unmatched;
     case "json":
       return JSON.stringify(value);
+    case "numbers":
+      // By name, so that the bytes do not depend on the order of additions.
+      return JSON.stringify(Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))));
   }
 }
 
@@ -50,6 +54,7 @@ export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
     case "boolean":
       return value === 1;
     case "json":
+    case "numbers":
       return JSON.parse(value as string) as FieldValue;
     case "text":
     case "number":

@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { CollectionDefinition, FieldKind, FieldValue } from "../../../ports/read-models.ts";
+import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../../ports/read-models.ts";
 import { unmatched } from "../../read-models/fields.ts";
-import type { Effect } from "../../read-models/folded-changes.ts";
-import { encode, quoted, tableOf } from "./columns.ts";
+import { tallied, type Effect } from "../../read-models/folded-changes.ts";
+import { decode, encode, quoted, tableOf } from "./columns.ts";
 
 /** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */
 interface Column {
@@ -20,6 +20,7 @@ export class TableWriter {
   readonly #row: SQLInputValue[];
   readonly #put: StatementSync;
   readonly #remove: StatementSync;
+  #readNumbers: StatementSync | undefined;
   /** By the fields they set and raise. */
   readonly #sets = new Map<string, StatementSync>();
 
@@ -55,16 +56,37 @@ export class TableWriter {
         return this.#remove.run(this.#stored(this.#definition.key, key)).changes !== 0;
       case "set":
         return this.#set(key, effect.fields, effect.raised);
-      case "put": {
-        let at = 0;
-        for (const column of this.#columns) {
-          this.#row[at] = this.#value(column, effect.document[column.field] ?? null);
-          at += 1;
-        }
-        this.#put.run(...this.#row);
+      case "put":
+        this.#replace(effect.document);
+        return true;
+      case "tally": {
+        const { field, document, sums, peaks } = effect;
+        const before = this.#numbers(key, field);
+        const after = tallied({ ...document, [field]: before }, field, sums, peaks);
+        // Indexes have none of the integers: a document that is there costs no change of them.
+        if (before === null) this.#replace(after);
+        else this.#set(key, { [field]: after[field] ?? null }, {});
         return true;
       }
     }
+  }
+
+  #replace(document: Document): void {
+    let at = 0;
+    for (const column of this.#columns) {
+      this.#row[at] = this.#value(column, document[column.field] ?? null);
+      at += 1;
+    }
+    this.#put.run(...this.#row);
+  }
+
+  /** The integers of a field of kind `numbers`; null where there is no document. */
+  #numbers(key: string, field: string): FieldValue {
+    const [table, keyColumn] = [tableOf(this.#definition), quoted(this.#definition.key)];
+    const sql = `SELECT ${quoted(field)} AS numbers FROM ${table} WHERE ${keyColumn} = ?`;
+    this.#readNumbers ??= this.#database.prepare(sql);
+    const row = this.#readNumbers.get(this.#stored(this.#definition.key, key));
+    return decode("numbers", row?.["numbers"] ?? null);
   }
 
   #set(

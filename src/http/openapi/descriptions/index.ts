@@ -11,6 +11,7 @@ import { refusalDescriptions } from "./refusals.ts";
 import { replayDescriptions } from "./replays.ts";
 import { senderDescriptions } from "./senders.ts";
 import { sessionDescriptions } from "./sessions.ts";
+import { statisticsDescriptions } from "./statistics.ts";
 import { streamDescriptions } from "./stream.ts";
 import { tenantDescriptions } from "./tenants.ts";
 import { userDescriptions } from "./users.ts";
@@ -29,6 +30,7 @@ export const descriptions: Descriptions = {
   ...streamDescriptions,
   ...bulkDescriptions,
   ...refusalDescriptions,
+  ...statisticsDescriptions,
   ...replayDescriptions,
   ...auditDescriptions,
   ...healthDescriptions,

@@ -117,6 +117,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       ]));
       expect(kinds.filter((kind) => kind.startsWith("TenantErased"))).to.have.length(1);
       expect(JSON.stringify(engines.readModels.contents())).not.to.include(tenantId).and.not.include(owner.email);
+      expect(JSON.stringify(engines.readModels.statistics())).not.to.include(tenantId);
       expect(await engines.state.tallies(`refusals/${tenantId}`)).to.deep.equal([]);
       await withApi(async (url) => {
         expect((await http("POST", `${url}/api/v1/auth/login`, { json: { email: owner.email, password } })).status)

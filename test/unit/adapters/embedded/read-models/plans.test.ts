@@ -132,7 +132,7 @@ describe("SQLite's query plan", () => {
     }
   }
 
-  const anyValue = { id: deletedId, text: "a", number: 1, boolean: true, time: at, json: null } as const;
+  const anyValue = { id: deletedId, text: "a", number: 1, boolean: true, time: at, json: null, numbers: null } as const;
   for (const [selection, sorts] of lists) {
     const { collection, where = {}, anyOf } = selection;
     const { fields, key } = collections.find(({ name }) => name === collection)!;

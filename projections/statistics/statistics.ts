@@ -1,0 +1,188 @@
+import type { Classified, FailureReason } from "../../src/domain/event/events.ts";
+import { millis } from "../../src/domain/time.ts";
+import type { Change, Tally } from "../../src/ports/read-models.ts";
+import { create, type Collection, type Projection } from "../projection.ts";
+import { binOf } from "./histogram.ts";
+
+/** What happened in one bucket of time, of a tenant's events or some of them. */
+export type StatisticsDocument = {
+  /** Series, level and bucket, see {@link statisticsKey}. */
+  readonly key: string;
+  readonly tenantId: string;
+  /** The minute since 1970 in which the row is removed, by the newest time in the log; null: never. */
+  readonly until: number | null;
+  /**
+   * `accepted`, `succeeded`, `exhausted` and `cancelled` events; finished `attempts`; of these `f:<reason>` failed; by
+   * their duration `l<bin>`, and the `longest`; first attempts `w<bin>` by how long after the acceptance they began.
+   */
+  readonly numbers: Readonly<Record<string, number>>;
+};
+
+/** A destination of a tenant; it stays when it is deleted. */
+export type StatisticsDestinationDocument = { readonly id: string; readonly tenantId: string };
+
+const minuteMs = 60_000;
+const hourMinutes = 60;
+const dayMinutes = 24 * hourMinutes;
+
+/** The sizes of buckets that are kept: their lengths, and how long they are kept, in minutes. */
+export const statisticsLevels = {
+  minute: { minutes: 1, keptMinutes: 8 * dayMinutes },
+  hour: { minutes: hourMinutes, keptMinutes: 400 * dayMinutes },
+  day: { minutes: dayMinutes, keptMinutes: null },
+} as const;
+/** A name of {@link statisticsLevels}. */
+export type StatisticsLevel = keyof typeof statisticsLevels;
+
+/** Rows by series and time. */
+export const statistics: Collection<StatisticsDocument> = {
+  name: "statistics",
+  key: "key",
+  fields: { key: "text", tenantId: "id", until: "number", numbers: "numbers" },
+  indexes: [["until"], ["tenantId"]],
+};
+
+/** The destinations that a tenant has or had, by id, in the order of their creation. */
+export const statisticsDestinations: Collection<StatisticsDestinationDocument> = {
+  name: "statisticsDestinations",
+  key: "id",
+  fields: { id: "id", tenantId: "id" },
+  indexes: [["tenantId"]],
+};
+
+/** A set of events with statistics: a tenant's, those to one destination, of one type, or both. */
+export interface StatisticsSeries {
+  readonly tenantId: string;
+  readonly destinationId?: string | undefined;
+  readonly eventType?: string | undefined;
+}
+
+/** The key of a bucket, by its number since 1970. Keys of one series and level sort by bucket. */
+export function statisticsKey(
+  { tenantId, destinationId = "*", eventType }: StatisticsSeries, level: StatisticsLevel, bucket: number,
+): string {
+  const series = eventType === undefined ? destinationId : `${destinationId}~${eventType}`;
+  return `${tenantId}/${series}/${level}/${String(bucket).padStart(bucketDigits, "0")}`;
+}
+
+const bucketDigits = 9;
+
+/** The bucket in a key. */
+export function bucketIn(key: string): number {
+  return Number(key.slice(-bucketDigits));
+}
+
+/** The minute of a time, since 1970. */
+export function minuteNumber(at: string): number {
+  return Math.floor(millis(at) / minuteMs);
+}
+
+const levelNames = Object.keys(statisticsLevels) as StatisticsLevel[];
+
+function rowsAt(series: StatisticsSeries, minute: number): Tally["rows"] {
+  return levelNames.map((level) => {
+    const { minutes, keptMinutes } = statisticsLevels[level];
+    const bucket = Math.floor(minute / minutes);
+    const key = statisticsKey(series, level, bucket);
+    const until = keptMinutes === null ? null : (bucket + 1) * minutes + keptMinutes;
+    return { key, document: { key, tenantId: series.tenantId, until } };
+  });
+}
+
+interface RowsOfMinute {
+  readonly tenantId: string;
+  readonly minute: string;
+  readonly rows: Tally["rows"];
+}
+
+const rowsRemembered = 1_000;
+/** Those of the last minute, by destination and type. Tallies with the same rows are cheapest to sum up. */
+const remembered = new Map<string, RowsOfMinute>();
+
+function rowsOf({ tenantId, destinationId, eventType }: StatisticsSeries, at: string): Tally["rows"] {
+  const name = eventType === undefined ? destinationId! : `${destinationId}~${eventType}`;
+  const known = remembered.get(name);
+  if (known?.tenantId === tenantId && at.startsWith(known.minute)) return known.rows;
+  const minute = minuteNumber(at);
+  const rows = [...rowsAt({ tenantId, eventType }, minute), ...rowsAt({ tenantId, destinationId, eventType }, minute)];
+  if (remembered.size >= rowsRemembered) remembered.clear();
+  remembered.set(name, { tenantId, minute: at.slice(0, "2026-01-31T23:59".length), rows });
+  return rows;
+}
+
+interface Counted extends Classified {
+  readonly tenantId: string;
+  readonly destinationId: string;
+  readonly at: string;
+}
+
+type Numbers = Pick<Tally, "names" | "peak">;
+
+function tally(series: StatisticsSeries, at: string, numbers: Numbers): Change {
+  return { op: "tally", collection: statistics.name, field: "numbers", rows: rowsOf(series, at), ...numbers };
+}
+
+interface Outcome extends Counted {
+  readonly attempt: number;
+  readonly durationMs: number | null;
+  readonly acceptedAt: string;
+}
+
+/** The integers that a finished attempt adds to, besides those given. */
+function outcome({ attempt, durationMs, acceptedAt, at }: Outcome, names: readonly string[]): Numbers {
+  if (durationMs === null) return { names: ["attempts", ...names] };
+  const took = `l${binOf(durationMs)}`;
+  const peak = { name: "longest", value: durationMs };
+  if (attempt > 1) return { names: ["attempts", took, ...names], peak };
+  const waited = `w${binOf(millis(at) - durationMs - millis(acceptedAt))}`;
+  return { names: ["attempts", took, waited, ...names], peak };
+}
+
+const accepted: Numbers = { names: ["accepted"] };
+const exhausted: Numbers = { names: ["exhausted"] };
+const cancelled: Numbers = { names: ["cancelled"] };
+
+const numbersOf = {
+  EventAccepted: () => accepted,
+  DeliverySucceeded: (fact: Outcome & { readonly from: string; readonly to: string }) =>
+    outcome(fact, fact.from === fact.to ? [] : ["succeeded"]),
+  DeliveryFailed: (fact: Outcome & { readonly reason: FailureReason }) => outcome(fact, [`f:${fact.reason}`]),
+  DeliveryExhausted: () => exhausted,
+  EventCancelled: () => cancelled,
+} as const;
+
+/** The change of the statistics of all events, whatever their type; none for a test event. */
+function counted<Fact extends Counted>(numbers: (fact: Fact) => Numbers): (fact: Fact) => readonly Change[] {
+  return (fact) => {
+    if (fact.test) return [];
+    const { tenantId, destinationId, at } = fact;
+    return [tally({ tenantId, destinationId }, at, numbers(fact))];
+  };
+}
+
+/** The change of the statistics of its type that a fact with a type calls for; null if it calls for none. */
+export function typedChange(type: string, data: object): Change | null {
+  const numbers = (numbersOf as Readonly<Record<string, (fact: never) => Numbers>>)[type];
+  const { tenantId, destinationId, eventType, at, test } = data as Counted;
+  if (!numbers || eventType === undefined || test) return null;
+  return tally({ tenantId, destinationId, eventType }, at, numbers(data as never));
+}
+
+/**
+ * Counts the work on events by time: what happened in each minute, hour and day, in one row for each series. A purge
+ * takes nothing away. Types of events are counted by the projection runner, since their number is limited, and it
+ * removes old rows.
+ */
+export const statisticsProjection: Projection = {
+  name: "statistics",
+  version: 1,
+  collections: [statistics, statisticsDestinations],
+  on: {
+    DestinationRegistered: ({ destinationId: id, tenantId }) => [create(statisticsDestinations, { id, tenantId })],
+    EventAccepted: counted(numbersOf.EventAccepted),
+    DeliverySucceeded: counted(numbersOf.DeliverySucceeded),
+    DeliveryFailed: counted(numbersOf.DeliveryFailed),
+    DeliveryExhausted: counted(numbersOf.DeliveryExhausted),
+    EventCancelled: counted(numbersOf.EventCancelled),
+  },
+};
