@@ -29,6 +29,7 @@ import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
 import type { FirstAttempts } from "./delivery/first-attempts.ts";
 import { ShownEvents } from "./events/shown-events.ts";
+import { loadShown } from "./events/webhooks.ts";
 import type { Freshness } from "./freshness.ts";
 import type { CredentialLookup } from "./ingest/credential-lookup.ts";
 import { Ingest } from "./ingest/ingest.ts";
@@ -179,6 +180,9 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
     refused,
     forgetting,
     replaying: new Replaying(own),
-    live: new Live(parts),
+    live: new Live({
+      ...parts,
+      isShown: async (tenantId, eventId) => (await loadShown(parts, tenantId, eventId)).state !== undefined,
+    }),
   };
 }

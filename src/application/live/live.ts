@@ -19,9 +19,11 @@ const beatMs = 500;
 const commentMs = 15_000;
 
 interface LiveParts {
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, "head" | "isPosition" | "readLog" | "readStream" | "subscribe">;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
+  /** Whether no purge took an event of the tenant. */
+  readonly isShown: (tenantId: string, eventId: string) => Promise<boolean>;
 }
 
 /** The subscription that all clients share. */

@@ -1,8 +1,10 @@
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import { Refusal } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
-import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
+import type { EventStore, LogEntry, Position, RecordedEvent } from "../../ports/event-store.ts";
 import { LongReads } from "../long-reads.ts";
-import { frameText, framesOf } from "./frames.ts";
+import { frameText, framesOf, type Frame } from "./frames.ts";
 import { framed, type FramedEntry, type StreamClient } from "./stream-client.ts";
 
 /** How far back a client may resume, entries of the log. */
@@ -13,10 +15,12 @@ const portionEntries = 256;
 const restMs = 5;
 
 interface ResumingParts {
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, "readLog" | "readStream">;
   readonly clock: Clock;
   /** Up to where live clients have been served. */
   readonly covered: () => Position;
+  /** Whether an event is still shown: a purge that took it may not have removed its facts from the log yet. */
+  readonly isShown: (tenantId: string, eventId: string) => Promise<boolean>;
   /** Called with the clients whose past cannot be read. */
   readonly failed: (client: StreamClient) => void;
 }
@@ -35,7 +39,10 @@ interface Portion {
   readonly entries: readonly LogEntry[];
   readonly upTo: Position;
   readonly isLast: boolean;
+  /** Frames made so far. */
   readonly frames: Map<LogEntry, FramedEntry>;
+  /** Acceptances of purged events, of tenants with a client that wants payloads. */
+  readonly purged: ReadonlySet<LogEntry>;
 }
 
 /**
@@ -107,14 +114,40 @@ export class Resuming {
     const { store } = this.#parts;
     const { entries, upTo } = await LongReads.of(store).run("stream", (turn) =>
       turn(() => store.readLog(after, portionEntries)));
-    const isLast = upTo >= this.#parts.covered() || upTo === after;
-    const portion: Portion = { entries, upTo, isLast, frames: new Map() };
+    const isEnd = () => upTo >= this.#parts.covered() || upTo === after;
+    const purged = await this.#purgedOf(entries, isEnd());
+    // Live clients may have had more meanwhile.
+    const isLast = isEnd();
+    const portion: Portion = { entries, upTo, isLast, frames: new Map(), purged };
     for (const clients of [...this.#behind.values()]) {
       for (const one of [...clients]) {
         const { position } = one.client;
         if (position >= after && (position < upTo || isLast) && one.client.hasRoom) this.#advance(one, portion);
       }
     }
+  }
+
+  /** `isLast`: whether clients that still count may get these entries at once. */
+  async #purgedOf(entries: readonly LogEntry[], isLast: boolean): Promise<ReadonlySet<LogEntry>> {
+    const getsFrames = ({ counted, from, client: { position } }: Behind) =>
+      counted === null || (isLast && position === from);
+    const purged = new Set<LogEntry>();
+    for (const entry of entries) {
+      if (entry.unreadable !== undefined || entry.type !== "EventAccepted") continue;
+      const { tenantId, eventId } = (entry as RecordedEvent<WebhookEvent>).data;
+      const clients = [...(this.#behind.get(tenantId) ?? [])];
+      const isAsked = clients.some((one) => one.client.wanted.payload && getsFrames(one));
+      if (isAsked && !(await this.#isShown(tenantId, eventId))) purged.add(entry);
+    }
+    return purged;
+  }
+
+  /** Also false where that cannot be known. */
+  #isShown(tenantId: string, eventId: string): Promise<boolean> {
+    return this.#parts.isShown(tenantId, eventId).catch((error: unknown) => {
+      if (error instanceof Refusal) return false;
+      throw error;
+    });
   }
 
   #advance(one: Behind, portion: Portion): void {
@@ -135,17 +168,18 @@ export class Resuming {
   }
 
   /** Gives the client its frames of a portion; false where it has no room for all. */
-  #give(client: StreamClient, { entries, upTo, frames }: Portion): boolean {
+  #give(client: StreamClient, { entries, upTo, frames, purged }: Portion): boolean {
     for (const entry of entries) {
       const isOwn = entry.unreadable === undefined && tenantOf(entry) === client.caller.tenantId;
       if (entry.position <= client.position || !isOwn) continue;
       if (!client.hasRoom) return false;
-      const known = frames.get(entry) ?? framed(entry, framesOf(entry));
+      const known = frames.get(entry) ?? framed(entry, framesOf(entry).map((frame) =>
+        (purged.has(entry) ? withoutPayload(frame) : frame)));
       frames.set(entry, known);
       client.resume(known);
       client.position = entry.position;
     }
-    client.position = upTo;
+    if (upTo > client.position) client.position = upTo;
     return true;
   }
 
@@ -162,6 +196,10 @@ export class Resuming {
     this.delete(client);
     client.isLive = true;
   }
+}
+
+function withoutPayload({ withPayload: _, ...frame }: Frame): Frame {
+  return frame;
 }
 
 /** The tenant that an entry is about; undefined where it is about none. */
