@@ -8,6 +8,7 @@ import { isolation } from "./isolation.ts";
 import { latency } from "./latency.ts";
 import { loop } from "./loop.ts";
 import { profile } from "./profile.ts";
+import { stream } from "./stream.ts";
 import { machineTime, othersSince } from "./support/machine.ts";
 import { publish, type Report } from "./support/report.ts";
 import { table } from "./table.ts";
@@ -17,7 +18,7 @@ import { volume, volumeSets } from "./volume.ts";
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
-  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume,
+  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream,
 };
 /** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

@@ -168,6 +168,8 @@ async function begun(
 /** A signal that fires when the answer is sent, or its client has gone. */
 function goneOf(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
+  // A streamed answer has a few more than Node takes for a leak.
+  response.setMaxListeners(20);
   if (response.closed) controller.abort();
   else response.once("close", () => controller.abort());
   return controller.signal;

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { get } from "node:https";
 import { connect } from "node:tls";
 import { expect } from "chai";
 import { ApiClient, text } from "../support/api-client.ts";
@@ -113,6 +115,41 @@ for (const name of ["nginx", "haproxy"] satisfies ProxyName[]) {
       const [, eventId = ""] = /"eventId":"([^"]+)"/.exec(accepted) ?? [];
       const found = await ask(proxy!, "GET", `/api/v1/events/${eventId}`, "", account.owner.headers);
       expect(found).to.match(/^HTTP\/1\.1 200 /);
+    });
+  });
+}
+
+for (const name of ["nginx", "haproxy"] as const satisfies readonly ProxyName[]) {
+  describe(`the stream behind ${name} with TLS, configured as the guide has it`, () => {
+    let relay: TestRelay;
+    let proxy: Proxy | undefined;
+    before(async function () {
+      relay = await startTestRelay(null, { RELAY_TRUSTED_PROXIES: "1" });
+      proxy = await proxyOrSkip(this, name, new URL(relay.url).host);
+    });
+    after(async () => {
+      await proxy?.close();
+      await relay.close();
+    });
+
+    it("has a frame within a second of its entry", async () => {
+      const account = await openAccount(relay.url);
+      const { ingest } = await account.destination({ url: "https://receiver.example/" });
+      const stream = get({
+        host: "127.0.0.1", port: proxy!.port, path: "/api/v1/stream", ca: proxy!.caPem, headers: account.owner.headers,
+        servername: "localhost", agent: false,
+      });
+      const [answer] = (await once(stream, "response")) as [IncomingMessage];
+      expect(answer.headers["content-type"]).to.match(/^text\/event-stream/);
+      const accepted = await new ApiClient(relay.url).as(account.producer.headers).post(ingest, {});
+      const postedAt = performance.now();
+      let seen = "";
+      for await (const chunk of answer) {
+        seen += String(chunk);
+        if (seen.includes(text(accepted, "eventId"))) break;
+      }
+      expect(performance.now() - postedAt).to.be.below(1_000);
+      stream.destroy();
     });
   });
 }
