@@ -91,8 +91,9 @@ function contentOf({ status, body }: Content): Content {
 function asThen<Value>(value: Value): Value {
   if (Array.isArray(value)) return (value as unknown[]).map(asThen) as Value;
   if (typeof value !== "object" || value === null) return value;
+  // The mode is one of EventReplayed.
   const added = "currentRetryCount" in value ? addedToEvents
-    : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : [];
+    : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"] : [];
   const fields = Object.entries(value).filter(([name]) => !added.includes(name));
   return Object.fromEntries(fields.map(([name, inner]) => [name, asThen<unknown>(inner)])) as Value;
 }
