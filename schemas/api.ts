@@ -204,6 +204,13 @@ export interface components {
                 password?: string;
             };
         };
+        /** @description What to send to the destination, in one attempt. */
+        TestDestinationRequest: {
+            /** @description The event's type; absent for none. */
+            eventType?: string;
+            /** @description The payload: an object, or its JSON text. A payload that says that it is a test if absent. */
+            payload?: unknown;
+        };
         /** @description An ingest target with its own token. */
         CreateSenderRequest: {
             /** @description What people call it; 1 to 255 characters once trimmed. */
@@ -331,6 +338,15 @@ export interface components {
              * @description Only events of this destination.
              */
             destinationUrlId?: string;
+            /**
+             * Format: uuid
+             * @description Only events that came through this sender.
+             */
+            senderId?: string;
+            /** @description Only events of this type. */
+            eventType?: string;
+            /** @description Only events with this tag, `name:value`. */
+            tag?: string;
             /** @description Only these events. */
             ids?: string[];
             /** @description Only events in this status, or in one of these; both by default. */
@@ -578,6 +594,15 @@ export interface components {
                  * @description null: of every destination.
                  */
                 destinationId: string | null;
+                /**
+                 * Format: uuid
+                 * @description null: through any sender, or none.
+                 */
+                senderId: string | null;
+                /** @description null: of any type, or none. */
+                eventType: string | null;
+                /** @description A tag that they have, `name:value`; null: whatever tags they have. */
+                tag: string | null;
                 /** @description Only events in one of these. */
                 statuses: ("Pending" | "WaitingRetry")[];
                 /**
@@ -1627,7 +1652,7 @@ export interface components {
                 destinationId: string;
                 /**
                  * Format: uuid
-                 * @description The API key that the event was posted with.
+                 * @description The API key that the event was posted with; all zeros for a test event, which no key posts.
                  */
                 apiKeyId: string;
                 /**
@@ -6347,6 +6372,61 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testDestination: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestDestinationRequest"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted. Its attempt follows. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description 10 test events were sent to this destination within a minute. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };

@@ -45,9 +45,9 @@ export const apiKeysProjection: Projection = {
     ],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
     // Events are purged, and facts about one key come from several streams: only the latest use counts.
-    EventAccepted: ({ apiKeyId, sourceEventId, at }) =>
-      // A replay's event names the key of its source, which nobody used again.
-      (sourceEventId === undefined ? [raise(apiKeys, apiKeyId, { lastUsedAt: at })] : []),
+    EventAccepted: ({ apiKeyId, sourceEventId, test, at }) =>
+      // A replay's event names the key of its source, which nobody used again; a test event names none.
+      (sourceEventId === undefined && !test ? [raise(apiKeys, apiKeyId, { lastUsedAt: at })] : []),
     ApiKeyUsed: ({ keyId, usedAt }) => [raise(apiKeys, keyId, { lastUsedAt: usedAt })],
   },
 };

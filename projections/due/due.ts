@@ -23,6 +23,17 @@ export type LeaseDocument = {
   readonly worker: string;
 };
 
+/** A test event that waits for its attempt. */
+export type WaitingTestDocument = { readonly eventId: string; readonly destinationId: string };
+
+/** Test events that are Pending: they are also sent where all other events are held. */
+export const waitingTests: Collection<WaitingTestDocument> = {
+  name: "waitingTests",
+  key: "eventId",
+  fields: { eventId: "id", destinationId: "id" },
+  indexes: [["destinationId"]],
+};
+
 /** Events in WaitingRetry, by id; a dispatcher asks for its destination's, the sweeper for those that are due. */
 export const waiting: Collection<WaitingDocument> = {
   name: "waiting",
@@ -59,9 +70,13 @@ export const leases: Collection<LeaseDocument> = {
 export const backlogCounter = "due/backlog";
 
 /** Removes an event from the waiting ones if a fact ends its wait. */
-function leave({ eventId, from, to }: Moved): Change[] {
+function leave({ eventId, from, to, test }: Moved): Change[] {
   if (!isWaiting({ status: from }) || isWaiting({ status: to })) return [];
-  return [...(from === "WaitingRetry" ? [remove(waiting, eventId)] : []), add(backlogCounter, -1)];
+  return [
+    ...(from === "WaitingRetry" ? [remove(waiting, eventId)] : []),
+    ...(test ? [remove(waitingTests, eventId)] : []),
+    add(backlogCounter, -1),
+  ];
 }
 
 /** The end of an attempt; a late one may find its event waiting for another. */
@@ -72,10 +87,13 @@ function outcome(moved: Moved & { readonly attempt: number }): Change[] {
 /** The due index (docs/adr/0008): events that wait for an attempt, and attempts under way. */
 export const dueProjection: Projection = {
   name: "due",
-  version: 3,
-  collections: [waiting, leases],
+  version: 4,
+  collections: [waiting, waitingTests, leases],
   on: {
-    EventAccepted: () => [add(backlogCounter, 1)],
+    EventAccepted: ({ eventId, destinationId, test }) => [
+      ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
+      add(backlogCounter, 1),
+    ],
     DeliveryAttemptStarted: (started) => {
       const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker } = started;
       const key = `${eventId}:${attempt}`;

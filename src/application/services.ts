@@ -26,6 +26,7 @@ import { PurgeCommands } from "./commands/purge.ts";
 import { ReplayCommands } from "./commands/replays.ts";
 import { SenderCommands } from "./commands/senders.ts";
 import { TenantCommands } from "./commands/tenants.ts";
+import { TestEventCommands } from "./commands/test-events.ts";
 import { UserCommands } from "./commands/users.ts";
 import type { FirstAttempts } from "./delivery/first-attempts.ts";
 import { ShownEvents } from "./events/shown-events.ts";
@@ -102,6 +103,7 @@ export interface Services {
     readonly events: EventCommands;
     readonly bulkReplay: BulkReplay;
     readonly bulkCancel: BulkCancel;
+    readonly testEvents: TestEventCommands;
     readonly purge: PurgeCommands;
     readonly replays: ReplayCommands;
   };
@@ -156,6 +158,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       events: new EventCommands(own),
       bulkReplay: new BulkReplay(own),
       bulkCancel: new BulkCancel(own),
+      testEvents: new TestEventCommands(own),
       purge: new PurgeCommands(own),
       replays: new ReplayCommands(own),
     },

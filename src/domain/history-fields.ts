@@ -66,7 +66,10 @@ export const histories = {
     ReplayJobFinished: [...tenant, "replayId", "done", "skipped", "cancelledAt"],
   } satisfies Shown<ReplayJobEvent>,
   cancellations: {
-    CancellationOrdered: [...tenant, "cancellationId", "destinationId", "statuses", "from", "to", "ids", "matched"],
+    CancellationOrdered: [
+      ...tenant, "cancellationId", "destinationId", "senderId", "eventType", "tag", "statuses", "from", "to", "ids",
+      "matched",
+    ],
     CancellationCompleted: [...tenant, "cancellationId", "cancelled"],
   } satisfies Shown<CancellationsEvent>,
   apiKey: {

@@ -107,4 +107,44 @@ describeOnTopologies("acts on single events, end to end over TLS", ({ start }) =
     const [first, second] = receiver.requestsTo(hook);
     expect((second?.at ?? 0) - (first?.at ?? 0)).to.be.at.least(2_000);
   });
+
+  it("a test event goes out once, marked, to an Inactive destination and to a Suspended one", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 1, circuitBreakerTimer: 600 });
+    const hook = path();
+    receiver.on(hook, ({ count }) => ({ status: count === 2 ? 500 : 200 }));
+    const { id, ingest } = await account.destination({ url: receiver.url(hook) });
+    const destination = () => account.owner.get(`/api/v1/destinations/${id}`);
+    const test = async (fields: Json = {}) =>
+      text(await account.owner.post(`/api/v1/destinations/${id}/test`, fields), "id");
+    await account.owner.patch(`/api/v1/destinations/${id}`, { status: "inactive" });
+    const first = await test({ eventType: "order.paid", payload: { n: 1 } });
+    await eventReaches(account.owner, first, "Succeeded");
+    await account.owner.patch(`/api/v1/destinations/${id}`, { status: "active" });
+    const failed = await eventReaches(account.owner, await post(account, ingest), "CriticalFailure");
+    expect(await eventually(destination, ({ status }) => status === "Suspended")).to.include({ status: "Suspended" });
+    const second = await test();
+    await eventReaches(account.owner, second, "Succeeded");
+    expect(await destination(), "a success closes no circuit").to.include({ status: "Suspended" });
+    const requests = receiver.requestsTo(hook);
+    expect(requests.map(({ headers }) => [headers["webhook-id"], headers["x-relay-test"], headers["x-relay-attempt"]]))
+      .to.deep.equal([[first, "true", "1"], [failed["id"], undefined, "1"], [second, "true", "1"]]);
+    expect(requests[0]?.body.toString()).to.equal('{"n":1}');
+    expect(requests[0]?.headers["webhook-signature"]).to.match(/^v1,/);
+  });
+
+  it("a test event that fails is not retried, and opens no circuit", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 1, circuitBreakerTimer: 600 });
+    const hook = path();
+    receiver.on(hook, ({ headers }) => ({ status: headers["x-relay-test"] === undefined ? 200 : 503 }));
+    const { id, ingest } = await account.destination({ url: receiver.url(hook) });
+    for (let n = 0; n < 3; n++) {
+      const { id: eventId } = (await account.owner.post(`/api/v1/destinations/${id}/test`, {}));
+      const event = await eventReaches(account.owner, String(eventId), "CriticalFailure");
+      expect(event).to.include({ currentRetryCount: 1, nextAttemptAt: null, test: true });
+    }
+    expect(await account.owner.get(`/api/v1/destinations/${id}`)).to.include({ status: "Active" });
+    await eventReaches(account.owner, await post(account, ingest), "Succeeded");
+    expect(receiver.requestsTo(hook)).to.have.length(4);
+    expect((await account.owner.get(`/api/v1/destinations/${id}/circuit/history`))["total"]).to.equal(0);
+  });
 });

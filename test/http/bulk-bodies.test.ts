@@ -107,7 +107,12 @@ const forOrders: [string, string][] = [
 
 const forCancellations: [string, string][] = [
   [`{"DestinationUrlId":"${somewhere}"}`,
-    "DestinationUrlId: is not one of its fields, which are destinationUrlId, ids, status, from, to, dryRun"],
+    "DestinationUrlId: is not one of its fields, which are " +
+      "destinationUrlId, senderId, eventType, tag, ids, status, from, to, dryRun"],
+  ['{"tag":"x"}', "tag: must be the name and value of a tag, name:value"],
+  ['{"tag":["a:b"]}', "tag: must be a string"],
+  ['{"eventType":""}', "eventType: must not be empty"],
+  ['{"senderId":"x"}', "senderId: must be a UUID"],
   ['{"id":[]}', "id: is not one of its fields"],
   [`{"toDestinationUrlId":"${somewhere}"}`, "toDestinationUrlId: is not one of its fields"],
   ['{"perSecond":5}', "perSecond: is not one of its fields"],

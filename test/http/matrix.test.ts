@@ -94,6 +94,7 @@ listCircuitHistory                          | 401    | 200 200 200 200 | 403 403
 updateDestination                           | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateDestination to inactive               | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 deleteDestination                           | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+testDestination                             | 401    | 403 202 202 202 | 403 403 403 403 | 404 404 404 404
 regenerateDestinationToken                  | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 
 createSender                                | 401    | 403 201 201 201 | 403 403 403 403 | 404 404 404 404

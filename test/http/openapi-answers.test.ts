@@ -216,6 +216,10 @@ const stories: Readonly<Record<string, Provoke>> = {
     await Promise.all(opened.map((stream) => stream.close()));
     return answer;
   },
+  "testDestination 429": async (stage, described, good) => {
+    for (let sent = 0; sent < 10; sent++) await ask(stage, described, good);
+    return ask(stage, described, good);
+  },
 
   "getReadiness 503": (_stage, described) =>
     onStage({ unreadyBecause: "no answer from MongoDB" }, (stage) => ask(stage, described, {})),

@@ -136,6 +136,8 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   regenerateDestinationToken: newDestination,
 
   createSender: ({ ingest }) => ({ json: senderOf(ingest) }),
+  testDestination: async (scene) => ({ ...(await newDestination(scene)), json: {} }),
+
   listSenders: () => ({}),
   getSender: newSender,
   listSenderHistory: newSender,

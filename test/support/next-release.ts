@@ -124,7 +124,7 @@ function moved(state: Webhook,`,
 ];
 
 const rebuilt: readonly Change[] = [
-  { file: "projections/due/due.ts", from: "  version: 3,", to: "  version: 4," },
+  { file: "projections/due/due.ts", from: "  version: 4,", to: "  version: 5," },
   { file: "projections/events/projection.ts", from: "  version: 4,", to: "  version: 5," },
 ];
 

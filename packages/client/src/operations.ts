@@ -233,6 +233,13 @@ export const operations = {
     parameters: true,
     list: true,
   },
+  testDestination: {
+    method: "POST",
+    path: "/api/v1/destinations/{id}/test",
+    credential: "token",
+    parameters: true,
+    body: true,
+  },
   regenerateDestinationToken: {
     method: "POST",
     path: "/api/v1/destinations/{id}/ingest-token",

@@ -1,31 +1,34 @@
-import {
-  events, eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
-} from "../../../projections/events/events.ts";
+import { isSelected, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
 import {
   cancellableStatuses, type CancellableStatus, type CancellationsEvent,
 } from "../../domain/cancellations/cancellations.ts";
 import { decide } from "../../domain/event/decide.ts";
+import type { Webhook } from "../../domain/event/state.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
-import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { actOnEach, record } from "../events/bulk.ts";
 import { countFinished } from "../events/finishing.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { changeShown } from "../events/webhooks.ts";
-import { parseOptionalDateTime } from "../input-rules.ts";
+import { changeShown, loadShown } from "../events/webhooks.ts";
+import { parseOptionalDateTime, parseTag } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
+import { eventView } from "../views.ts";
 
 /** Which of the tenant's waiting events to cancel; times of acceptance, both inclusive. */
 export interface BulkCancelInput {
   readonly destinationUrlId?: string;
+  readonly senderId?: string;
+  readonly eventType?: string;
+  /** `name:value` */
+  readonly tag?: string;
   readonly ids?: readonly string[];
   readonly status?: CancellableStatus | readonly CancellableStatus[];
   readonly from?: string;
@@ -40,21 +43,11 @@ export type BulkCancelOutcome = Readonly<components["schemas"]["BulkCancellation
 interface BulkCancelParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
   readonly shown: ShownEvents;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: Pick<Metrics, "finished">;
 }
-
-/** The events meant: those of a filter, and of these only the named ones, if any are named. */
-interface Meant {
-  readonly filter: EventFilter;
-  readonly eventIds: readonly string[] | null;
-}
-
-/** Documents read at once. */
-const readTogether = 50;
 
 /** Cancels many waiting events at once. */
 export class BulkCancel {
@@ -66,36 +59,44 @@ export class BulkCancel {
 
   /**
    * Cancels all matching events before it resolves; records the order and its result. Events whose status changes
-   * meanwhile are not counted as cancelled, nor are those whose record cannot be read now. Throws a Refusal (invalid,
-   * forbidden, unavailable).
+   * meanwhile are not counted as cancelled, nor are those whose record cannot be read now. Test events are passed over.
+   * Throws a Refusal (invalid, forbidden, unavailable).
    */
   async cancel(caller: Caller, input: BulkCancelInput, origin: Origin): Promise<BulkCancelOutcome> {
     const { tenantId } = caller;
-    const filter = {
+    const statuses = [...new Set([input.status ?? cancellableStatuses].flat())];
+    const filter: EventFilter = {
       tenantId,
+      statuses,
+      test: false,
       destinationUrlId: input.destinationUrlId?.toLowerCase(),
+      senderId: input.senderId?.toLowerCase(),
+      eventType: input.eventType,
+      tags: input.tag === undefined ? undefined : [parseTag("tag", input.tag)],
       from: parseOptionalDateTime("from", input.from),
       to: parseOptionalDateTime("to", input.to),
     };
     requireRole(caller, "Developer", "cancel events");
     const { ids, shown, clock } = this.#parts;
-    const statuses = [...new Set([input.status ?? cancellableStatuses].flat())];
-    const eventIds = input.ids ? [...new Set(input.ids.map((id) => id.toLowerCase()))] : null;
-    const meant: Meant = { filter: { ...filter, statuses }, eventIds };
-    const matched = await shown.ask(tenantId, () => this.#count(meant));
+    const named = input.ids ? [...new Set(input.ids.map((id) => id.toLowerCase()))] : null;
+    const matched = named
+      ? await actOnEach(named, async (id) => this.#isMeant(filter, await this.#load(tenantId, id)))
+      : await shown.ask(tenantId, () => shown.count(filter));
     if (input.dryRun) return { matched };
     if (matched === 0) return { matched, cancelled: 0 };
     const cancellation = { cancellationId: ids.uuid(), tenantId };
-    const { destinationUrlId: destinationId = null, from = null, to = null } = filter;
-    const order = { destinationId, statuses, from, to, ids: eventIds?.length ?? null };
-    const ordered = { ...cancellation, ...order, matched, at: timestampNow(clock) };
-    await this.#record({ type: "CancellationOrdered", data: ordered }, origin);
+    const { destinationUrlId: destinationId = null, from = null, to = null, senderId = null } = filter;
+    const { eventType = null, tag = null } = input;
+    const order = { destinationId, senderId, eventType, tag, statuses, from, to };
+    const counts = { ids: named?.length ?? null, matched };
+    const data = { ...cancellation, ...order, ...counts, at: timestampNow(clock) };
+    await this.#record({ type: "CancellationOrdered", data }, origin);
     let cancelled = 0;
-    for await (const page of this.#pages(meant)) {
-      cancelled += await actOnEach(page, (id) => this.#cancel(tenantId, id, statuses, origin));
+    for await (const page of named ? [named] : shown.ids(filter)) {
+      cancelled += await actOnEach(page, (id) => this.#cancel(filter, id, origin));
     }
-    const data = { ...cancellation, cancelled, at: timestampNow(clock) };
-    await this.#record({ type: "CancellationCompleted", data }, origin);
+    const result = { ...cancellation, cancelled, at: timestampNow(clock) };
+    await this.#record({ type: "CancellationCompleted", data: result }, origin);
     return { matched, cancelled };
   }
 
@@ -103,37 +104,20 @@ export class BulkCancel {
     return record(this.#parts, streams.cancellations(fact.data.tenantId), fact, origin);
   }
 
-  async #count({ filter, eventIds }: Meant): Promise<number> {
-    if (!eventIds) return this.#parts.shown.count(filter);
-    let count = 0;
-    for await (const page of this.#named(filter, eventIds)) count += page.length;
-    return count;
+  async #load(tenantId: string, id: string): Promise<Webhook | undefined> {
+    return (await loadShown(this.#parts, tenantId, id)).state;
   }
 
-  #pages({ filter, eventIds }: Meant): AsyncGenerator<readonly string[], void> {
-    return eventIds ? this.#named(filter, eventIds) : this.#parts.shown.ids(filter);
-  }
-
-  async *#named(filter: EventFilter, eventIds: readonly string[]): AsyncGenerator<readonly string[], void> {
-    const order = eventsOrdered(false);
-    for (let at = 0; at < eventIds.length; at += readTogether) {
-      const anyOf = { field: events.key, values: eventIds.slice(at, at + readTogether) };
-      const { anyOf: _, ...selection } = eventsSelected(filter);
-      const found = await this.#parts.readModels.find({ ...selection, anyOf, order, limit: readTogether });
-      const named = found as readonly EventDocument[];
-      yield named.filter(({ status }) => filter.statuses?.includes(status)).map(({ id }) => id);
-    }
+  #isMeant(filter: EventFilter, event: Webhook | undefined): boolean {
+    return event !== undefined && isSelected(filter, { ...eventView(event), correlationId: null });
   }
 
   /** Whether it was this request that cancelled the event. Throws a Refusal where it cannot be read. */
-  async #cancel(
-    tenantId: string, id: string, statuses: readonly string[], origin: Origin,
-  ): Promise<boolean> {
+  async #cancel(filter: EventFilter, id: string, origin: Origin): Promise<boolean> {
     const { clock, metrics } = this.#parts;
-    const changed = await changeShown(this.#parts, tenantId, id, origin, (event) => {
-      const isMeant = event.tenantId === tenantId && statuses.includes(event.status);
-      return isMeant ? decide(event, { type: "Cancel", reason: "requested", at: timestampNow(clock) }) : [];
-    });
+    const command = { type: "Cancel", reason: "requested", at: timestampNow(clock) } as const;
+    const changed = await changeShown(this.#parts, filter.tenantId, id, origin, (event) =>
+      (this.#isMeant(filter, event) ? decide(event, command) : []));
     countFinished(metrics, changed?.facts ?? []);
     return changed !== null && changed.facts.length > 0;
   }

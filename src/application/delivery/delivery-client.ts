@@ -94,8 +94,8 @@ export class DeliveryClient {
 
   #request({ webhook }: Delivery, body: Uint8Array, signer: Signer, auth: AuthHeader | null): AttemptRequest {
     const { clock, userAgent } = this.#parts;
-    const { id: eventId, attempts: number } = webhook;
-    return attemptRequest({ eventId, number, body, signer, auth, userAgent, at: clock.now() });
+    const { id: eventId, attempts: number, test } = webhook;
+    return attemptRequest({ eventId, number, test, body, signer, auth, userAgent, at: clock.now() });
   }
 
   #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {

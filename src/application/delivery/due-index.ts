@@ -1,5 +1,7 @@
 import { destinations } from "../../../projections/destinations/destinations.ts";
-import { leases, waiting, type LeaseDocument, type WaitingDocument } from "../../../projections/due/due.ts";
+import {
+  leases, waiting, waitingTests, type LeaseDocument, type WaitingDocument,
+} from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
 import { quarantine } from "../../../projections/quarantine/quarantine.ts";
 import { destinationStatus } from "../../domain/destination/availability.ts";
@@ -57,14 +59,21 @@ export class DueIndex {
 
   /**
    * The candidates for a destination's next probe: ids of the events accepted first, or first `after` a given event,
-   * among those due at `now` (ms).
+   * among those due at `now` (ms). No test event is among them, unless it was accepted this moment.
    */
   async oldestDue(of: WorkOf, now: number, limit: number, after?: string): Promise<readonly string[]> {
-    const found = await Promise.all([
-      this.#oldestPending(of, limit, after), this.#oldestRetries(of, now, limit, after),
+    const tests = new Set(await this.tests(of.destinationId));
+    const [pending, retries] = await Promise.all([
+      this.#oldestPending(of, limit + tests.size, after), this.#oldestRetries(of, now, limit, after),
     ]);
+    const found = [pending.filter((eventId) => !tests.has(eventId)), retries];
     // The two queries may both find an event that changed between them. Ids have the order of acceptance.
     return [...new Set(found.flat())].sort(compared).slice(0, limit);
+  }
+
+  /** The ids of a destination's test events that wait for their attempt. */
+  tests(destinationId: string): Promise<readonly string[]> {
+    return this.#all({ collection: waitingTests.name, where: { destinationId } }, waitingTests.key);
   }
 
   /** Destinations with a retry that became due within (`after`, `until`], both ms. */

@@ -113,7 +113,9 @@ export class Recording {
     const policy = await this.#policyOf(tenantId);
     // First: a process that dies in between has then ended the count though the log knows no success. The other way
     // round the count would go on in spite of a success in the log.
-    if (ok) await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
+    if (ok && !this.#isTest) {
+      await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
+    }
     const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
       await this.#count(late, policy, again);
@@ -127,9 +129,15 @@ export class Recording {
     const { known: { state: { id: eventId, destinationId } }, outcome, pausedUntil, origin } = this.#ended;
     if (again && (await this.#isCounted(destinationId, origin))) return;
     const at = timestampNow(this.#parts.clock);
-    await this.#tellCircuit(outcome.ok || countsForCircuit(outcome)
+    const counts = !this.#isTest && (outcome.ok || countsForCircuit(outcome));
+    await this.#tellCircuit(counts
       ? { type: "Record", ok: outcome.ok, late, eventId, maxTrys, timerS, at }
-      : { type: "EndUncounted", late, eventId, pausedUntil: pausedUntil?.() ?? null, at });
+      : { type: "EndUncounted", late, eventId, pausedUntil: outcome.ok ? null : pausedUntil?.() ?? null, at });
+  }
+
+  /** Of a test event's attempt the circuit learns only that the receiver asked for a pause. */
+  get #isTest(): boolean {
+    return this.#ended.known.state.test;
   }
 
   /** A deleted destination has no circuit any more. */

@@ -41,12 +41,15 @@ export function attemptRequest(attempt: {
   readonly auth: AuthHeader | null;
   readonly userAgent: string;
   readonly at: number;
+  /** Whether the event is a test event. */
+  readonly test: boolean;
 }): AttemptRequest {
   const { auth, eventId, signer, body, at } = attempt;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": attempt.userAgent,
     "X-Relay-Attempt": attempt.number.toString(),
+    ...(attempt.test && { "X-Relay-Test": "true" }),
     ...sign(signer, eventId, at, body),
   };
   if (!auth) return { headers, loggedHeaders: headers };
@@ -90,7 +93,7 @@ function authorization(scheme: string, value: string, secrets: readonly string[]
 const reservedHeaders: ReadonlySet<string> = new Set([
   "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
   "trailer", "transfer-encoding", "upgrade",
-  "content-encoding", "content-type", "user-agent", "x-relay-attempt",
+  "content-encoding", "content-type", "user-agent", "x-relay-attempt", "x-relay-test",
   "x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature",
 ]);
 

@@ -9,6 +9,10 @@ export type CancellableStatus = (typeof cancellableStatuses)[number];
 /** Which of a tenant's waiting events are meant; times of acceptance, both inclusive; null for any. */
 export interface CancellationFilter {
   readonly destinationId: string | null;
+  readonly senderId: string | null;
+  readonly eventType: string | null;
+  /** `name:value` */
+  readonly tag: string | null;
   readonly statuses: readonly CancellableStatus[];
   readonly from: Timestamp | null;
   readonly to: Timestamp | null;

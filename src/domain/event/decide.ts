@@ -73,6 +73,7 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
     case "Replay":
       return replay(state, command.at);
     case "Resend":
+      refuseTest(state, "resent");
       if (state.status !== "Succeeded" && state.status !== "CriticalFailure") {
         refuse("invalid", `the event is ${state.status}; only one in Succeeded or CriticalFailure can be resent`);
       }
@@ -105,7 +106,13 @@ function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "
   ];
 }
 
+/** A test is over after its one attempt. */
+function refuseTest({ test }: Webhook, done: "replayed" | "resent"): void {
+  if (test) refuse("invalid", `the event is a test event, which cannot be ${done}`);
+}
+
 function replay(state: Webhook, at: Timestamp): WebhookEvent[] {
+  refuseTest(state, "replayed");
   if (state.status !== "CriticalFailure") {
     refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
   }
@@ -142,7 +149,7 @@ function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succe
 
 /**
  * After a failure by the relay's own fault the receiver needs no pause: the event is due again at once. A second such
- * failure in a row follows the schedule, since this event itself may end the process.
+ * failure in a row follows the schedule, since this event itself may end the process. A test event has one attempt.
  */
 function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
   const { attempt, durationMs, reason, error, requestHeaders, answer, at } = command;
@@ -166,7 +173,7 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
     return [failed, { type: "EventCancelled", data: { ...cancelled, reason: "destination deleted" } }];
   }
   const gone = answer?.statusCode === 410;
-  if (gone || retryCount >= command.policy.maxTrys) {
+  if (gone || state.test || retryCount >= command.policy.maxTrys) {
     const exhausted = { ...moved(from, "CriticalFailure", at), retryCount };
     return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: gone ? "gone" : "max attempts" } }];
   }

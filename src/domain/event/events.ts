@@ -83,6 +83,12 @@ export const waitReasons = [
 /** One of {@link waitReasons}. */
 export type WaitReason = (typeof waitReasons)[number];
 
+/**
+ * The `apiKeyId` of an event that no API key posted: a test event, which a person or a service account ordered. The
+ * fact's metadata names the actor.
+ */
+export const noApiKey = "00000000-0000-0000-0000-000000000000";
+
 /** Facts of an `event-<id>` stream: the acceptance of a webhook event, and all its attempts and changes. */
 export type WebhookEvent =
   | DomainEvent<
@@ -91,6 +97,7 @@ export type WebhookEvent =
         eventId: string;
         tenantId: string;
         destinationId: string;
+        /** The key that it was posted with; {@link noApiKey} of a test event. */
         apiKeyId: string;
         senderId: string | null;
         /** The revision of the sender's stream that it was accepted under; null also in facts that did not say. */

@@ -164,6 +164,12 @@ export const event = {
 /** The same event before that, as ingest and a replay leave it. */
 export const waitingEvent = { ...event, status: "Pending", nextAttemptAt: at, deliveredAt: null };
 
+/** A test event, as it was accepted. */
+export const testEvent = {
+  ...waitingEvent, payload: '{"type":"order.paid","amount":19.9}', idempotencyKey: null, ownerId: null, tags: null,
+  test: true,
+};
+
 /** How the tenant's events stand. */
 export const eventTotals = {
   total: 3619,
@@ -236,8 +242,8 @@ export const cancellationFact = {
   position: "0000000000004714",
   ...byOwner,
   data: {
-    tenantId, cancellationId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e1f", destinationId,
-    statuses: ["Pending", "WaitingRetry"], from: null, to: null, ids: null, matched: 42, at,
+    tenantId, cancellationId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e1f", destinationId, senderId: null,
+    eventType: null, tag: null, statuses: ["Pending", "WaitingRetry"], from: null, to: null, ids: null, matched: 42, at,
   },
 };
 

@@ -11,6 +11,7 @@ import orderReplay from "../../../schemas/requests/order-replay.json" with { typ
 import purgeEvents from "../../../schemas/requests/purge-events.json" with { type: "json" };
 import register from "../../../schemas/requests/register.json" with { type: "json" };
 import replayEvents from "../../../schemas/requests/replay-events.json" with { type: "json" };
+import testDestination from "../../../schemas/requests/test-destination.json" with { type: "json" };
 import testMapping from "../../../schemas/requests/test-mapping.json" with { type: "json" };
 import tryMapping from "../../../schemas/requests/try-mapping.json" with { type: "json" };
 import updateDestination from "../../../schemas/requests/update-destination.json" with { type: "json" };
@@ -31,7 +32,7 @@ import type { NewUser, UserChange } from "../../application/commands/users.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
 import { bodyReader } from "./body-reader.ts";
 import { extended } from "./extended.ts";
-import { payloadReader } from "./payload-reader.ts";
+import { optionalPayloadReader, payloadReader } from "./payload-reader.ts";
 
 /** The readers of request bodies. */
 export const bodies = {
@@ -42,6 +43,8 @@ export const bodies = {
   updateUser: bodyReader<UserChange>(updateUser),
   createDestination: bodyReader<NewDestination>(extended(createDestination, authentication)),
   updateDestination: bodyReader<DestinationChange>(extended(updateDestination, authentication)),
+  testDestination: optionalPayloadReader(
+    bodyReader<{ readonly eventType?: string; readonly payload?: unknown }>(testDestination)),
   createSender: bodyReader<NewSender>(createSender),
   updateSender: bodyReader<SenderChange>(updateSender),
   testMapping: payloadReader(bodyReader<{ readonly payload: unknown }>(testMapping)),

@@ -2,6 +2,15 @@ import { refuse } from "../../domain/refusal.ts";
 import type { BodyReader } from "./body-reader.ts";
 import { memberText, parseJsonObject } from "./json-text.ts";
 
+/** A {@link payloadReader} of bodies that may lack the payload. */
+export function optionalPayloadReader<Shape extends { readonly payload?: unknown }>(
+  read: BodyReader<Shape>,
+): BodyReader<Omit<Shape, "payload"> & { readonly payload?: string }> {
+  const withPayload = payloadReader(read as BodyReader<Shape & { readonly payload: unknown }>);
+  const readIfThere = (body: Parameters<typeof read>[0]) => ("payload" in read(body) ? withPayload(body) : read(body));
+  return Object.assign(readIfThere as typeof withPayload, { schema: read.schema });
+}
+
 /**
  * A reader whose body has a `payload`, an object or its JSON text: reads the payload as its text. An object's text is
  * the very part of the body, since a parsed one would have lost digits. Throws a Refusal (invalid).

@@ -7,6 +7,7 @@ import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../ro
 const read = access("Viewer", "destinations:read");
 const readHistory = access("Viewer", "audit:read");
 const write = access("Developer", "destinations:write");
+const test = access("Developer", "events:write");
 
 /** Destinations of the caller's tenant. */
 export function destinationRoutes({ commands, queries }: Services): Route[] {
@@ -39,6 +40,10 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
       await commands.destinations.remove(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
+    signedInWith(test, "POST", "/api/v1/destinations/:id/test", bodies.testDestination, async (call) => ({
+      status: 202,
+      body: await commands.testEvents.send(call.caller, pathId(call), call.input, call.origin, call.holdAnswer),
+    })),
     signedIn(write, "POST", "/api/v1/destinations/:id/ingest-token", async (call) => {
       const id = pathId(call);
       const ingestToken = await commands.destinations.regenerateToken(call.caller, id, call.origin);

@@ -74,10 +74,11 @@ export class Claims {
     return this.#start(known, { ...destination, state: destination.state }, tenant, false, millis(event.acceptedAt));
   }
 
-  /** Why an event cannot be tried, before an attempt is claimed; undefined where it can. Throws LogUnavailable. */
+  /** Why an event cannot be a probe, before an attempt is claimed; undefined where it can. Throws LogUnavailable. */
   async missOf(work: Unclaimed): Promise<Miss | undefined> {
     const known = await this.#know(work);
-    return typeof known === "string" ? known : undefined;
+    if (typeof known === "string") return known;
+    return known.state.test ? "nothing to do" : undefined;
   }
 
   /** Cancels an event whose destination was deleted. Throws LogUnavailable. */

@@ -19,6 +19,7 @@ import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { ReceiverPause } from "./receiver-pause.ts";
 import { RetryPause, type RetryPauseParts } from "./retry-pause.ts";
+import { TestEvents } from "./test-events.ts";
 import type { Claimed, Ended, Miss, Unclaimed, Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
@@ -55,6 +56,7 @@ export class Dispatcher {
   readonly #pause: ReceiverPause;
   readonly #breaker = new Breaker();
   readonly #holds: Holds;
+  readonly #tests: TestEvents;
   /** The places of the destination's limit, for its attempts and for those that earlier owners may have under way. */
   readonly #places = pLimit(1);
   readonly #cancellations = pLimit(windowSize);
@@ -79,6 +81,7 @@ export class Dispatcher {
     this.#window = new WorkWindow(destinationId, parts);
     this.#probes = new Probes(parts);
     this.#holds = new Holds(parts.clock);
+    this.#tests = new TestEvents(destinationId, parts);
     this.#retryPause = new RetryPause(destinationId, parts, () => {
       this.#holds.forget();
       this.#window.lookAgain();
@@ -93,6 +96,7 @@ export class Dispatcher {
   offer(item: WorkItem, session: QueueSession): void {
     this.#ownership.join(session);
     this.#window.offer(item);
+    if (item.kind === "wake") this.#tests.lookFor(item.position);
     if (item.kind === "wake" && item.position !== logStart) this.#told = true;
     this.#lastActive = this.#parts.clock.monotonic();
   }
@@ -124,6 +128,7 @@ export class Dispatcher {
       return;
     }
     this.#pause.follow(circuit.state?.pausedUntil);
+    if (destination.state && !destination.state.deleted) this.#sendTests(destination.state);
     if (destination.state?.deleted) {
       // Nothing is sent: an attempt still under way at the receiver holds up no cancellation.
       const room = () => windowSize - this.#cancellations.activeCount;
@@ -244,8 +249,32 @@ export class Dispatcher {
     });
   }
 
+  /**
+   * Test events are sent in any state of the destination and its circuit, past the breaker. They obey the limit, and
+   * the receiver's pause.
+   */
+  #sendTests({ serverRateLimit }: Destination): void {
+    if (!this.#tests.wanted || this.#pause.until !== null || this.#refillPause.paused) return;
+    this.#limit(serverRateLimit);
+    void this.#refillPause.run(() => this.#parts.woken(() => this.#tests.found())).then((found = []) => {
+      for (const eventId of found) {
+        const work = { kind: "due", eventId } as const;
+        void this.#retryPause.run(() => this.#track(work, () => this.#places(() => this.#attempt(work, false))))
+          .then((ended) => {
+            this.#tests.end(eventId, ended);
+            this.pump();
+          });
+      }
+      if (found.length === 0) this.pump();
+    });
+  }
+
   #follow(circuit: Circuit, { serverRateLimit }: Destination): void {
     this.#breaker.follow(circuit, () => timestampNow(this.#parts.clock));
+    this.#limit(serverRateLimit);
+  }
+
+  #limit(serverRateLimit: number): void {
     if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
   }
 

@@ -41,7 +41,7 @@ describe("webhook event", () => {
     expect(stateOf([first])).to.deep.include({ ...said, ...classified });
     const plain = lived(start(0), fail(1, 1), start(6), fail(2, 7), start(400), fail(3, 401));
     const rows = [
-      [start(0), fail(1, 1), start(6), fail(2, 7), start(400), fail(3, 401), { type: "Replay", at: t(402) } as const],
+      [start(0), fail(1, 1)],
       [start(0), succeed(1, 1)],
       [cancel("requested", 1)],
     ];

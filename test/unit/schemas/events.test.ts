@@ -60,8 +60,8 @@ const kinds: Kinds = {
   ApiKeyUsed: { keyId: s, tenantId: s, usedAt: s, at: s },
   CancellationCompleted: { cancellationId: s, tenantId: s, cancelled: n, at: s },
   CancellationOrdered: {
-    cancellationId: s, tenantId: s, destinationId: "string?", statuses: "array", from: "string?", to: "string?",
-    ids: "number?", matched: n, at: s,
+    cancellationId: s, tenantId: s, destinationId: "string?", senderId: "string?", eventType: "string?",
+    tag: "string?", statuses: "array", from: "string?", to: "string?", ids: "number?", matched: n, at: s,
   },
   CircuitClosed: closedCircuit,
   CircuitCounted: circuit,

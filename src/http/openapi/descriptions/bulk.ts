@@ -39,11 +39,12 @@ export const bulkDescriptions: Descriptions = {
     tag,
     summary: "Cancel many events",
     description:
-      "Developer or above. Cancels events in Pending and WaitingRetry, for good: by destination, by status, by their " +
-      "ids (up to 1,000), and by period if you name them; all that you name must hold. `from` and `to` are ISO 8601 " +
-      "dates or date-times of acceptance, both inclusive. Ids of no event, of events in another status, and of other " +
-      "tenants' are no match. The answer comes when all is done: use a long client timeout for many events. If the " +
-      `connection breaks, repeat the request; it continues with the rest. ${narrow}\n\n` +
+      "Developer or above. Cancels events in Pending and WaitingRetry, for good: by destination, sender, " +
+      "type, tag, status, their ids (up to 1,000) and period if you name them; all that you name must hold. `from` " +
+      "and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. Ids of no event, of events in " +
+      "another status, and of other tenants' are no match. Test events are passed over. The answer comes when all " +
+      "is done: use a long client timeout for many events. If the connection breaks, repeat the request; it " +
+      `continues with the rest. ${narrow}\n\n` +
       "`cancelled` is smaller than `matched` if attempts of some of them began first, or another request cancelled " +
       "them. It is larger if more events came to match meanwhile. The tenant's history of cancellations shows who " +
       "cancelled which events, and how many.",

@@ -1,5 +1,5 @@
 import { asOfWords, facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
-import { circuitFact, destination, destinationFact, token } from "../examples.ts";
+import { circuitFact, destination, destinationFact, testEvent, token } from "../examples.ts";
 import { typesOf } from "../facts/fact-types.ts";
 
 const id = "The destination's id.";
@@ -131,6 +131,34 @@ export const destinationDescriptions: Descriptions = {
       403: problem(
         "The caller is a Viewer, or the destination belongs to another tenant.",
         "only Developer or above may delete destinations", othersDestination,
+      ),
+    },
+  },
+  "POST /api/v1/destinations/:id/test": {
+    id: "testDestination",
+    tag,
+    summary: "Send a test event",
+    description:
+      "Developer or above. An event with `test: true` is sent to this destination, also to an Inactive or Suspended " +
+      "one: in one attempt, signed and authenticated like any other, with the header `X-Relay-Test: true`. It obeys " +
+      "the limit of concurrent requests, and waits for the end of a pause that the receiver asked for by 429. Its " +
+      "outcome does not count for the circuit. An attempt that fails or is lost makes it a CriticalFailure; it is " +
+      "neither retried nor can it be replayed or resent. Without a `payload` it is " +
+      '`{"type": <eventType or "test">, "timestamp": <now>, "data": {"message": "This is a test event."}}`.',
+    parameters: { id },
+    examples: {
+      usual: {},
+      "of a type, with a payload": { eventType: "order.paid", payload: { type: "order.paid", amount: 19.9 } },
+    },
+    answers: {
+      202: json("event", "The event is accepted. Its attempt follows.", testEvent),
+      403: problem(
+        "The caller is a Viewer, or the destination belongs to another tenant.",
+        "only Developer or above may send test events", othersDestination,
+      ),
+      429: problem(
+        "10 test events were sent to this destination within a minute.",
+        "this destination was sent 10 test events within a minute; try again later",
       ),
     },
   },

@@ -7,10 +7,10 @@ import { signerOf, verify } from "../../../../src/application/delivery/signature
 const secret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
 const at = Date.parse("2026-01-02T03:04:05.678Z");
 
-function attempt(auth: AuthHeader | null) {
+function attempt(auth: AuthHeader | null, test = false) {
   return attemptRequest({
     eventId: "0193a1b2-0000-7000-8000-000000000001",
-    number: 3, body: Buffer.from("{}"), signer: signerOf(secret), auth, userAgent: userAgent("1.2.3"), at,
+    number: 3, body: Buffer.from("{}"), signer: signerOf(secret), auth, userAgent: userAgent("1.2.3"), at, test,
   });
 }
 
@@ -27,6 +27,12 @@ describe("request of an attempt", () => {
     expect(verify(secret, "{}", headers["X-Service-Signature"] ?? "")).to.be.true;
     expect(headers["webhook-signature"]).to.match(/^v1,[A-Za-z0-9+/]{43}=$/);
     expect(loggedHeaders).to.deep.equal(headers);
+    expect(headers).to.not.have.property("X-Relay-Test");
+  });
+
+  it("says of a test event that it is one, which credentials cannot say", () => {
+    expect(attempt(null, true).headers).to.include({ "X-Relay-Test": "true" });
+    expect(isSettableHeader("X-Relay-Test")).to.equal(false);
   });
 
   it("proves who calls, and masks the proof for the log", () => {
