@@ -4846,6 +4846,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "TenantDataKeyRewrapped" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "ReservationRefused";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -4898,6 +4904,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "EventsPurged" | "PurgeCompleted";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -4950,6 +4962,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "ReplayOrdered" | "ReplayCompleted";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -5002,6 +5020,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "CancellationOrdered" | "CancellationCompleted";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -5733,6 +5757,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -5984,6 +6014,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "ApiKeyIssued" | "ApiKeyUsed" | "ApiKeyRevoked";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -6287,6 +6323,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -6339,6 +6381,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "CircuitCounted" | "CircuitOpened" | "CircuitHalfOpened" | "CircuitProbeClaimed" | "CircuitProbeReleased" | "CircuitClosed";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -6724,6 +6772,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {
@@ -7237,6 +7291,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "EventAccepted" | "DeliveryAttemptStarted" | "DeliverySucceeded" | "DeliveryFailed" | "RetryScheduled" | "RetryBroughtForward" | "DeliveryExhausted" | "EventReplayed" | "EventCancelled";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {

@@ -47,7 +47,7 @@ export function sliceOf({ quantity, page, after, order }: PageRequest): Slice {
 }
 
 /** The page's items from those of its {@link sliceOf}, and the cursor of the next page. */
-function cut<Item>(
+export function cut<Item>(
   { quantity, list }: PageRequest, found: readonly Item[], placeOf: (item: Item) => Place,
 ): Pick<Page<Item>, "items" | "nextCursor"> {
   const items = found.slice(0, quantity);

@@ -5,14 +5,11 @@ import { destinationSortFields } from "../../projections/destinations/destinatio
 import { inviteSortFields } from "../../projections/invites/invites.ts";
 import { senderSortFields } from "../../projections/senders/senders.ts";
 import { userSortFields } from "../../projections/users/users.ts";
-import {
-  createTenant, freshEmail, openAccount, openIngest, roleCodes, unique, type Account, type Client,
-} from "../support/accounts.ts";
+import { createTenant, openIngest, unique, type Account, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { attemptEnded, tellCircuit } from "../support/circuits.ts";
+import { eventfulAccount, type EventfulAccount } from "../support/eventful-account.ts";
 import { http, shaped } from "../support/http.ts";
-import { Deliveries } from "../support/outcomes.ts";
 import { sized } from "../support/size.ts";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -31,53 +28,12 @@ describeOnEngines("cursors", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
-  const ids: Record<"apiKey" | "destination" | "sender" | "event" | "invite", string> =
-    { apiKey: "", destination: "", sender: "", event: "", invite: "" };
-
+  let ids: EventfulAccount["ids"];
   before(async function () {
     this.timeout(60_000);
     engines = await freshEngines();
     api = await startApi(engines);
-    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
-    const { client } = one.owner;
-    const targets = [];
-    for (let n = 0; n < 3; n += 1) targets.push(await openIngest(client, one.tenantId));
-    const [to = expect.fail()] = targets;
-    for (const name of ["Till", "Shop", "Till", "Bank"]) {
-      ids.sender = (await client.api.createSender({ name, destinationUrlId: to.destinationId })).id;
-    }
-    for (const role of [roleCodes.viewer, roleCodes.developer, roleCodes.viewer]) {
-      ids.invite = (await client.api.createInvite({ email: freshEmail(), role })).id;
-    }
-    await client.delete(`/api/v1/invites/${ids.invite}`);
-    await client.api.createApiKey({ name: "producer", expiresAt: "2100-01-01" });
-    const eventIds: string[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      const at = targets[n % 3] ?? expect.fail();
-      const answer = await http("POST", api.url + at.path, { json: { n }, headers: { "x-api-key": at.apiKey } });
-      eventIds.push(String(answer.json["eventId"]));
-    }
-    for (const key of ["", "x".repeat(256), "\x80"]) {
-      const headers = { "x-api-key": to.apiKey, "x-idempotency-key": key };
-      await http("POST", api.url + to.path, { json: {}, headers });
-    }
-    await http("POST", api.url + to.path, { json: {} });
-    Object.assign(ids, { apiKey: to.apiKeyId, destination: to.destinationId, event: eventIds[0] });
-    const deliveries = new Deliveries(api.world);
-    for (let n = 0; n < 4; n += 1) await deliveries.fail(ids.event, 9, 0);
-    for (const serverRateLimit of [7, 8, 9, 10]) {
-      await client.api.updateDestination({ id: ids.destination }, { serverRateLimit });
-    }
-    for (const name of ["a", "b", "c"]) await client.api.updateSender({ id: ids.sender }, { name });
-    const place = { destinationId: ids.destination, tenantId: one.tenantId };
-    for (let n = 0; n < 2; n += 1) {
-      await tellCircuit(api.world, place, attemptEnded(ids.event, false));
-      await client.api.updateDestination({ id: ids.destination }, { status: "active" });
-    }
-    await deliveries.fail(ids.event, 1, 0);
-    await client.post("/api/v1/events/replay", {});
-    await client.post("/api/v1/events/purge", { status: "Cancelled" });
-    await client.post("/api/v1/events/purge", { status: "Succeeded" });
+    ({ one, other, ids } = await eventfulAccount(api));
   });
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));

@@ -9,7 +9,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import type { ApiKeyView } from "../views.ts";
-import { ownHistory } from "./history.ts";
+import { ownHistory, type HistoryRequest } from "./history.ts";
 
 interface ApiKeyQueryParts {
   readonly store: EventStore;
@@ -27,8 +27,8 @@ export class ApiKeyQueries {
   }
 
   /** Every fact of the key, without its hash; a revoked one's, too. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return ownHistory(this.#parts, { type: apiKeys, id, name: "API key" }, caller, page);
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: apiKeys, id, name: "API key" }, caller, asked);
   }
 
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

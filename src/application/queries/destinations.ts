@@ -19,7 +19,7 @@ import { listed, type Page, type PageRequest } from "../paging.ts";
 import { stateAt } from "../past-states.ts";
 import { destinationView, type DestinationView } from "../views.ts";
 import { viewAsOf } from "./as-of.ts";
-import { ownHistory } from "./history.ts";
+import { ownHistory, type HistoryRequest } from "./history.ts";
 
 interface DestinationQueryParts {
   readonly store: EventStore;
@@ -54,14 +54,14 @@ export class DestinationQueries {
    * Every fact of the destination, without its secrets; a deleted one's, too. An attempt's `destinationRevision` is
    * that of the newest fact it was made under. Throws a Refusal (not-found, forbidden).
    */
-  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, page);
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, asked);
   }
 
   /** Every fact of the destination's circuit; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
-  circuitHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+  circuitHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     const thing = { type: destinations, id, name: "destination", stream: streams.circuit(id) };
-    return ownHistory(this.#parts, thing, caller, page);
+    return ownHistory(this.#parts, thing, caller, asked);
   }
 
   /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

@@ -20,6 +20,7 @@ import type { Moments } from "../moments.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView, type StoryView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
+import { isWanted, type HistoryRequest } from "./history.ts";
 
 /** Attempts or facts whose requests and answers, of unknown size, are read at once. */
 const partSize = 4;
@@ -85,9 +86,10 @@ export class EventQueries {
   }
 
   /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<PageInParts<HistoryItem>> {
+  async history(caller: Caller, id: string, asked: HistoryRequest): Promise<PageInParts<HistoryItem>> {
     const loaded = await this.#load(caller, id);
-    const { items, ...ends } = pageOf(loaded.facts, page, ({ revision }) => revision);
+    const wanted = loaded.facts.filter((fact) => isWanted(fact, asked));
+    const { items, ...ends } = pageOf(wanted, asked, ({ revision }) => revision);
     const wholeOf = async (outline: RecordedEvent<WebhookEvent>) => {
       const fact = await this.#whole(caller, loaded, outline);
       return fact && historyItem(fact);

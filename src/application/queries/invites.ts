@@ -11,7 +11,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { inviteView, type InviteView } from "../views.ts";
-import { ownHistory } from "./history.ts";
+import { ownHistory, type HistoryRequest } from "./history.ts";
 
 interface InviteQueryParts {
   readonly store: EventStore;
@@ -30,8 +30,8 @@ export class InviteQueries {
   }
 
   /** Every fact of the invite, without token and address. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return ownHistory(this.#parts, { type: invites, id, name: "invite" }, caller, page);
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: invites, id, name: "invite" }, caller, asked);
   }
 
   /**

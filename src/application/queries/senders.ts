@@ -17,7 +17,7 @@ import type { Moments } from "../moments.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { senderView, type SenderView } from "../views.ts";
 import { viewAsOf } from "./as-of.ts";
-import { ownHistory } from "./history.ts";
+import { ownHistory, type HistoryRequest } from "./history.ts";
 
 interface SenderQueryParts {
   readonly store: EventStore;
@@ -45,8 +45,8 @@ export class SenderQueries {
   }
 
   /** Every fact of the sender, without its secrets; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return ownHistory(this.#parts, { type: senders, id, name: "sender" }, caller, page);
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: senders, id, name: "sender" }, caller, asked);
   }
 
   /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

@@ -10,10 +10,10 @@ import type { Caller } from "../caller.ts";
 import { verify } from "../delivery/signature.ts";
 import type { Vault } from "../keys/vault.ts";
 import type { Moments } from "../moments.ts";
-import type { Page, PageRequest } from "../paging.ts";
+import type { Page } from "../paging.ts";
 import { stateAt } from "../past-states.ts";
 import { tenantView, type TenantView } from "../views.ts";
-import { historyPage } from "./history.ts";
+import { historyPage, type HistoryRequest } from "./history.ts";
 
 interface TenantQueryParts {
   readonly store: EventStore;
@@ -43,23 +43,23 @@ export class TenantQueries {
   }
 
   /** Every fact of the tenant and its users, without secrets and addresses. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return this.#history(caller, id, streams.tenant(id), page);
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.tenant(id), asked);
   }
 
   /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found, forbidden). */
-  purgeHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return this.#history(caller, id, streams.purges(id), page);
+  purgeHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.purges(id), asked);
   }
 
   /** Every bulk replay of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
-  replayHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return this.#history(caller, id, streams.replays(id), page);
+  replayHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.replays(id), asked);
   }
 
   /** Every bulk cancellation of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
-  cancellationHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return this.#history(caller, id, streams.cancellations(id), page);
+  cancellationHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.cancellations(id), asked);
   }
 
   /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
@@ -78,8 +78,8 @@ export class TenantQueries {
     return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);
   }
 
-  async #history(caller: Caller, id: string, stream: string, page: PageRequest): Promise<Page<HistoryItem>> {
+  async #history(caller: Caller, id: string, stream: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     await ownTenant(this.#parts.aggregates, caller, id);
-    return historyPage(this.#parts.store, stream, page);
+    return historyPage(this.#parts.store, caller, stream, asked);
   }
 }

@@ -15,9 +15,11 @@ import listUsers from "../../../schemas/requests/list-users.json" with { type: "
 import type { BucketSize } from "../../application/queries/statistics.ts";
 import type { DestinationView } from "../../application/views.ts";
 import type { EventStatus } from "../../domain/event/events.ts";
+import { histories } from "../../domain/history-fields.ts";
 import type { RoleCode } from "../../domain/roles.ts";
 import type { UserStatusCode } from "../../domain/tenant/events.ts";
-import { listReader, queryReader } from "./query-parameters.ts";
+import { extended } from "./extended.ts";
+import { listReader, queryReader, type ListRequest, type QueryReader } from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */
 export interface EventFilters {
@@ -54,6 +56,22 @@ export interface RefusalFilters {
   readonly To?: string;
 }
 
+/** Filters of a history, as given. */
+export interface HistoryFilters {
+  readonly Type?: string;
+  readonly From?: string;
+  readonly To?: string;
+}
+
+/** A history: its name among those of the domain. */
+type HistoryName = keyof typeof histories;
+
+/** The parameters of a history: its types are those of the facts that it can have. */
+function historyReader(name: HistoryName): QueryReader<ListRequest<HistoryFilters>> {
+  const $id = `${listHistory.$id}:${name}`;
+  return listReader(extended(listHistory, { $id, properties: { Type: { enum: Object.keys(histories[name]) } } }));
+}
+
 /** Query parameters of lists. */
 export const lists = {
   users: listReader<{ readonly Status?: UserStatusCode; readonly Role?: RoleCode }>(listUsers),
@@ -63,11 +81,14 @@ export const lists = {
   invites: listReader<object>(listInvites),
   events: listReader<EventFilters>(listEvents),
   attempts: listReader<object>(listAttempts),
-  history: listReader<object>(listHistory),
   audit: listReader<AuditFilters>(listAudit),
   refusals: listReader<RefusalFilters>(listRefusals),
   replays: listReader<object>(listReplays),
 } as const;
+
+/** Query parameters of histories. */
+export const historyLists = Object.fromEntries(Object.keys(histories).map((name) =>
+  [name, historyReader(name as HistoryName)])) as Readonly<Record<HistoryName, ReturnType<typeof historyReader>>>;
 
 /** Query parameters of totals of events. */
 export const eventTotalsQuery = queryReader<Omit<EventFilters, "IdempotencyKey" | "Test">>(countEvents);

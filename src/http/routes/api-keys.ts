@@ -1,7 +1,8 @@
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { lists } from "../requests/list-queries.ts";
+import { historyRequest } from "../requests/history-request.ts";
+import { historyLists, lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", null);
@@ -19,9 +20,9 @@ export function apiKeyRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.apiKeys.list(caller, page),
     })),
-    signedInQuery(readHistory, "/api/v1/api-keys/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/api-keys/:id/history", historyLists.apiKey, async (call) => ({
       status: 200,
-      body: await queries.apiKeys.history(call.caller, pathId(call), call.input.page),
+      body: await queries.apiKeys.history(call.caller, pathId(call), historyRequest(call.input)),
     })),
     signedIn(write, "DELETE", "/api/v1/api-keys/:id", async (call) => {
       await commands.apiKeys.revoke(call.caller, pathId(call), call.origin);

@@ -1,7 +1,8 @@
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { asOfQuery, lists } from "../requests/list-queries.ts";
+import { historyRequest } from "../requests/history-request.ts";
+import { asOfQuery, historyLists, lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", "destinations:read");
@@ -24,13 +25,13 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.destinations.get(call.caller, pathId(call), call.input.AsOf),
     })),
-    signedInQuery(readHistory, "/api/v1/destinations/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/destinations/:id/history", historyLists.destination, async (call) => ({
       status: 200,
-      body: await queries.destinations.history(call.caller, pathId(call), call.input.page),
+      body: await queries.destinations.history(call.caller, pathId(call), historyRequest(call.input)),
     })),
-    signedInQuery(readHistory, "/api/v1/destinations/:id/circuit/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/destinations/:id/circuit/history", historyLists.circuit, async (call) => ({
       status: 200,
-      body: await queries.destinations.circuitHistory(call.caller, pathId(call), call.input.page),
+      body: await queries.destinations.circuitHistory(call.caller, pathId(call), historyRequest(call.input)),
     })),
     signedInWith(write, "PATCH", "/api/v1/destinations/:id", bodies.updateDestination, async (call) => ({
       status: 200,

@@ -1,7 +1,8 @@
 import { parseOptionalDateTime, parseTag } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
-import { asOfQuery, eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
+import { historyRequest } from "../requests/history-request.ts";
+import { asOfQuery, eventTotalsQuery, historyLists, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
 
 const read = access("Viewer", "events:read");
@@ -28,9 +29,9 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       page: await queries.events.attempts(call.caller, pathId(call), call.input.page),
     })),
-    signedInQuery(readHistory, "/api/v1/events/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/events/:id/history", historyLists.event, async (call) => ({
       status: 200,
-      page: await queries.events.history(call.caller, pathId(call), call.input.page),
+      page: await queries.events.history(call.caller, pathId(call), historyRequest(call.input)),
     })),
     signedInQuery(readHistory, "/api/v1/events/:id/story", asOfQuery, async (call) => ({
       status: 200,

@@ -2,7 +2,8 @@ import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { json } from "../answers/send.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { asOfQuery, lists } from "../requests/list-queries.ts";
+import { historyRequest } from "../requests/history-request.ts";
+import { asOfQuery, historyLists, lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", "senders:read");
@@ -24,9 +25,9 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.senders.get(call.caller, pathId(call), call.input.AsOf),
     })),
-    signedInQuery(readHistory, "/api/v1/senders/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/senders/:id/history", historyLists.sender, async (call) => ({
       status: 200,
-      body: await queries.senders.history(call.caller, pathId(call), call.input.page),
+      body: await queries.senders.history(call.caller, pathId(call), historyRequest(call.input)),
     })),
     signedInWith(write, "PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
       status: 200,

@@ -1,13 +1,16 @@
 import type { Services } from "../../application/services.ts";
 import { access } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
-import { asOfQuery, lists } from "../requests/list-queries.ts";
+import { historyRequest } from "../requests/history-request.ts";
+import { asOfQuery, historyLists } from "../requests/list-queries.ts";
 import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", null);
 const readHistory = access("Viewer", "audit:read");
 const write = access("Admin", null);
 const handleSecret = access("Developer", null);
+
+const cancellationsPath = "/api/v1/tenants/:id/cancellations/history";
 
 /** Tenants and their webhook secrets. */
 export function tenantRoutes({ commands, queries }: Services): Route[] {
@@ -23,21 +26,21 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.tenants.get(call.caller, pathId(call), call.input.AsOf),
     })),
-    signedInQuery(readHistory, "/api/v1/tenants/:id/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/tenants/:id/history", historyLists.tenant, async (call) => ({
       status: 200,
-      body: await queries.tenants.history(call.caller, pathId(call), call.input.page),
+      body: await queries.tenants.history(call.caller, pathId(call), historyRequest(call.input)),
     })),
-    signedInQuery(readHistory, "/api/v1/tenants/:id/purges/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/tenants/:id/purges/history", historyLists.purges, async (call) => ({
       status: 200,
-      body: await queries.tenants.purgeHistory(call.caller, pathId(call), call.input.page),
+      body: await queries.tenants.purgeHistory(call.caller, pathId(call), historyRequest(call.input)),
     })),
-    signedInQuery(readHistory, "/api/v1/tenants/:id/replays/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, "/api/v1/tenants/:id/replays/history", historyLists.replays, async (call) => ({
       status: 200,
-      body: await queries.tenants.replayHistory(call.caller, pathId(call), call.input.page),
+      body: await queries.tenants.replayHistory(call.caller, pathId(call), historyRequest(call.input)),
     })),
-    signedInQuery(readHistory, "/api/v1/tenants/:id/cancellations/history", lists.history, async (call) => ({
+    signedInQuery(readHistory, cancellationsPath, historyLists.cancellations, async (call) => ({
       status: 200,
-      body: await queries.tenants.cancellationHistory(call.caller, pathId(call), call.input.page),
+      body: await queries.tenants.cancellationHistory(call.caller, pathId(call), historyRequest(call.input)),
     })),
     signedInWith(write, "PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Schema } from "../../../src/http/openapi/schemas.ts";
 import { bodies } from "../../../src/http/requests/body-schemas.ts";
-import { lists } from "../../../src/http/requests/list-queries.ts";
+import { historyLists, lists } from "../../../src/http/requests/list-queries.ts";
 import { apiDocument } from "../../support/document.ts";
 
 const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");
@@ -18,7 +18,7 @@ const propertyOf = ({ schema }: { readonly schema: object }, name: string): Sche
 
 describe("docs/api.md", () => {
   it("shows the sort fields of each list, and the default order", () => {
-    for (const [name, list] of Object.entries({ ...lists, "api-keys": lists.apiKeys })) {
+    for (const [name, list] of Object.entries({ ...lists, history: historyLists.event, "api-keys": lists.apiKeys })) {
       if (name === "apiKeys") continue;
       const { enum: fields = [], default: first } = propertyOf(list, "CpOrd");
       const others = fields.filter((field) => field !== first);
