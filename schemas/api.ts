@@ -3878,7 +3878,7 @@ export interface components {
             /** @description How many there are on all pages. Left out with `Total` false. */
             total?: number;
             /** @description The page's items, in the order asked for. */
-            items: components["schemas"]["Event"][];
+            items: components["schemas"]["ListedEvent"][];
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
         };
@@ -3903,6 +3903,102 @@ export interface components {
             CriticalFailure: number;
             /** @description Taken out for good. */
             Cancelled: number;
+        };
+        /** @description An event without its payload, and what came of its last attempt. */
+        EventSummary: {
+            /**
+             * Format: uuid
+             * @description The event's id, and the `webhook-id` of its deliveries.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The destination it is for.
+             */
+            destinationUrlId: string;
+            /** @description How far its delivery came. */
+            status: components["schemas"]["EventStatus"];
+            /** @description The key it was accepted under; null without one. */
+            idempotencyKey: string | null;
+            /** @description Failed attempts since acceptance or the last replay or resend. */
+            currentRetryCount: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, or was while it is in flight; null once the event is finished.
+             */
+            nextAttemptAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            acceptedAt: string;
+            /**
+             * Format: date-time
+             * @description When a receiver said yes; null before.
+             */
+            deliveredAt: string | null;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted; null where it was posted to its destination directly.
+             */
+            senderId: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it is a delivery of; null where it is none.
+             */
+            messageId: string | null;
+            /** @description What kind of event it is, as the producer's `X-Event-Type` said; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns, as the producer's `X-Owner-Id` said; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /** @description Whether it is a test event. */
+            test: boolean;
+            /**
+             * Format: uuid
+             * @description The event whose payload a replay sent to another destination by this one; null where there is none.
+             */
+            sourceEventId: string | null;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
+            /** @description How many bytes the payload has. */
+            payloadBytes: number;
+            /** @description The first 200 characters of the payload. */
+            preview: string;
+            /** @description How many attempts began. */
+            attempts: number;
+            /** @description The newest attempt; null before the first. */
+            lastAttempt: {
+                /** @description Never restarts, not even on replay. */
+                number: number;
+                /**
+                 * Format: date-time
+                 * @description When its outcome was known; null while it is in flight.
+                 */
+                finishedAt: string | null;
+                /**
+                 * @description `unknown`: the worker was lost, the receiver may have seen it.
+                 * @enum {string}
+                 */
+                outcome: "in progress" | "succeeded" | "failed" | "unknown";
+                /** @description What the receiver answered; null when it did not. */
+                statusCode: number | null;
+                /**
+                 * @description Which kind of failure it was, in a word for programs; null when it did not fail.
+                 * @enum {string|null}
+                 */
+                reason: "status" | "timeout" | "connection" | "tls" | "address refused" | "token" | "not sent" | "outcome unknown" | null;
+                /** @description How long the request took, with fetching a token for it; from `startedAt` to `finishedAt` the log's writing counts, too. Null while it is in flight, and if the outcome is `unknown`. */
+                durationMs: number | null;
+            } | null;
         };
         /** @description How many events the filters match. */
         EventTotals: {
@@ -3988,6 +4084,104 @@ export interface components {
             items: components["schemas"]["Invite"][];
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
+        };
+        /** @description An event as a list has it: with its payload, or as a summary. */
+        ListedEvent: {
+            /**
+             * Format: uuid
+             * @description The event's id, and the `webhook-id` of its deliveries.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The destination it is for.
+             */
+            destinationUrlId: string;
+            /** @description How far its delivery came. */
+            status: components["schemas"]["EventStatus"];
+            /** @description The key it was accepted under; null without one. */
+            idempotencyKey: string | null;
+            /** @description Failed attempts since acceptance or the last replay or resend. */
+            currentRetryCount: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, or was while it is in flight; null once the event is finished.
+             */
+            nextAttemptAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            acceptedAt: string;
+            /**
+             * Format: date-time
+             * @description When a receiver said yes; null before.
+             */
+            deliveredAt: string | null;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted; null where it was posted to its destination directly.
+             */
+            senderId: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it is a delivery of; null where it is none.
+             */
+            messageId: string | null;
+            /** @description What kind of event it is, as the producer's `X-Event-Type` said; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns, as the producer's `X-Owner-Id` said; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /** @description Whether it is a test event. */
+            test: boolean;
+            /**
+             * Format: uuid
+             * @description The event whose payload a replay sent to another destination by this one; null where there is none.
+             */
+            sourceEventId: string | null;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
+            /** @description How many bytes the payload has. Only with `View` `summary`. */
+            payloadBytes?: number;
+            /** @description The first 200 characters of the payload. Only with `View` `summary`. */
+            preview?: string;
+            /** @description How many attempts began. Only with `View` `summary`. */
+            attempts?: number;
+            /** @description The newest attempt; null before the first. Only with `View` `summary`. */
+            lastAttempt?: {
+                /** @description Never restarts, not even on replay. */
+                number: number;
+                /**
+                 * Format: date-time
+                 * @description When its outcome was known; null while it is in flight.
+                 */
+                finishedAt: string | null;
+                /**
+                 * @description `unknown`: the worker was lost, the receiver may have seen it.
+                 * @enum {string}
+                 */
+                outcome: "in progress" | "succeeded" | "failed" | "unknown";
+                /** @description What the receiver answered; null when it did not. */
+                statusCode: number | null;
+                /**
+                 * @description Which kind of failure it was, in a word for programs; null when it did not fail.
+                 * @enum {string|null}
+                 */
+                reason: "status" | "timeout" | "connection" | "tls" | "address refused" | "token" | "not sent" | "outcome unknown" | null;
+                /** @description How long the request took, with fetching a token for it; from `startedAt` to `finishedAt` the log's writing counts, too. Null while it is in flight, and if the outcome is `unknown`. */
+                durationMs: number | null;
+            } | null;
+            /** @description The very text that is delivered: as it was received, or what a sender's mapping made of it. Not with `View` `summary`. */
+            payload?: string;
         };
         /** @description What would be delivered. */
         MappedPayload: {
@@ -7111,6 +7305,8 @@ export interface operations {
                 Test?: boolean;
                 /** @description The event accepted under this `X-Idempotency-Key`. */
                 IdempotencyKey?: string;
+                /** @description `summary`: without payloads, which may be large, but with the last attempt. */
+                View?: "full" | "summary";
             };
             header?: never;
             path?: never;

@@ -1,5 +1,5 @@
 import { greatestEventId, leastEventId } from "../../src/domain/event/event-id.ts";
-import { eventStatuses, type EventStatus } from "../../src/domain/event/events.ts";
+import { eventStatuses, type EventStatus, type FailureReason } from "../../src/domain/event/events.ts";
 import type { Tags } from "../../src/domain/event/tags.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Query, Selection } from "../../src/ports/read-models.ts";
@@ -29,6 +29,15 @@ export type EventDocument = {
   readonly correlationId: string | null;
   /** Its labels, see `labels`; null for none. */
   readonly labels: readonly string[] | null;
+  /** How many attempts began: the number of the last one. */
+  readonly attempts: number;
+  /** The attempt whose outcome was recorded last, unless another began since: null then, as are the fields below. */
+  readonly endedAttempt: number | null;
+  readonly endedAt: string | null;
+  readonly endedStatusCode: number | null;
+  /** Null also where it succeeded. */
+  readonly endedReason: FailureReason | null;
+  readonly endedDurationMs: number | null;
 };
 
 /**
@@ -54,6 +63,12 @@ export const events: Collection<EventDocument> = {
     test: "boolean",
     correlationId: "id",
     labels: "json",
+    attempts: "number",
+    endedAttempt: "number",
+    endedAt: "time",
+    endedStatusCode: "number",
+    endedReason: "text",
+    endedDurationMs: "number",
   },
   indexes: [
     ["status", "tenantId"],

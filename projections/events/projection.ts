@@ -1,9 +1,9 @@
 import type { DataOf } from "../../src/domain/domain-event.ts";
-import type { WebhookEvent } from "../../src/domain/event/events.ts";
+import type { FailureReason, WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { create, set, type Projection, type Recording } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
-import { events } from "./events.ts";
+import { events, type EventDocument } from "./events.ts";
 import { isOfOwnRequest, labelled, labels, labelsOf } from "./labels.ts";
 
 type Undelivered = DataOf<WebhookEvent, "DeliveryExhausted" | "EventCancelled">;
@@ -12,10 +12,23 @@ function finished(fact: Undelivered, { position: finishedIn }: Recording): Chang
   return [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }), ...moved(fact)];
 }
 
+const unended = {
+  endedAttempt: null, endedAt: null, endedStatusCode: null, endedReason: null, endedDurationMs: null,
+} as const;
+
+type Outcome = DataOf<WebhookEvent, "DeliverySucceeded" | "DeliveryFailed">;
+
+function ended({ attempt, at, answer, durationMs }: Outcome, reason: FailureReason | null): Partial<EventDocument> {
+  return {
+    endedAttempt: attempt, endedAt: at, endedStatusCode: answer?.statusCode ?? null, endedReason: reason,
+    endedDurationMs: durationMs === null ? null : Math.round(durationMs),
+  };
+}
+
 /** Lists and counts events as their facts move them; which events a purge takes does not follow from one fact alone. */
 export const eventsProjection: Projection = {
   name: "events",
-  version: 5,
+  version: 6,
   collections: [events, labels],
   on: {
     EventAccepted: (accepted, { position: acceptedIn, metadata: { correlationId } }) => {
@@ -36,19 +49,24 @@ export const eventsProjection: Projection = {
         test,
         correlationId: isOwn ? correlationId : null,
         labels: labelsOf(accepted, isOwn ? undefined : correlationId),
+        attempts: 0,
+        ...unended,
       } as const;
       return [create(events, event), ...labelled(event), ...counted(tenantId, destinationId, at, test)];
     },
-    DeliveryAttemptStarted: (fact) => [set(events, fact.eventId, { status: fact.to }), ...moved(fact)],
+    DeliveryAttemptStarted: (fact) => [
+      set(events, fact.eventId, { status: fact.to, attempts: fact.attempt, ...unended }),
+      ...moved(fact),
+    ],
     DeliverySucceeded: (fact, { position: finishedIn }) => {
       // An outcome that comes late, after another settled the event, moves nothing.
       if (fact.from === fact.to) return [];
-      const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null, finishedIn };
+      const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null, finishedIn, ...ended(fact, null) };
       return [set(events, fact.eventId, fields), ...moved(fact)];
     },
     DeliveryFailed: (fact) => {
       if (fact.from === fact.to) return [];
-      const fields = { status: fact.to, currentRetryCount: fact.retryCount };
+      const fields = { status: fact.to, currentRetryCount: fact.retryCount, ...ended(fact, fact.reason) };
       return [set(events, fact.eventId, fields), ...moved(fact)];
     },
     RetryScheduled: (fact) => [

@@ -77,6 +77,9 @@ export function inviteView(invite: InviteDocument, now: string): InviteView {
 /** An event as the API shows it. */
 export type EventView = Readonly<Schemas["Event"]>;
 
+/** An event as a summary shows it. */
+export type EventSummaryView = Readonly<Schemas["EventSummary"]>;
+
 /** The API's view of a folded event. None is a delivery of a message. */
 export function eventView(webhook: Webhook): EventView {
   return {

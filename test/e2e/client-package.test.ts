@@ -33,7 +33,7 @@ import { createClient, Producer, RelayError, verifyDelivery, type Schemas } from
 const relay = createClient({ url: "https://hooks.example.com", token: async () => "token" });
 export async function use(id: string): Promise<string> {
   const event: Schemas["Event"] = await relay.getEvent({ id });
-  for await (const { payload } of relay.listEvents({ Status: "Failed" })) payload.trim();
+  for await (const { payload } of relay.listEvents({ Status: ["Failed"] })) payload?.trim();
   const { total = 0 }: { total?: number } = await relay.listUsers();
   for await (const fact of relay.listEventHistory({ id })) {
     if (fact.type === "DeliveryFailed") return fact.data.reason;
@@ -49,7 +49,7 @@ export async function use(id: string): Promise<string> {
   // @ts-expect-error: no id
   await relay.getEvent({});
   // @ts-expect-error: no such status
-  await relay.listEvents({ Status: "Lost" });
+  await relay.listEvents({ Status: ["Lost"] });
   // @ts-expect-error: no body
   await relay.createDestination();
   // @ts-expect-error: no URL

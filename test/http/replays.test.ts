@@ -107,7 +107,7 @@ describeOnEngines("replays", (freshEngines) => {
     const { items } = await listed({ DestinationUrlId: other.destinationId });
     expect(items.map(({ payload }) => payload)).to.have.members(bodies);
     for (const { payload, ...made } of items) {
-      const source = sources[bodies.indexOf(payload)]!.eventId;
+      const source = sources[bodies.indexOf(payload ?? "")]!.eventId;
       expect(made).to.include({ status: "Pending", sourceEventId: source, idempotencyKey: null });
       expect(made.id).not.to.equal(source);
       const history = await one.viewer.client.api.listEventHistory({ id: made.id });

@@ -106,6 +106,11 @@ export class Deliveries {
     const attempt = await this.start(eventId);
     await this.lose(eventId);
     await this.start(eventId);
+    await this.late(eventId, attempt);
+  }
+
+  /** The outcome of an attempt that was given up comes late: a success. */
+  async late(eventId: string, attempt: number): Promise<void> {
     const at = timestamp(this.#world.clock.now());
     await this.#apply(eventId, { type: "Succeed", attempt, durationMs: 12, requestHeaders, answer: answered(204), at });
   }

@@ -4,12 +4,13 @@ import { eventStatuses, type WebhookEvent } from "../../domain/event/events.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { streams } from "../../domain/streams.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
+import { summariesOf, summaryOf } from "../events/event-summaries.ts";
+import { hydrated, type HydratedEvent } from "../events/hydrated-events.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { storyOf, type Chronicle } from "../events/story.ts";
 import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
@@ -18,18 +19,24 @@ import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads } from "../long-reads.ts";
 import type { Moments } from "../moments.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../paging.ts";
-import { eventView, type AttemptView, type EventView, type StoryView } from "../views.ts";
+import { eventView, type AttemptView, type EventSummaryView, type EventView, type StoryView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 import { isWanted, type HistoryRequest } from "./history.ts";
 
 /** Attempts or facts whose requests and answers, of unknown size, are read at once. */
 const partSize = 4;
-/** Events whose payloads are read first, before it is known how large they are. */
-const firstEvents = 1;
-/** Most events whose payloads are read at once after the first read, as they may be larger. Usual pages take two. */
-const mostEvents = 19;
-/** Characters of payloads in one part, unless one event alone has more. */
-const charactersAtOnce = 256 * 1024;
+
+/** An event with its facts. */
+interface FoundEvent {
+  readonly event: EventView;
+  readonly facts: LoadedWebhook["facts"];
+}
+
+/** How a list shows its events. */
+interface Shows<Item> {
+  readonly ofFound: (event: EventView, facts: LoadedWebhook["facts"]) => Item;
+  readonly ofPart: (part: readonly HydratedEvent[]) => readonly Item[] | Promise<readonly Item[]>;
+}
 
 /** Filters of a list of a tenant's events. */
 export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
@@ -102,21 +109,19 @@ export class EventQueries {
    * an idempotency key is read from its own stream, without the read models. Throws a Refusal (unavailable) when they
    * are behind; its parts throw LogUnavailable.
    */
-  async list(
-    { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest,
-  ): Promise<PageInParts<EventView>> {
-    const { shown } = this.#parts;
-    const wanted = { tenantId, ...filter };
-    if (idempotencyKey !== undefined) {
-      const { items, ...ends } = pageOf(await this.#withKey(idempotencyKey, wanted), page, () => 0);
-      return { ...ends, parts: [items] };
-    }
-    const { items, ...ends } = await shown.ask(tenantId, () => pageFrom<EventDocument>(page, {
-      count: () => shown.count(wanted),
-      find: (slice) => shown.page(wanted, slice),
-      placeOf: ({ id }) => ({ value: id, key: id }),
-    }));
-    return { ...ends, parts: { [Symbol.asyncIterator]: () => this.#hydrated(tenantId, items) } };
+  list(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventView>> {
+    return this.#list(caller, filter, page, {
+      ofFound: (event) => event,
+      ofPart: (part) => part.flatMap(({ view }) => view ?? []),
+    });
+  }
+
+  /** The same events as summaries, without their payloads. */
+  summaries(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventSummaryView>> {
+    return this.#list(caller, filter, page, {
+      ofFound: summaryOf,
+      ofPart: (part) => summariesOf(this.#parts, caller.tenantId, part),
+    });
   }
 
   /**
@@ -135,39 +140,37 @@ export class EventQueries {
     };
   }
 
+  async #list<Item>(
+    { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest, shows: Shows<Item>,
+  ): Promise<PageInParts<Item>> {
+    const { store, shown } = this.#parts;
+    const wanted = { tenantId, ...filter };
+    if (idempotencyKey !== undefined) {
+      const found = await this.#withKey(idempotencyKey, wanted);
+      const { items, ...ends } = pageOf(found, page, () => 0);
+      return { ...ends, parts: [items.map(({ event, facts }) => shows.ofFound(event, facts))] };
+    }
+    const { items, ...ends } = await shown.ask(tenantId, () => pageFrom<EventDocument>(page, {
+      count: () => shown.count(wanted),
+      find: (slice) => shown.page(wanted, slice),
+      placeOf: ({ id }) => ({ value: id, key: id }),
+    }));
+    const sources = { store, reads: this.#listReads };
+    const parts = async function* () {
+      for await (const part of hydrated(sources, tenantId, items)) yield shows.ofPart(part);
+    };
+    return { ...ends, parts: { [Symbol.asyncIterator]: parts } };
+  }
+
   /** The one event with this key, if it matches the filter, too. */
-  async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly EventView[]> {
-    const state = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
+  async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly FoundEvent[]> {
+    const found = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
+    if (!found) return [];
+    const { state, facts } = await loadShown(this.#parts, filter.tenantId, found.id);
     if (!state) return [];
     const event = eventView(state);
-    const [first] = await this.#parts.store.readStream(streams.event(event.id), { limit: 1 });
-    const correlationId = first?.unreadable === undefined ? first?.metadata.correlationId : undefined;
-    return isSelected(filter, { ...event, correlationId: correlationId ?? null }) ? [event] : [];
-  }
-
-  async *#hydrated(tenantId: string, documents: readonly EventDocument[]): AsyncGenerator<readonly EventView[]> {
-    let characters = 0;
-    for (let from = 0, count = firstEvents; from < documents.length;) {
-      const wanted = documents.slice(from, from + count);
-      const read = await this.#listReads.run(tenantId, (turn) =>
-        turn(() => Promise.all(wanted.map((document) => this.#hydrate(document)))));
-      const { part, taken } = fitting(read);
-      yield part;
-      from += taken;
-      characters += charactersOf(part);
-      count = Math.max(1, Math.min(mostEvents, Math.floor((charactersAtOnce * from) / Math.max(1, characters))));
-    }
-  }
-
-  /** The document with its payload, which is only in the log; null when it was purged meanwhile. */
-  async #hydrate({ id, acceptedIn, ...document }: EventDocument): Promise<EventView | null> {
-    const [first] = await this.#parts.store.readStream(streams.event(id), { limit: 1, beginsAt: acceptedIn });
-    if (!first || first.unreadable !== undefined) return null;
-    const accepted = evolve(undefined, first as RecordedEvent<WebhookEvent>);
-    const { status, currentRetryCount, nextAttemptAt, deliveredAt } = document;
-    return accepted?.id === id
-      ? { ...eventView(accepted), status, currentRetryCount, nextAttemptAt, deliveredAt }
-      : null;
+    const correlationId = facts[0]?.metadata.correlationId ?? null;
+    return isSelected(filter, { ...event, correlationId }) ? [{ event, facts }] : [];
   }
 
   #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {
@@ -193,26 +196,6 @@ export class EventQueries {
     requireOwn(state, caller, "event");
     return { ...loaded, state };
   }
-}
-
-/**
- * The events of `read` (null if one was purged) that fit into one part, at least the first. `taken`: how many of `read`
- * they are, nulls included; the others are to be read again.
- */
-function fitting(
-  read: readonly (EventView | null)[],
-): { readonly part: readonly EventView[]; readonly taken: number } {
-  let characters = 0;
-  const end = read.findIndex((event, at) => {
-    characters += event?.payload.length ?? 0;
-    return at > 0 && characters > charactersAtOnce;
-  });
-  const taken = end < 0 ? read.length : end;
-  return { part: read.slice(0, taken).filter((event) => event !== null), taken };
-}
-
-function charactersOf(events: readonly EventView[]): number {
-  return events.reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
 /** The results of `wholeOf` for the items, without those that are gone meanwhile. */

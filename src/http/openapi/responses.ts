@@ -14,7 +14,7 @@ export const responses: readonly SchemaObject[] = [
   page("audit", "Page of the audit", "Facts, and how many the filters match.", "audit-item"),
   page("attempt", "Page of delivery attempts", "Delivery attempts, and how many there are."),
   page("destination", "Page of destinations", "Destinations, and how many there are."),
-  page("event", "Page of events", "Events, and how many the filters match."),
+  page("event", "Page of events", "Events, and how many the filters match.", "listed-event"),
   page("history", "Page of a history", "Facts about one thing, and how many there are.", "history-item"),
   page("invite", "Page of invites", "Invites, and how many there are."),
   page("refusal", "Page of refused requests", "Groups of refused ingest requests, and how many the filters match."),
@@ -29,14 +29,20 @@ interface ResponseFile extends SchemaObject {
   readonly extends?: string;
   /** Its required fields, if they are fewer than those of the extended file. */
   readonly always?: readonly string[];
+  /** Fields of the extended file that it has not. */
+  readonly without?: readonly string[];
+  /** Fields that need not be there. */
+  readonly optional?: readonly string[];
 }
 
 function schemaOf(name: string): SchemaObject {
   const text = readFileSync(new URL(`${name}.json`, folder), "utf8");
-  const { extends: base, always, ...own } = JSON.parse(text) as ResponseFile;
+  const { extends: base, always, without = [], optional = [], ...own } = JSON.parse(text) as ResponseFile;
   if (base === undefined) return own;
   const whole = extended(schemaOf(base), own);
-  return always === undefined ? whole : { ...whole, required: always };
+  const properties = Object.entries(whole["properties"] as object).filter(([field]) => !without.includes(field));
+  const fewer = (whole["required"] as readonly string[]).filter((field) => ![...without, ...optional].includes(field));
+  return { ...whole, properties: Object.fromEntries(properties), required: always ?? fewer };
 }
 
 function page(list: string, title: string, description: string, item = list): SchemaObject {

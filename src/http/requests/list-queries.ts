@@ -79,7 +79,7 @@ export const lists = {
   senders: listReader<object>(listSenders),
   apiKeys: listReader<object>(listApiKeys),
   invites: listReader<object>(listInvites),
-  events: listReader<EventFilters>(listEvents),
+  events: listReader<EventFilters & { readonly View: "full" | "summary" }>(listEvents),
   attempts: listReader<object>(listAttempts),
   audit: listReader<AuditFilters>(listAudit),
   refusals: listReader<RefusalFilters>(listRefusals),

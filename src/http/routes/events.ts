@@ -13,8 +13,9 @@ const write = access("Developer", "events:write");
 export function eventRoutes({ commands, queries }: Services): Route[] {
   return [
     signedInQuery(read, "/api/v1/events", lists.events, async ({ caller, input }) => {
-      const { page, filters: { IdempotencyKey: idempotencyKey, ...filters } } = input;
+      const { page, filters: { IdempotencyKey: idempotencyKey, View: view, ...filters } } = input;
       const filter = { ...filterOf(filters), idempotencyKey };
+      if (view === "summary") return { status: 200, page: await queries.events.summaries(caller, filter, page) };
       return { status: 200, page: await queries.events.list(caller, filter, page) };
     }),
     signedInQuery(read, "/api/v1/events/totals", eventTotalsQuery, async ({ caller, input }) => ({
