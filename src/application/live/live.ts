@@ -9,7 +9,7 @@ import {
 import type { Aggregates } from "../aggregates.ts";
 import { framesOf, type Wanted } from "./frames.ts";
 import { Resuming, tenantOf } from "./resuming.ts";
-import { commentOf, framed, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
+import { commentOf, FramedEntry, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
 
 /** Clients at once. */
 const most = { caller: 5, tenant: 100, process: 1_000 };
@@ -132,7 +132,7 @@ export class Live {
     this.#heed(entry, clients);
     const frames = framesOf(entry);
     if (frames.length === 0) return;
-    const given = framed(entry, frames);
+    const given = new FramedEntry(entry, frames);
     for (const client of [...clients]) {
       if (!client.isLive || entry.position <= client.position) continue;
       if (!client.offer(given, now)) this.#leave(client);

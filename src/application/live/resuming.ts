@@ -5,7 +5,7 @@ import { sleep } from "../../ports/clock/sleep.ts";
 import type { EventStore, LogEntry, Position, RecordedEvent } from "../../ports/event-store.ts";
 import { LongReads } from "../long-reads.ts";
 import { frameText, framesOf, type Frame } from "./frames.ts";
-import { framed, type FramedEntry, type StreamClient } from "./stream-client.ts";
+import { FramedEntry, type StreamClient } from "./stream-client.ts";
 
 /** How far back a client may resume, entries of the log. */
 const mostBack = 100_000;
@@ -173,7 +173,7 @@ export class Resuming {
       const isOwn = entry.unreadable === undefined && tenantOf(entry) === client.caller.tenantId;
       if (entry.position <= client.position || !isOwn) continue;
       if (!client.hasRoom) return false;
-      const known = frames.get(entry) ?? framed(entry, framesOf(entry).map((frame) =>
+      const known = frames.get(entry) ?? new FramedEntry(entry, framesOf(entry).map((frame) =>
         (purged.has(entry) ? withoutPayload(frame) : frame)));
       frames.set(entry, known);
       client.resume(known);

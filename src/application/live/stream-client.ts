@@ -14,17 +14,27 @@ const takenAtOnce = 4 * 1024;
 /** Why the service ended a stream. */
 export type EndReason = "expired" | "session over" | "shutdown" | "unavailable";
 
-/** An entry of the log with its frames. */
-export interface FramedEntry {
+/** An entry of the log with its frames, as clients get it. */
+export class FramedEntry {
   readonly position: Position;
   /** When it was decided, ISO 8601 UTC. */
   readonly at: string;
-  readonly frames: readonly Frame[];
-}
+  readonly #frames: readonly Frame[];
+  #asked: { readonly wanted: string; readonly frames: readonly Frame[] } | undefined;
 
-/** The entry with its frames, as clients get it. */
-export function framed({ position, metadata }: RecordedEvent, frames: readonly Frame[]): FramedEntry {
-  return { position, at: metadata.at, frames };
+  constructor({ position, metadata }: RecordedEvent, frames: readonly Frame[]) {
+    this.position = position;
+    this.at = metadata.at;
+    this.#frames = frames;
+  }
+
+  /** The frames that are wanted. Most clients of a tenant want the same: the last answer is kept under its name. */
+  wantedBy(wanted: Wanted, name: string): readonly Frame[] {
+    if (this.#asked?.wanted !== name) {
+      this.#asked = { wanted: name, frames: this.#frames.filter((frame) => isWanted(frame, wanted)) };
+    }
+    return this.#asked.frames;
+  }
 }
 
 /** Whose stream it is, and how to learn that its session is over. */
@@ -62,6 +72,7 @@ export function commentOf(position: Position | null): string {
 export class StreamClient implements AsyncIterable<string, undefined> {
   readonly caller: StreamCaller;
   readonly wanted: Wanted;
+  readonly #wantedName: string;
   /** Whether it gets entries as they come; else it still resumes. */
   isLive = false;
   /** The client has had, or does not want, what is in the log up to here. */
@@ -78,6 +89,7 @@ export class StreamClient implements AsyncIterable<string, undefined> {
   constructor(caller: StreamCaller, wanted: Wanted, roomy: () => void) {
     this.caller = caller;
     this.wanted = wanted;
+    this.#wantedName = JSON.stringify(wanted);
     this.#roomy = roomy;
   }
 
@@ -111,7 +123,7 @@ export class StreamClient implements AsyncIterable<string, undefined> {
 
   /** Takes a live entry; drops its frames where too many come in this second. False: the client was closed. */
   offer(entry: FramedEntry, now: number): boolean {
-    const frames = this.#wantedOf(entry);
+    const frames = entry.wantedBy(this.wanted, this.#wantedName);
     if (frames.length === 0) return true;
     this.passSecond(now);
     if (this.#dropped || this.#second.frames + frames.length > framesASecond) {
@@ -130,7 +142,7 @@ export class StreamClient implements AsyncIterable<string, undefined> {
 
   /** Takes an entry of the past, which is never dropped. */
   resume(entry: FramedEntry): void {
-    this.#add(entry, this.#wantedOf(entry));
+    this.#add(entry, entry.wantedBy(this.wanted, this.#wantedName));
   }
 
   /** Begins the next second if the last one is over, and tells the client what it lost in that. */
@@ -167,10 +179,6 @@ export class StreamClient implements AsyncIterable<string, undefined> {
     if (this.#texts.length === 0 && !this.#ended) return;
     this.#wake?.();
     this.#wake = undefined;
-  }
-
-  #wantedOf({ frames }: FramedEntry): readonly Frame[] {
-    return frames.filter((frame) => isWanted(frame, this.wanted));
   }
 
   #add({ position }: FramedEntry, frames: readonly Frame[]): void {
