@@ -71,10 +71,10 @@ export class Model {
 
   /** Events with work left. Waiting events of inactive destinations are held, and have none. */
   unfinished(): readonly EventRecord[] {
-    return [...this.events.values()].filter(({ status, deleted, destinationId }) => {
+    return [...this.events.values()].filter(({ status, deleted, destinationId, test }) => {
       if (deleted || finished.includes(status)) return false;
       const { active = true, deleted: gone = false } = this.destinations.get(destinationId) ?? {};
-      return status === "Processing" || active || gone;
+      return status === "Processing" || active || gone || test;
     });
   }
 
@@ -194,7 +194,8 @@ export class Model {
         const gone = data["reason"] === "gone";
         const last = event.attempts.at(-1)?.ending;
         hold(gone === (last?.statusCode === 410), "only 410 ends an event at once", where);
-        hold(gone || event.retryCount >= Math.min(...this.#maxTrys(event)), "given up only after maxTrys", where);
+        const least = event.test ? 1 : Math.min(...this.#maxTrys(event));
+        hold(gone || event.retryCount >= least, "given up only after maxTrys", where);
         event.nextAttemptAt = null;
         return;
       }
@@ -207,6 +208,7 @@ export class Model {
         event.ownFailures = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
         this.replays.putToWork(event, event.id, { metadata });
+        hold(!event.test, "states move only as specified", where);
         if (data["mode"] === "resend") return void (event.resentAfter = event.attempts.length);
         hold(data.from === "CriticalFailure", "states move only as specified", where);
         this.#actsOf(metadata).replays += 1;
@@ -255,7 +257,7 @@ export class Model {
     const destination = this.destinations.get(event.destinationId);
     if (!destination) return;
     const now = this.#now();
-    if (ok !== null) destination.outcomes.push({ at: now, ok });
+    if (ok !== null && !event.test) destination.outcomes.push({ at: now, ok });
     if (attempt.givenUp) return;
     if (destination.underWay >= (destination.limits.at(-1)?.value ?? 0)) destination.fullUntil = now;
     destination.underWay -= 1;
@@ -274,7 +276,7 @@ export class Model {
     const event: EventRecord = {
       id, tenantId, destinationId, acceptedAt, since: this.#now(), movedAt: this.#now(), attempts: [],
       status: "Pending", retryCount: 0, ownFailures: 0, resentAfter: 0,
-      idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]),
+      idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]), test: !!data["test"],
       nextAttemptAt: acceptedAt, movedIn: position, leftIn: "", purgedAt: null, deleted: false,
     };
     this.events.set(id, event);
@@ -285,7 +287,7 @@ export class Model {
 
   #retry(event: EventRecord, data: Data, where: () => string): void {
     const { scheduleMs, jitter } = this.rules;
-    hold(event.retryCount < Math.max(...this.#maxTrys(event)), "no retry beyond maxTrys", where);
+    hold(!event.test && event.retryCount < Math.max(...this.#maxTrys(event)), "no retry beyond maxTrys", where);
     const wait = scheduleMs[Math.min(event.retryCount, scheduleMs.length) - 1] ?? 0;
     const planned = Date.parse(String(data["nextAttemptAt"])) - Date.parse(data.at);
     const answer = event.attempts.at(-1)?.call?.result;
@@ -438,7 +440,7 @@ export class Model {
   /** Whether an attempt at an event, or at a former event of its id, failed through its receiver. */
   #hasFailed(eventId: string): boolean {
     const all = [...this.former.filter(({ id }) => id === eventId), this.events.get(eventId)];
-    return all.some((event) => event?.attempts.some(({ ending }) =>
+    return all.some((event) => !event?.test && event?.attempts.some(({ ending }) =>
       ending?.ok === false && ending.reason !== "not sent" && ending.statusCode !== 429));
   }
 }

@@ -22,7 +22,7 @@ export function checkTurn(
   if (clocksApartMs === Infinity) return;
   const knownBy = new Date(Date.parse(at) - newsMs - clocksApartMs).toISOString();
   const held = [...events].filter((event) =>
-    event.destinationId === id && event.purgedAt === null && event.movedAt < now - newsMs
+    event.destinationId === id && !event.test && event.purgedAt === null && event.movedAt < now - newsMs
     && (event.status === "Pending" || (event.status === "WaitingRetry" && (event.nextAttemptAt ?? "") < knownBy)));
   const isBefore = (one: string, other: string) => {
     const [late, otherLate] = [one <= (lastProbe ?? ""), other <= (lastProbe ?? "")];

@@ -25,6 +25,8 @@ export interface EventRecord extends Purgeable {
   readonly id: string;
   readonly idempotencyKey: string | null;
   readonly payload: string;
+  /** Whether it is a test event. */
+  readonly test: boolean;
   /** The time of its acceptance, ms of the simulation. */
   readonly since: number;
   readonly attempts: AttemptRecord[];

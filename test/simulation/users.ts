@@ -99,6 +99,8 @@ export class Users {
       case "retry":
         return this.#withEvent(caller, "WaitingRetry", async (id) =>
           (await commands.events.retry(caller, id, origin)).status);
+      case "test":
+        return (await commands.testEvents.send(caller, destination.id, {}, origin)).status;
       case "cancel":
         return this.#withEvent(caller, random.pick(["Pending", "WaitingRetry", "Processing"]), async (id) =>
           (await commands.events.cancel(caller, id, origin)).status);

@@ -146,6 +146,20 @@ export const decisions: readonly PlantedBug[] = [
     weather: manyLost,
   },
   {
+    name: "a test event is retried",
+    breaks: "no retry beyond maxTrys",
+    file: event,
+    from: "if (gone || state.test || retryCount",
+    to: "if (gone || retryCount",
+  },
+  {
+    name: "a test event's failure counts for its circuit",
+    breaks: "a circuit counts only failures of its receiver",
+    file: "src/application/delivery/recording.ts",
+    from: "const counts = !this.#isTest && (",
+    to: "const counts = (",
+  },
+  {
     name: "an event is put back to work in any finished status",
     breaks: "states move only as specified",
     file: event,
