@@ -3873,6 +3873,20 @@ export interface components {
             /** @description The moment that it is of; only in an answer to `AsOf`. */
             asOf?: components["schemas"]["AsOf"];
         };
+        /** @description An event; in the last line, how many there are. */
+        EventExportLine: {
+            item: components["schemas"]["ExportedEvent"];
+        } | {
+            /**
+             * @description The export ended: without this line it is incomplete.
+             * @enum {boolean}
+             */
+            end: true;
+            /** @description How many events it has. */
+            count: number;
+            /** @description The place in the log up to which it has every event that was accepted and matches. */
+            position: string;
+        };
         /** @description Events, and how many the filters match. */
         EventPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -3880,6 +3894,25 @@ export interface components {
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["ListedEvent"][];
             /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
+        /** @description An event that was found; in the last line, how far the search came. */
+        EventSearchLine: {
+            item: components["schemas"]["EventSummary"];
+        } | {
+            /**
+             * @description The search ended: without this line its answer is incomplete.
+             * @enum {boolean}
+             */
+            end: true;
+            /** @description How many events were looked at. */
+            scanned: number;
+            /**
+             * Format: date-time
+             * @description The acceptance of the last event that was looked at; null for none.
+             */
+            until: string | null;
+            /** @description The `Cursor` with which a search goes on behind that event; null if there are no more. */
             nextCursor: string | null;
         };
         /**
@@ -4006,6 +4039,78 @@ export interface components {
             total: number;
             /** @description How many there are in each status. */
             statuses: components["schemas"]["EventStatusTotals"];
+        };
+        /** @description An event, with its attempts and facts if they were asked for. */
+        ExportedEvent: {
+            /**
+             * Format: uuid
+             * @description The event's id, and the `webhook-id` of its deliveries.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The destination it is for.
+             */
+            destinationUrlId: string;
+            /** @description The very text that is delivered: as it was received, or what a sender's mapping made of it. */
+            payload: string;
+            /** @description How far its delivery came. */
+            status: components["schemas"]["EventStatus"];
+            /** @description The key it was accepted under; null without one. */
+            idempotencyKey: string | null;
+            /** @description Failed attempts since acceptance or the last replay or resend. */
+            currentRetryCount: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, or was while it is in flight; null once the event is finished.
+             */
+            nextAttemptAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            acceptedAt: string;
+            /**
+             * Format: date-time
+             * @description When a receiver said yes; null before.
+             */
+            deliveredAt: string | null;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted; null where it was posted to its destination directly.
+             */
+            senderId: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it is a delivery of; null where it is none.
+             */
+            messageId: string | null;
+            /** @description What kind of event it is, as the producer's `X-Event-Type` said; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns, as the producer's `X-Owner-Id` said; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /** @description Whether it is a test event. */
+            test: boolean;
+            /**
+             * Format: uuid
+             * @description The event whose payload a replay sent to another destination by this one; null where there is none.
+             */
+            sourceEventId: string | null;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
+            /** @description Its attempts, if `Include` has `attempts`; null if they cannot be read. */
+            attempts?: components["schemas"]["Attempt"][] | null;
+            /** @description Its facts, if `Include` has `history`; null if they cannot be read. */
+            history?: components["schemas"]["HistoryItem"][] | null;
         };
         /** @description What all facts have in common: who did it, when, and where it is in the log. */
         Fact: {
@@ -7780,6 +7885,129 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchEvents: {
+        parameters: {
+            query?: {
+                /** @description Events whose payload, as it is delivered, contains this text; case counts. JSON in it is not decoded. */
+                Text?: string;
+                /** @description A JSON Pointer (RFC 6901) into the payload, with `Value`. */
+                Pointer?: string;
+                /** @description The text at `Pointer`, or the JSON text of the number, boolean or null there. */
+                Value?: string;
+                /** @description Events accepted from this time. */
+                From?: string;
+                /** @description Events accepted up to this time. */
+                To?: string;
+                /** @description Events for this destination. */
+                DestinationUrlId?: string;
+                /** @description Current status, one or several, separated by commas. */
+                Status?: ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+                /** @description Goes on where an earlier search with the same parameters ended: its `nextCursor`. */
+                Cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events that were found. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description A parameter is not valid, or the condition is missing. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            /** @description Two searches of the tenant are under way, or the storage cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportEvents: {
+        parameters: {
+            query?: {
+                /** @description Current status, one or several, separated by commas. */
+                Status?: ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+                /** @description Events for this destination. */
+                DestinationUrlId?: string;
+                /** @description Events posted through this sender. */
+                SenderId?: string;
+                /** @description Events of this type, as the `X-Event-Type` of their producer said. */
+                EventType?: string;
+                /** @description Events that concern this customer of yours, as the `X-Owner-Id` of their producer said. */
+                OwnerId?: string;
+                /** @description Deliveries of this message. */
+                MessageId?: string;
+                /** @description Events with this tag, `name:value`; up to three, all of which they must have. */
+                Tag?: string[];
+                /** @description The event that came with the request of this `X-Request-Id`. */
+                CorrelationId?: string;
+                /** @description Events accepted from this time. */
+                From?: string;
+                /** @description Events accepted up to this time. */
+                To?: string;
+                /** @description Test events only, or none of them. */
+                Test?: boolean;
+                /** @description The event accepted under this `X-Idempotency-Key`. */
+                IdempotencyKey?: string;
+                /** @description What each event has beside its own fields: `attempts`, `history`, or both with a comma between. */
+                Include?: ("attempts" | "history")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description A parameter is not valid, or is one of pages. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };

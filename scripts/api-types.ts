@@ -32,7 +32,8 @@ function called(method: string, path: string, operation: DocumentedOperation): s
   const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"));
   const contents = answers.flatMap(([, answer]) => ("content" in answer ? [answer.content] : []));
   const isStream = contents.some((content) => "text/event-stream" in content);
-  const isText = !isStream && contents.some((content) => !("application/json" in content));
+  const isLines = contents.some((content) => "application/x-ndjson" in content);
+  const isText = !isStream && !isLines && contents.some((content) => !("application/json" in content));
   const isList = contents.some((content) => content["application/json"]?.schema.$ref?.endsWith("Page"));
   const [scheme] = Object.keys(security[0] ?? {});
   const fields = [
@@ -46,6 +47,7 @@ function called(method: string, path: string, operation: DocumentedOperation): s
     isList ? "list: true" : "",
     isText ? "text: true" : "",
     isStream ? "stream: true" : "",
+    isLines ? "lines: true" : "",
   ];
   const given = fields.filter((field) => field !== "").map((field) => `    ${field},\n`);
   return `  ${operation.operationId}: {\n${given.join("")}  },\n`;

@@ -43,6 +43,8 @@ import { Moments } from "./moments.ts";
 import { ApiKeyQueries } from "./queries/api-keys.ts";
 import { AuditQueries } from "./queries/audit.ts";
 import { DestinationQueries } from "./queries/destinations.ts";
+import { EventExport } from "./queries/event-export.ts";
+import { EventSearch } from "./queries/event-search.ts";
 import { EventQueries } from "./queries/events.ts";
 import { InviteQueries } from "./queries/invites.ts";
 import { MeQueries } from "./queries/me.ts";
@@ -115,6 +117,8 @@ export interface Services {
     readonly apiKeys: ApiKeyQueries;
     readonly invites: InviteQueries;
     readonly events: EventQueries;
+    readonly search: EventSearch;
+    readonly export: EventExport;
     readonly audit: AuditQueries;
     readonly me: MeQueries;
     readonly refusals: RefusalQueries;
@@ -145,6 +149,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const shown = new ShownEvents(parts);
   const own = { ...parts, moments, keys, reservations, people, sessions, shown };
   const tenantQueries = new TenantQueries(own);
+  const events = new EventQueries(own);
   const forgetting = new Forgetting(own);
   const refused = new RefusedRequests(parts);
   return {
@@ -169,7 +174,9 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       senders,
       apiKeys: new ApiKeyQueries(own),
       invites: new InviteQueries(own),
-      events: new EventQueries(own),
+      events,
+      search: new EventSearch(own),
+      export: new EventExport({ ...own, events }),
       audit: new AuditQueries(parts),
       me: new MeQueries({ tenants: tenantQueries, users }),
       refusals: new RefusalQueries(refused),

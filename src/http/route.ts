@@ -25,6 +25,8 @@ export interface Answer {
   readonly stream?: AsyncIterable<string>;
   /** The stream has no end, so a client that sends no more waits for nothing: it is gone. */
   readonly isEndless?: true;
+  /** Memory that a stream takes for as long as it lasts, bytes: its pieces, and what they are made of, do not count. */
+  readonly holds?: number;
   /** Content type of a text or stream; plain unless said. */
   readonly type?: string;
   /** In place of, or beside, those of every answer. */

@@ -117,6 +117,9 @@ listEvents of nobody's destination          | 401    | 200 200 200 200 |        
 listEvents by another tenant's key          | 401    | 200 200 200 200 |                 |
 countEvents                                 | 401    | 200 200 200 200 |                 |
 countEvents of another tenant's destination | 401    | 200 200 200 200 |                 |
+searchEvents                                | 401    | 200 200 200 200 |                 |
+exportEvents                                | 401    | 200 200 200 200 |                 |
+exportEvents of another's destination       | 401    | 200 200 200 200 |                 |
 followStream                                | 401    | 200 200 200 200 |                 |
 followStream of another's destination       | 401    | 200 200 200 200 |                 |
 getEvent                                    | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404

@@ -55,7 +55,7 @@ async function ask(
   changes: HttpOptions & { readonly by?: Client | null; readonly query?: string } = {},
 ): Promise<HttpAnswer> {
   const { params = {}, json, headers, as = one.owner.client } = good;
-  const { by = as, query = "", ...options } = changes;
+  const { by = as, query = good.query ?? "", ...options } = changes;
   const target = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? expect.fail(`no ${name}`));
   const [scheme] = operation.security.flatMap((needed) => Object.keys(needed));
   const shown = {

@@ -20,6 +20,8 @@ export interface Scene {
 export interface GoodRequest {
   /** Values of the path's parameters. */
   readonly params?: Readonly<Record<string, string>>;
+  /** The query, with its question mark, where parameters are required; by name they are in `params`, too. */
+  readonly query?: string;
   readonly json?: object;
   readonly headers?: Readonly<Record<string, string>>;
   /** The caller where a session is needed; the first tenant's Owner by default. */
@@ -153,6 +155,8 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   getStatistics: () => ({}),
   listEvents: () => ({}),
   countEvents: () => ({}),
+  searchEvents: () => ({ query: "?Text=a", params: { Text: "a" } }),
+  exportEvents: () => ({}),
   followStream: () => ({}),
   getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),

@@ -104,6 +104,7 @@ const variants: Readonly<Record<string, Make>> = {
     query: `?ActorId=${(account === one ? other : one).owner.id}`,
   }),
   "countEvents of another tenant's destination": ofAnothersDestination,
+  "exportEvents of another's destination": ofAnothersDestination,
   "followStream of another's destination": ofAnothersDestination,
   "replayEvents as a dry run": async (scene) => {
     await givenUpEvent(scene);

@@ -41,6 +41,8 @@ export interface Operation {
   readonly text?: true;
   /** Whether it answers server-sent events. */
   readonly stream?: true;
+  /** Whether it answers lines that are each a JSON value. */
+  readonly lines?: true;
 }
 
 /** Values of parameters by name; undefined is as if it were not there. */

@@ -377,6 +377,21 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  searchEvents: {
+    method: "GET",
+    path: "/api/v1/events/search",
+    credential: "token",
+    parameters: true,
+    lines: true,
+  },
+  exportEvents: {
+    method: "GET",
+    path: "/api/v1/events/export",
+    credential: "token",
+    parameters: true,
+    repeated: ["Tag"],
+    lines: true,
+  },
   followStream: {
     method: "GET",
     path: "/api/v1/stream",

@@ -14,13 +14,19 @@ export type Content = string | Buffer | Readable;
 export async function contentOf(
   answer: Answer, memory: AnswerMemory, failed: (error: unknown) => void,
 ): Promise<Content | undefined> {
-  if (answer.stream) return streamBody(answer.stream, memory, failed);
   const { hold } = memory;
+  if (answer.stream) {
+    if (answer.holds === undefined) return streamBody(answer.stream, memory, failed);
+    await hold(answer.holds, 0);
+    return streamBody(answer.stream, heldAlready, failed);
+  }
   const content = answer.page ? await pageBody(answer.page, hold) : contentNow(answer);
   // A Buffer is made once, at the start, and shared by its answers, so no memory is held for it.
   if (typeof content === "string" && content.length > uncountedBytes) await hold(Buffer.byteLength(content));
   return content;
 }
+
+const heldAlready: AnswerMemory = { hold: async () => undefined, release: () => undefined };
 
 /** The body of a small answer that is no page. */
 export function contentNow({ body, text }: Pick<Answer, "body" | "text">): string | Buffer | undefined {

@@ -12,6 +12,8 @@ export interface DescribedAnswer {
 /** A JSON body or text, and examples of it by name. */
 export interface MediaType {
   readonly schema: Schema;
+  /** Of a text in lines that are each a JSON value: the schema of these. */
+  readonly "x-lines"?: Schema;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
@@ -77,6 +79,15 @@ export function json(schema: string, description: string, example: object): Desc
 /** An answer with a page of a list. */
 export function page(list: string, description: string, item: object): DescribedAnswer {
   return json(`${list}-page`, description, { total: 1, items: [item], nextCursor: null });
+}
+
+/** An answer in lines, each a JSON value of a response schema. */
+export function lines(schema: string, description: string, ...examples: readonly object[]): DescribedAnswer {
+  const value = examples.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const text = { type: "string", description: "Lines, each a JSON object." };
+  const $ref = `urn:webhook-relay:response:${schema}`;
+  const content = { schema: text, "x-lines": { $ref }, examples: { example: { value } } };
+  return { description, content: { "application/x-ndjson": content } };
 }
 
 /** An answer with a page of a history. */

@@ -161,6 +161,19 @@ export const event = {
   sourceEventId: null,
 };
 
+const { payload, ...withoutPayload } = event;
+
+/** A summary of it. */
+export const eventSummary = {
+  ...withoutPayload,
+  payloadBytes: payload.length,
+  preview: payload,
+  attempts: 1,
+  lastAttempt: {
+    number: 1, finishedAt: later, outcome: "succeeded", statusCode: 200, reason: null, durationMs: 133,
+  },
+};
+
 /** The same event before that, as ingest and a replay leave it. */
 export const waitingEvent = { ...event, status: "Pending", nextAttemptAt: at, deliveredAt: null };
 

@@ -12,6 +12,8 @@ import listRefusals from "../../../schemas/requests/list-refusals.json" with { t
 import listReplays from "../../../schemas/requests/list-replays.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
+import searchEvents from "../../../schemas/requests/search-events.json" with { type: "json" };
+import type { Included } from "../../application/queries/event-export.ts";
 import type { BucketSize } from "../../application/queries/statistics.ts";
 import type { DestinationView } from "../../application/views.ts";
 import type { EventStatus } from "../../domain/event/events.ts";
@@ -19,7 +21,9 @@ import { histories } from "../../domain/history-fields.ts";
 import type { RoleCode } from "../../domain/roles.ts";
 import type { UserStatusCode } from "../../domain/tenant/events.ts";
 import { extended } from "./extended.ts";
-import { listReader, queryReader, type ListRequest, type QueryReader } from "./query-parameters.ts";
+import {
+  listReader, queryReader, readerWithout, scanReader, type ListRequest, type QueryReader,
+} from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */
 export interface EventFilters {
@@ -89,6 +93,34 @@ export const lists = {
 /** Query parameters of histories. */
 export const historyLists = Object.fromEntries(Object.keys(histories).map((name) =>
   [name, historyReader(name as HistoryName)])) as Readonly<Record<HistoryName, ReturnType<typeof historyReader>>>;
+
+/** Parameters of a search in payloads, as given. */
+export interface SearchParameters extends Pick<EventFilters, "From" | "To" | "DestinationUrlId" | "Status"> {
+  readonly Text?: string;
+  readonly Pointer?: string;
+  readonly Value?: string;
+}
+
+/** Query parameters of a search in payloads. */
+export const eventSearchQuery = scanReader<SearchParameters>(searchEvents);
+
+const { CpOrd: _order, TpOrd: _direction, View: _view, ...eventFilters } = listEvents.properties;
+
+/** Query parameters of an export: the filters of the list of events. */
+export const eventExportQuery = readerWithout(
+  queryReader<EventFilters & { readonly Include?: readonly Included[] }>({
+    type: "object",
+    properties: {
+      ...eventFilters,
+      Include: {
+        type: "array", "x-commas": true, minItems: 1, items: { type: "string", enum: ["attempts", "history"] },
+        description: "What each event has beside its own fields: `attempts`, `history`, or both with a comma between.",
+      },
+    },
+  }),
+  ["Qt", "Pg", "Cursor", "CpOrd", "TpOrd", "Total", "View"],
+  "is not possible here: an export has all events, in order of acceptance",
+);
 
 /** Query parameters of totals of events. */
 export const eventTotalsQuery = queryReader<Omit<EventFilters, "IdempotencyKey" | "Test">>(countEvents);

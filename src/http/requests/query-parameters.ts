@@ -2,6 +2,7 @@ import type { SchemaObject } from "ajv/dist/2020.js";
 import everyList from "../../../schemas/requests/list.json" with { type: "json" };
 import { placeOf, type PageRequest } from "../../application/paging.ts";
 import { refuse } from "../../domain/refusal.ts";
+import type { Place } from "../../ports/read-models.ts";
 import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
 
@@ -52,6 +53,40 @@ export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<
     return { page, filters: filters as unknown as Filters };
   };
   return Object.assign(read, { schema });
+}
+
+/** A caller's request to a scan that goes on behind a place. */
+export interface ScanRequest<Filters> {
+  readonly after: Place | undefined;
+  /** Names the scan, for its cursors. */
+  readonly list: string;
+  readonly filters: Filters;
+}
+
+/** Reads the query parameters of a scan as {@link queryReader} does. */
+export function scanReader<Filters extends object>(schema: SchemaObject): QueryReader<ScanRequest<Filters>> {
+  const parametersOf = queryReader<Filters & { readonly Cursor?: string }>(schema);
+  const read = (query: string, asked: string) => {
+    const { Cursor, ...filters } = parametersOf(query, asked);
+    const list = JSON.stringify([asked, Object.entries(filters)]);
+    const after = Cursor === undefined ? undefined : placeOf(list, Cursor);
+    return { after, list, filters: filters as unknown as Filters };
+  };
+  return Object.assign(read, { schema });
+}
+
+/** Refuses some parameters, in any case; reads the others as `reader` does. `why`: the rest of the refusal. */
+export function readerWithout<Parameters>(
+  reader: QueryReader<Parameters>, names: readonly string[], why: string,
+): QueryReader<Parameters> {
+  const refused = new Set(names.map((name) => name.toLowerCase()));
+  const read = (query: string, asked: string) => {
+    for (const name of new URLSearchParams(query).keys()) {
+      if (refused.has(name.toLowerCase())) refuse("invalid", `${name}: ${why}`);
+    }
+    return reader(query, asked);
+  };
+  return Object.assign(read, { schema: reader.schema });
 }
 
 interface ParameterSchema {

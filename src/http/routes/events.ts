@@ -1,8 +1,14 @@
 import { parseOptionalDateTime, parseTag } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
+import { isPointer, type PayloadCondition } from "../../domain/event/payload-condition.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { access } from "../access.ts";
+import { exportLinesOf, jsonLines, linesBytes, linesOf } from "../answers/lines.ts";
 import { historyRequest } from "../requests/history-request.ts";
-import { asOfQuery, eventTotalsQuery, historyLists, lists, type EventFilters } from "../requests/list-queries.ts";
+import {
+  asOfQuery, eventExportQuery, eventSearchQuery, eventTotalsQuery, historyLists, lists, type EventFilters,
+  type SearchParameters,
+} from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
 
 const read = access("Viewer", "events:read");
@@ -17,6 +23,18 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       const filter = { ...filterOf(filters), idempotencyKey };
       if (view === "summary") return { status: 200, page: await queries.events.summaries(caller, filter, page) };
       return { status: 200, page: await queries.events.list(caller, filter, page) };
+    }),
+    signedInQuery(read, "/api/v1/events/search", eventSearchQuery, async (call) => {
+      const { filters, ...place } = call.input;
+      const { statuses, destinationUrlId, from, to } = filterOf(filters);
+      const request = { ...place, filter: { statuses, destinationUrlId, from, to }, condition: conditionOf(filters) };
+      const lines = await queries.search.search(call.caller, request, call.gone());
+      return { status: 200, type: jsonLines, stream: linesOf(lines), holds: linesBytes };
+    }),
+    signedInQuery(read, "/api/v1/events/export", eventExportQuery, async ({ caller, input }) => {
+      const { IdempotencyKey: idempotencyKey, Include: included = [], ...filters } = input;
+      const parts = await queries.export.export(caller, { ...filterOf(filters), idempotencyKey }, included);
+      return { status: 200, type: jsonLines, stream: exportLinesOf(parts), holds: linesBytes };
     }),
     signedInQuery(read, "/api/v1/events/totals", eventTotalsQuery, async ({ caller, input }) => ({
       status: 200,
@@ -73,4 +91,19 @@ function filterOf(given: EventFilters) {
     from: parseOptionalDateTime("From", given.From),
     to: parseOptionalDateTime("To", given.To),
   };
+}
+
+/** The one condition on payloads that the parameters describe. Throws a Refusal (invalid). */
+function conditionOf({ Text: text, Pointer: pointer, Value: value }: SearchParameters): PayloadCondition {
+  if (text !== undefined) {
+    if (pointer !== undefined) refuse("invalid", "Pointer: must not be given together with Text");
+    if (value !== undefined) refuse("invalid", "Value: must not be given together with Text");
+    return { text };
+  }
+  if (pointer === undefined) {
+    const isBare = value === undefined;
+    refuse("invalid", isBare ? "Text: or Pointer and Value are required" : "Pointer: is required with Value");
+  }
+  if (!isPointer(pointer)) refuse("invalid", "Pointer: must be a JSON Pointer (RFC 6901), such as /customer/id");
+  return value === undefined ? refuse("invalid", "Value: is required with Pointer") : { pointer, value };
 }

@@ -3,6 +3,7 @@ import { apiKeyDescriptions } from "./api-keys.ts";
 import { auditDescriptions } from "./audit.ts";
 import { bulkDescriptions } from "./bulk.ts";
 import { destinationDescriptions } from "./destinations.ts";
+import { eventScanDescriptions } from "./event-scans.ts";
 import { eventDescriptions } from "./events.ts";
 import { healthDescriptions } from "./health.ts";
 import { ingestDescriptions } from "./ingest.ts";
@@ -27,6 +28,7 @@ export const descriptions: Descriptions = {
   ...senderDescriptions,
   ...ingestDescriptions,
   ...eventDescriptions,
+  ...eventScanDescriptions,
   ...streamDescriptions,
   ...bulkDescriptions,
   ...refusalDescriptions,

@@ -1,0 +1,134 @@
+import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
+import type { HistoryItem } from "../../domain/history-fields.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
+import type { EventStore, Position } from "../../ports/event-store.ts";
+import type { Place, ReadModels } from "../../ports/read-models.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
+import { hydrated } from "../events/hydrated-events.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { loadShownByKey } from "../events/webhooks.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
+import { LongReads } from "../long-reads.ts";
+import type { PageInParts, PageRequest } from "../paging.ts";
+import { UnreadableRecord } from "../unreadable.ts";
+import type { AttemptView, EventView } from "../views.ts";
+import type { EventListFilter, EventQueries } from "./events.ts";
+
+const documentsAtOnce = 100;
+
+/** What an export has of each event beside the event itself. */
+export type Included = "attempts" | "history";
+
+/** An exported event. Attempts and history are read as they are iterated; null where they cannot be read. */
+export interface ExportedEvent {
+  readonly event: EventView;
+  readonly attempts?: PageInParts<AttemptView>["parts"] | null;
+  readonly history?: PageInParts<HistoryItem>["parts"] | null;
+}
+
+/** Exported events in order of acceptance, some at once; at the end their number, and the place they reach. */
+export type ExportPart =
+  | { readonly events: readonly ExportedEvent[] }
+  | { readonly end: true; readonly count: number; readonly position: Position };
+
+interface EventExportParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly shown: ShownEvents;
+  readonly keys: PlatformKeys;
+  readonly events: Pick<EventQueries, "attempts" | "history">;
+}
+
+/** Exports events: walks all that match, in small portions. */
+export class EventExport {
+  readonly #parts: EventExportParts;
+  readonly #reads = new LongReads();
+
+  constructor(parts: EventExportParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Every event of the caller's tenant that matches the filter and was accepted up to the export's beginning, each as
+   * it is when its turn comes. Throws a Refusal (unavailable) when the read models are behind; so do its parts when
+   * they are being built again, and LogUnavailable.
+   */
+  async export(
+    caller: Caller, filter: EventListFilter, included: readonly Included[],
+  ): Promise<AsyncIterable<ExportPart>> {
+    const position = await this.#parts.shown.ask(caller.tenantId, async (head) => head);
+    return this.#walk(caller, await this.#narrowed({ tenantId: caller.tenantId, ...filter }), position, included);
+  }
+
+  async *#walk(
+    caller: Caller, filter: (EventFilter & EventListFilter) | null, position: Position, included: readonly Included[],
+  ): AsyncGenerator<ExportPart, void> {
+    const sources = { store: this.#parts.store, reads: this.#reads };
+    let count = 0;
+    let after: Place | undefined;
+    for (let isOver = filter === null; filter !== null && !isOver;) {
+      const documents = await this.#page(filter, after, position);
+      const wanted = documents.filter(({ acceptedIn, idempotencyKey }) =>
+        acceptedIn <= position && (filter.idempotencyKey === undefined || filter.idempotencyKey === idempotencyKey));
+      for await (const part of hydrated(sources, caller.tenantId, wanted)) {
+        const views = part.flatMap(({ view }) => view ?? []);
+        for (const view of included.length > 0 ? views : []) {
+          const exported = await this.#with(caller, view, included);
+          if (!exported) continue;
+          count += 1;
+          yield { events: [exported] };
+        }
+        if (included.length > 0) continue;
+        count += views.length;
+        yield { events: views.map((event) => ({ event })) };
+      }
+      isOver = documents.length < documentsAtOnce;
+      const last = documents.at(-1)?.id;
+      if (last !== undefined) after = { value: last, key: last };
+    }
+    yield { end: true, count, position };
+  }
+
+  /** Of read models that were lost meanwhile, an answer may lack events. */
+  async #page(
+    filter: EventFilter, after: Place | undefined, position: Position,
+  ): Promise<readonly EventDocument[]> {
+    const { shown, readModels } = this.#parts;
+    const order = { field: "id", descending: false };
+    const found = await shown.page(filter, { order, limit: documentsAtOnce, ...(after && { after }) });
+    if ((await readModels.checkpoint()) < position) refuse("unavailable", "the read models are being built again");
+    return found;
+  }
+
+  /** The event with all its attempts and facts; undefined where it was purged meanwhile. */
+  async #with(caller: Caller, event: EventView, included: readonly Included[]): Promise<ExportedEvent | undefined> {
+    const { events } = this.#parts;
+    try {
+      const attempts = included.includes("attempts") && (await events.attempts(caller, event.id, everything("number")));
+      const history = included.includes("history") && (await events.history(caller, event.id, everything("revision")));
+      return { event, ...(attempts && { attempts: attempts.parts }), ...(history && { history: history.parts }) };
+    } catch (error) {
+      const unknown = Object.fromEntries(included.map((what) => [what, null]));
+      if (error instanceof UnreadableRecord) return { event, ...unknown };
+      if (error instanceof Refusal && error.kind === "not-found") return undefined;
+      throw error;
+    }
+  }
+
+  /** With an idempotency key, only the moment in which its event was accepted is walked; null where it has none. */
+  async #narrowed(filter: EventFilter & EventListFilter): Promise<(EventFilter & EventListFilter) | null> {
+    const { tenantId, idempotencyKey, from = "", to } = filter;
+    if (idempotencyKey === undefined) return filter;
+    const found = await loadShownByKey(this.#parts, tenantId, idempotencyKey);
+    if (!found) return null;
+    const { acceptedAt: at } = found;
+    return { ...filter, from: from > at ? from : at, to: to !== undefined && to < at ? to : at };
+  }
+}
+
+function everything(field: string): PageRequest {
+  const order = { field, descending: false };
+  return { quantity: Number.MAX_SAFE_INTEGER - 1, page: 1, order, total: false, list: "" };
+}
