@@ -16,6 +16,7 @@ import { quarantine } from "./quarantine/quarantine.ts";
 import { replaysProjection } from "./replays/replays.ts";
 import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
+import { serviceAccountsProjection } from "./service-accounts/service-accounts.ts";
 import { eventTypesProjection } from "./statistics/event-types.ts";
 import { statisticsProjection } from "./statistics/statistics.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
@@ -29,6 +30,7 @@ const projections: readonly Projection[] = [
   destinationsProjection,
   sendersProjection,
   apiKeysProjection,
+  serviceAccountsProjection,
   invitesProjection,
   eventsProjection,
   auditProjection,

@@ -10,6 +10,7 @@ import type { PurgesEvent } from "../src/domain/purges/purges.ts";
 import type { ReplayJobEvent } from "../src/domain/replay-job/replay-job.ts";
 import type { ReplaysEvent } from "../src/domain/replays/replays.ts";
 import type { SenderEvent } from "../src/domain/sender/events.ts";
+import type { ServiceAccountEvent } from "../src/domain/service-account/events.ts";
 import type { TenantEvent } from "../src/domain/tenant/events.ts";
 import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
 
@@ -24,6 +25,7 @@ type Fact =
   | SenderEvent
   | CircuitEvent
   | ApiKeyEvent
+  | ServiceAccountEvent
   | InviteEvent
   | PlatformEvent
   | WebhookEvent;

@@ -125,6 +125,43 @@ export interface components {
              */
             expiresAt?: string;
         };
+        /** @description A machine that is to call the API. */
+        CreateServiceAccountRequest: {
+            /** @description What people call it; 1 to 255 characters once trimmed. */
+            name: string;
+            /**
+             * @description 0 Developer, 1 Admin, 20 Viewer; never Owner, and never above the caller's own.
+             * @enum {integer}
+             */
+            role: 0 | 1 | 20;
+        };
+        /** @description Absent fields stay unchanged. */
+        UpdateServiceAccountRequest: {
+            /** @description What people call it; 1 to 255 characters once trimmed. */
+            name?: string;
+            /**
+             * @description 0 Developer, 1 Admin, 20 Viewer; never Owner, and never above the caller's own.
+             * @enum {integer}
+             */
+            role?: 0 | 1 | 20;
+            /**
+             * @description `active` or `inactive`, in any case. The keys of an Inactive one give 401.
+             * @enum {string}
+             */
+            status?: "active" | "inactive";
+        };
+        /** @description A key for the management API. */
+        CreateServiceKeyRequest: {
+            /** @description What the key is for; 1 to 255 characters once trimmed. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it stops working; never when absent.
+             */
+            expiresAt?: string;
+            /** @description What it is limited to: each scope is named once, and `write` includes `read`. All that the role may when absent. */
+            scopes?: ("events:read" | "events:write" | "destinations:read" | "destinations:write" | "senders:read" | "senders:write" | "users:read" | "users:write" | "audit:read" | "portal:write")[];
+        };
         /** @description Where events are delivered. */
         CreateDestinationRequest: {
             /**
@@ -435,7 +472,7 @@ export interface components {
             data: {
                 /**
                  * Format: uuid
-                 * @description The API key's id.
+                 * @description The id of the key.
                  */
                 keyId: string;
                 /**
@@ -478,7 +515,7 @@ export interface components {
             data: {
                 /**
                  * Format: uuid
-                 * @description The API key's id.
+                 * @description The id of the key.
                  */
                 keyId: string;
                 /**
@@ -510,7 +547,7 @@ export interface components {
             data: {
                 /**
                  * Format: uuid
-                 * @description The API key's id.
+                 * @description The id of the key.
                  */
                 keyId: string;
                 /**
@@ -1948,7 +1985,7 @@ export interface components {
                  */
                 tenantId: string;
                 /**
-                 * @description The user's role.
+                 * @description The role.
                  * @enum {string}
                  */
                 role: "Viewer" | "Developer" | "Admin" | "Owner";
@@ -2822,6 +2859,304 @@ export interface components {
              */
             type: "SenderSearchFieldsChanged";
         };
+        /** @description The service account was activated: its keys work again. */
+        ServiceAccountActivatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceAccountActivated.
+             * @enum {string}
+             */
+            type: "ServiceAccountActivated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceAccountActivated";
+        };
+        /** @description The service account was created. */
+        ServiceAccountCreatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceAccountCreated.
+             * @enum {string}
+             */
+            type: "ServiceAccountCreated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The name. */
+                name: string;
+                /**
+                 * @description The role.
+                 * @enum {string}
+                 */
+                role: "Viewer" | "Developer" | "Admin";
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceAccountCreated";
+        };
+        /** @description The service account was deactivated: its keys give 401. */
+        ServiceAccountDeactivatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceAccountDeactivated.
+             * @enum {string}
+             */
+            type: "ServiceAccountDeactivated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceAccountDeactivated";
+        };
+        /** @description The service account was deleted, after its keys. */
+        ServiceAccountDeletedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceAccountDeleted.
+             * @enum {string}
+             */
+            type: "ServiceAccountDeleted";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceAccountDeleted";
+        };
+        /** @description The service account was renamed. */
+        ServiceAccountRenamedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceAccountRenamed.
+             * @enum {string}
+             */
+            type: "ServiceAccountRenamed";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The name. */
+                name: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceAccountRenamed";
+        };
+        /** @description The role of the service account changed. It counts for its keys at once. */
+        ServiceAccountRoleChangedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceAccountRoleChanged.
+             * @enum {string}
+             */
+            type: "ServiceAccountRoleChanged";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /**
+                 * @description The value before.
+                 * @enum {string}
+                 */
+                from: "Viewer" | "Developer" | "Admin";
+                /**
+                 * @description The role.
+                 * @enum {string}
+                 */
+                role: "Viewer" | "Developer" | "Admin";
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceAccountRoleChanged";
+        };
+        /** @description A key of the service account was issued. */
+        ServiceKeyIssuedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceKeyIssued.
+             * @enum {string}
+             */
+            type: "ServiceKeyIssued";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /**
+                 * Format: uuid
+                 * @description The id of the key.
+                 */
+                keyId: string;
+                /** @description The name. */
+                name: string;
+                /** @description What the key begins with. */
+                prefix: string;
+                /** @description The last four characters of the key. */
+                last4: string;
+                /** @description What the key is limited to; null where it may do all that the role may. A scope that a reader does not know grants nothing. */
+                scopes: string[] | null;
+                /**
+                 * Format: date-time
+                 * @description When it expires; null for never.
+                 */
+                expiresAt: string | null;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceKeyIssued";
+        };
+        /** @description A key of the service account was deleted. */
+        ServiceKeyRevokedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always ServiceKeyRevoked.
+             * @enum {string}
+             */
+            type: "ServiceKeyRevoked";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The service account's id.
+                 */
+                serviceAccountId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /**
+                 * Format: uuid
+                 * @description The id of the key.
+                 */
+                keyId: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ServiceKeyRevoked";
+        };
         /** @description The tenant was created. */
         TenantCreatedFact: components["schemas"]["Fact"] & {
             /**
@@ -2993,7 +3328,7 @@ export interface components {
                  */
                 userId: string;
                 /**
-                 * @description The user's role.
+                 * @description The role.
                  * @enum {string}
                  */
                 role: "Viewer" | "Developer" | "Admin" | "Owner";
@@ -3030,7 +3365,7 @@ export interface components {
                  */
                 userId: string;
                 /**
-                 * @description The user's role.
+                 * @description The role.
                  * @enum {string}
                  */
                 role: "Viewer" | "Developer" | "Admin" | "Owner";
@@ -3173,7 +3508,7 @@ export interface components {
                  */
                 from: "Viewer" | "Developer" | "Admin" | "Owner";
                 /**
-                 * @description The user's role.
+                 * @description The role.
                  * @enum {string}
                  */
                 role: "Viewer" | "Developer" | "Admin" | "Owner";
@@ -3225,7 +3560,7 @@ export interface components {
                  */
                 status: "Active" | "Inactive";
                 /**
-                 * @description The user's role.
+                 * @description The role.
                  * @enum {string}
                  */
                 role: "Viewer" | "Developer" | "Admin" | "Owner";
@@ -3289,17 +3624,19 @@ export interface components {
              */
             acceptedAt: string;
         };
-        /** @description Who did it: a user (with `id` and `role`), an API key (with `id`), an anonymous caller, or a part of the service (with `part`). */
+        /** @description Who did it: a user (with `id` and `role`), a service account (with `id` and the `keyId` of its key), an API key (with `id`), an anonymous caller, or a part of the service (with `part`). */
         Actor: {
             /**
              * @description Which kind of actor.
              * @enum {string}
              */
-            type: "user" | "apiKey" | "anonymous" | "service";
-            /** @description The user's or the API key's id. */
+            type: "user" | "serviceAccount" | "apiKey" | "anonymous" | "service";
+            /** @description The user's, the service account's or the API key's id. */
             id?: string;
             /** @description The user's role at the time. */
             role?: string;
+            /** @description The key that the service account used. */
+            keyId?: string;
             /** @description Which part of the service. */
             part?: string;
         };
@@ -3414,7 +3751,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -3630,6 +3967,47 @@ export interface components {
             asOf?: components["schemas"]["AsOf"];
             /** @description Shown here only. */
             ingestToken: string;
+        };
+        /** @description The key in clear, and everything else about it. */
+        CreatedServiceKey: {
+            /**
+             * Format: uuid
+             * @description The key's id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The service account it belongs to.
+             */
+            serviceAccountId: string;
+            /** @description What people call it. */
+            name: string;
+            /**
+             * @description What every service key begins with.
+             * @enum {string}
+             */
+            prefix: "rsk_";
+            /** @description Its last four characters, to tell keys apart. */
+            last4: string;
+            /** @description What it is limited to; null where it may do all that the role may. */
+            scopes: ("events:read" | "events:write" | "destinations:read" | "destinations:write" | "senders:read" | "senders:write" | "users:read" | "users:write" | "audit:read" | "portal:write")[] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it stops working; null for never.
+             */
+            expiresAt: string | null;
+            /** @description Shown here only. */
+            key: string;
         };
         /** @description The webhook secret is shown here and by the webhook-secret endpoints only. */
         CreatedTenant: {
@@ -4131,7 +4509,7 @@ export interface components {
             subject?: components["schemas"]["Subject"];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -4317,13 +4695,13 @@ export interface components {
                  * @description The kind of caller.
                  * @enum {string}
                  */
-                type: "user";
+                type: "user" | "serviceAccount";
                 /**
                  * Format: uuid
-                 * @description The id of the user.
+                 * @description The id of the user or the service account.
                  */
                 id: string;
-                /** @description The user's email; null only while the user is being deleted. */
+                /** @description The user's email, null only while the user is being deleted; or the name of the service account. */
                 name: string | null;
             };
             /** @description The caller's tenant. */
@@ -4538,6 +4916,98 @@ export interface components {
             total?: number;
             /** @description The page's items, in the order asked for. */
             items: components["schemas"]["Sender"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
+        /** @description A machine that calls the API with keys of its own. */
+        ServiceAccount: {
+            /**
+             * Format: uuid
+             * @description The service account's id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /** @description What people call it. */
+            name: string;
+            /**
+             * @description What its keys may do at most.
+             * @enum {string}
+             */
+            role: "Viewer" | "Developer" | "Admin";
+            /**
+             * @description The keys of an Inactive one give 401.
+             * @enum {string}
+             */
+            status: "Active" | "Inactive";
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When its name, role or status changed last.
+             */
+            updatedAt: string;
+        };
+        /** @description Service accounts, and how many there are. */
+        ServiceAccountPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["ServiceAccount"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
+        /** @description Everything about a service account's key but the key itself. */
+        ServiceKey: {
+            /**
+             * Format: uuid
+             * @description The key's id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The service account it belongs to.
+             */
+            serviceAccountId: string;
+            /** @description What people call it. */
+            name: string;
+            /**
+             * @description What every service key begins with.
+             * @enum {string}
+             */
+            prefix: "rsk_";
+            /** @description Its last four characters, to tell keys apart. */
+            last4: string;
+            /** @description What it is limited to; null where it may do all that the role may. */
+            scopes: ("events:read" | "events:write" | "destinations:read" | "destinations:write" | "senders:read" | "senders:write" | "users:read" | "users:write" | "audit:read" | "portal:write")[] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it stops working; null for never.
+             */
+            expiresAt: string | null;
+        };
+        /** @description Keys of a service account, and how many there are. */
+        ServiceKeyPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["ServiceKey"][];
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
         };
@@ -4772,7 +5242,7 @@ export interface components {
              * @description The kind of thing.
              * @enum {string}
              */
-            type: "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
+            type: "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit" | "sender" | "serviceAccount";
             /**
              * Format: uuid
              * @description Its id; a circuit has its destination's.
@@ -4858,7 +5328,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The access token is missing, malformed, expired, or its session is over. */
+        /** @description The access token or service key is missing, malformed, expired, or over. */
         Unauthenticated: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4882,7 +5352,7 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
-        /** @description The page of another site sent the request with the browser's cookie. */
+        /** @description The caller's role is too low, its service key lacks the scope, or the page of another site sent the request with the browser's cookie. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6388,6 +6858,411 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listServiceAccounts: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "id" | "name" | "createdAt" | "updatedAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of service accounts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccountPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateServiceAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The service account. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or the caller is a service account. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or the caller is a service account, or the service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateServiceAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateServiceAccountRequest"];
+            };
+        };
+        responses: {
+            /** @description The service account as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or the caller is a service account, or the service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listServiceAccountHistory: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "revision";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of facts, in the order in which they were written. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listServiceKeys: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "id" | "name" | "createdAt" | "expiresAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of service keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceKeyPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createServiceKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateServiceKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The key, shown here only. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedServiceKey"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or the caller is a service account, or the service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description The service account has the most keys that it can have. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteServiceKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The service account's id. */
+                id: string;
+                /** @description The key's id. */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or the caller is a service account, or the service account belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such service account, or it has no such key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8496,7 +9371,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRevoked";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */

@@ -7,15 +7,15 @@ import {
 
 /** The kinds of subjects that facts of the audit are about. */
 export type SubjectType =
-  | "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit"
-  | "sender";
+  | "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "serviceAccount" | "invite" | "destination"
+  | "circuit" | "sender";
 
 /** A fact as the audit lists it: the fields that its history shows, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
   readonly tenantId: string;
   readonly subjectType: SubjectType;
   readonly subjectId: string;
-  /** Of a user; null where somebody else acted. */
+  /** Of a user or a service account; null where somebody else acted. */
   readonly actorId: string | null;
 };
 
@@ -69,7 +69,9 @@ export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
   return { collection: audit.name, where, ...((from ?? to) !== undefined && { range }) };
 }
 
-type Id = "tenantId" | "purgeId" | "replayId" | "cancellationId" | "keyId" | "inviteId" | "destinationId" | "senderId";
+type Id =
+  | "tenantId" | "purgeId" | "replayId" | "cancellationId" | "keyId" | "inviteId" | "destinationId" | "senderId"
+  | "serviceAccountId";
 /** Of the data of facts: each has its tenant's id and that of its subject. */
 type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
 type SubjectOf = (data: Data) => readonly [SubjectType, string];
@@ -98,6 +100,7 @@ const subjects = new Map<string, SubjectOf>([
   // The only change of a circuit that a person can make.
   ...each({ CircuitClosed: histories.circuit.CircuitClosed }, ({ destinationId }) => ["circuit", destinationId]),
   ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
+  ...each(histories.serviceAccount, ({ serviceAccountId }) => ["serviceAccount", serviceAccountId]),
 ]);
 
 /** A fact as the audit lists it; undefined where the audit leaves it out. */
@@ -108,7 +111,7 @@ export function auditDocument(type: string, data: object, recording: Recording):
   if (!subjectOf || !isSomebody(actor)) return undefined;
   const { tenantId } = data as Data;
   const [subjectType, subjectId] = subjectOf(data as Data);
-  const actorId = actor.type === "user" ? actor.id : null;
+  const actorId = actor.type === "user" || actor.type === "serviceAccount" ? actor.id : null;
   return {
     ...historyItem({ type, data, position, revision, metadata }), tenantId, subjectType, subjectId, actorId,
   };

@@ -8,6 +8,8 @@ import { evolve as evolveInvite, type Invite } from "../domain/invite/invite.ts"
 import { evolve as evolvePurges, type Purges, type PurgesEvent } from "../domain/purges/purges.ts";
 import type { SenderEvent } from "../domain/sender/events.ts";
 import { evolve as evolveSender, type Sender } from "../domain/sender/state.ts";
+import type { ServiceAccountEvent } from "../domain/service-account/events.ts";
+import { evolve as evolveServiceAccount, type ServiceAccount } from "../domain/service-account/state.ts";
 import { streams } from "../domain/streams.ts";
 import type { TenantEvent } from "../domain/tenant/events.ts";
 import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
@@ -57,6 +59,13 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   evolve: evolveApiKey,
 };
 
+/** Service accounts by id, deleted ones too. */
+export const serviceAccounts: AggregateType<ServiceAccount, ServiceAccountEvent> = {
+  category: "serviceAccount",
+  stream: streams.serviceAccount,
+  evolve: evolveServiceAccount,
+};
+
 /** Invites by id, of any status. */
 export const invites: AggregateType<Invite, InviteEvent> = {
   category: "invite",
@@ -67,5 +76,5 @@ export const invites: AggregateType<Invite, InviteEvent> = {
 /** Makes aggregates serve all of these. */
 export function serveAll(aggregates: Aggregates): void {
   aggregates.register(tenants).register(purges).register(destinations).register(senders);
-  aggregates.register(circuits).register(apiKeys).register(invites);
+  aggregates.register(circuits).register(apiKeys).register(invites).register(serviceAccounts);
 }

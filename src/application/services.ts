@@ -14,6 +14,7 @@ import { Login } from "./accounts/login.ts";
 import { People } from "./accounts/people.ts";
 import type { RegistrationGuards } from "./accounts/registration-guards.ts";
 import { Reservations } from "./accounts/reservations.ts";
+import { ServiceKeys } from "./accounts/service-keys.ts";
 import { Sessions } from "./accounts/sessions.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { ApiKeyCommands } from "./commands/api-keys.ts";
@@ -25,6 +26,7 @@ import { InviteCommands } from "./commands/invites.ts";
 import { PurgeCommands } from "./commands/purge.ts";
 import { ReplayCommands } from "./commands/replays.ts";
 import { SenderCommands } from "./commands/senders.ts";
+import { ServiceAccountCommands } from "./commands/service-accounts.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { TestEventCommands } from "./commands/test-events.ts";
 import { UserCommands } from "./commands/users.ts";
@@ -51,6 +53,7 @@ import { MeQueries } from "./queries/me.ts";
 import { RefusalQueries } from "./queries/refusals.ts";
 import { ReplayQueries } from "./queries/replays.ts";
 import { SenderQueries } from "./queries/senders.ts";
+import { ServiceAccountQueries } from "./queries/service-accounts.ts";
 import { StatisticsQueries } from "./queries/statistics.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
@@ -101,6 +104,7 @@ export interface Services {
     readonly destinations: DestinationCommands;
     readonly senders: SenderCommands;
     readonly apiKeys: ApiKeyCommands;
+    readonly serviceAccounts: ServiceAccountCommands;
     readonly invites: InviteCommands;
     readonly events: EventCommands;
     readonly bulkReplay: BulkReplay;
@@ -115,6 +119,7 @@ export interface Services {
     readonly destinations: DestinationQueries;
     readonly senders: SenderQueries;
     readonly apiKeys: ApiKeyQueries;
+    readonly serviceAccounts: ServiceAccountQueries;
     readonly invites: InviteQueries;
     readonly events: EventQueries;
     readonly search: EventSearch;
@@ -126,6 +131,7 @@ export interface Services {
     readonly replays: ReplayQueries;
   };
   readonly sessions: Sessions;
+  readonly serviceKeys: ServiceKeys;
   readonly login: Login;
   readonly producers: ProducerAuthentication;
   readonly ingest: Ingest;
@@ -146,6 +152,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const moments = new Moments(parts);
   const destinations = new DestinationQueries({ ...parts, moments });
   const senders = new SenderQueries({ ...parts, moments });
+  const serviceAccounts = new ServiceAccountQueries(parts);
   const shown = new ShownEvents(parts);
   const own = { ...parts, moments, keys, reservations, people, sessions, shown };
   const tenantQueries = new TenantQueries(own);
@@ -159,6 +166,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       destinations: new DestinationCommands({ ...own, queries: destinations }),
       senders: new SenderCommands({ ...own, queries: senders }),
       apiKeys: new ApiKeyCommands(own),
+      serviceAccounts: new ServiceAccountCommands({ ...own, queries: serviceAccounts }),
       invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
       events: new EventCommands(own),
       bulkReplay: new BulkReplay(own),
@@ -173,6 +181,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       destinations,
       senders,
       apiKeys: new ApiKeyQueries(own),
+      serviceAccounts,
       invites: new InviteQueries(own),
       events,
       search: new EventSearch(own),
@@ -184,6 +193,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       replays: new ReplayQueries(parts),
     },
     sessions,
+    serviceKeys: new ServiceKeys(parts),
     login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
     producers: new ProducerAuthentication(own),
     ingest: new Ingest(own),

@@ -2,6 +2,9 @@ import type { ApiKeyDocument } from "../../projections/api-keys/api-keys.ts";
 import type { DestinationDocument } from "../../projections/destinations/destinations.ts";
 import type { InviteDocument } from "../../projections/invites/invites.ts";
 import type { SenderDocument } from "../../projections/senders/senders.ts";
+import type {
+  ServiceAccountDocument, ServiceKeyDocument,
+} from "../../projections/service-accounts/service-accounts.ts";
 import type { components } from "../../schemas/api.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Availability } from "../domain/destination/availability.ts";
@@ -9,6 +12,7 @@ import type { Actor, DataOf } from "../domain/domain-event.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import type { Story } from "../domain/event/story/story.ts";
 import type { ReplayJob } from "../domain/replay-job/replay-job.ts";
+import type { ServiceAccountEvent } from "../domain/service-account/events.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
 import type { Moment } from "./moments.ts";
 
@@ -62,6 +66,24 @@ export type ApiKeyView = ApiKeyDocument;
 export function apiKeyView(issued: DataOf<ApiKeyEvent, "ApiKeyIssued">): ApiKeyView {
   const { keyId: id, tenantId, name, prefix, last4, expiresAt, at } = issued;
   return { id, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null };
+}
+
+/** A service account as the API shows it. */
+export type ServiceAccountView = Readonly<Schemas["ServiceAccount"]>;
+
+/** The API's view of a service account, folded or as the read models have it. */
+export function serviceAccountView(account: ServiceAccountDocument): ServiceAccountView {
+  const { id, tenantId, name, role, active, createdAt, updatedAt } = account;
+  return { id, tenantId, name, role, status: active ? "Active" : "Inactive", createdAt, updatedAt };
+}
+
+/** A key of a service account as the API shows it, and as the read models have it. */
+export type ServiceKeyView = ServiceKeyDocument;
+
+/** The API's view of a key just issued. */
+export function serviceKeyView(issued: DataOf<ServiceAccountEvent, "ServiceKeyIssued">): ServiceKeyView {
+  const { keyId: id, tenantId, serviceAccountId, name, prefix, last4, scopes, at: createdAt, expiresAt } = issued;
+  return { id, tenantId, serviceAccountId, name, prefix, last4, scopes, createdAt, expiresAt };
 }
 
 /** An invite as the API shows it. */

@@ -9,6 +9,7 @@ import type { PurgesEvent } from "./purges/purges.ts";
 import type { ReplayJobEvent } from "./replay-job/replay-job.ts";
 import type { ReplaysEvent } from "./replays/replays.ts";
 import type { SenderEvent } from "./sender/events.ts";
+import type { ServiceAccountEvent } from "./service-account/events.ts";
 import type { TenantEvent } from "./tenant/events.ts";
 
 /** By type of fact, the fields of its data that are shown: all, or those that are named. */
@@ -22,6 +23,7 @@ type TenantHistoryEvent = Exclude<TenantEvent, { type: "TenantErased" }>;
 const tenant = ["tenantId", "at"] as const;
 const user = ["tenantId", "userId", "at"] as const;
 const apiKey = ["keyId", "tenantId", "at"] as const;
+const serviceAccount = ["serviceAccountId", "tenantId", "at"] as const;
 const invite = ["inviteId", "tenantId", "at"] as const;
 const destination = ["destinationId", "tenantId", "at"] as const;
 const sender = ["senderId", "tenantId", "at"] as const;
@@ -77,6 +79,16 @@ export const histories = {
     ApiKeyUsed: [...apiKey, "usedAt"],
     ApiKeyRevoked: apiKey,
   } satisfies Shown<ApiKeyEvent>,
+  serviceAccount: {
+    ServiceAccountCreated: [...serviceAccount, "name", "role"],
+    ServiceAccountRenamed: [...serviceAccount, "name"],
+    ServiceAccountRoleChanged: [...serviceAccount, "from", "role"],
+    ServiceAccountActivated: serviceAccount,
+    ServiceAccountDeactivated: serviceAccount,
+    ServiceAccountDeleted: serviceAccount,
+    ServiceKeyIssued: [...serviceAccount, "keyId", "name", "prefix", "last4", "scopes", "expiresAt"],
+    ServiceKeyRevoked: [...serviceAccount, "keyId"],
+  } satisfies Shown<ServiceAccountEvent>,
   invite: {
     InviteCreated: [...invite, "role", "expiresAt"],
     InviteAccepted: invite,

@@ -17,7 +17,15 @@ export function atLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
-/** Throws a Refusal of kind forbidden unless the caller's role is at or above `least`. */
-export function requireRole(by: { readonly role: Role }, least: Role, to: string): void {
+/** Somebody on whose behalf a command runs. */
+export interface Acting {
+  readonly role: Role;
+  /** Why the role does not count for this command: its credential is limited. Absent where only the role counts. */
+  readonly barred?: string;
+}
+
+/** Throws a Refusal of kind forbidden unless the caller may, and has a role at or above `least`. */
+export function requireRole(by: Acting, least: Role, to: string): void {
+  if (by.barred !== undefined) refuse("forbidden", by.barred);
   if (!atLeast(by.role, least)) refuse("forbidden", `only ${least} or above may ${to}`);
 }

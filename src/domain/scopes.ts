@@ -16,3 +16,8 @@ export const scopes = [
 ] as const;
 /** One of {@link scopes}. */
 export type Scope = (typeof scopes)[number];
+
+/** Whether a key with these scopes has the one that is needed: a write scope includes the read scope beside it. */
+export function grants(given: readonly Scope[], needed: Scope): boolean {
+  return given.includes(needed) || given.some((scope) => scope === needed.replace(/:read$/, ":write"));
+}

@@ -11,6 +11,7 @@ export const streams = {
   sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,
   apiKey: (id: string) => `apiKey-${id}`,
+  serviceAccount: (id: string) => `serviceAccount-${id}`,
   event: (id: string) => `event-${keyOfEvent(id)}`,
   session: (tokenId: string) => `session-${tokenId}`,
   invite: (id: string) => `invite-${id}`,

@@ -28,6 +28,7 @@ import { meRoutes } from "./routes/me.ts";
 import { refusalRoutes } from "./routes/refusals.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { senderRoutes } from "./routes/senders.ts";
+import { serviceAccountRoutes } from "./routes/service-accounts.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { statisticsRoutes } from "./routes/statistics.ts";
 import { streamRoutes } from "./routes/stream.ts";
@@ -86,6 +87,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...destinationRoutes(services),
     ...senderRoutes(services),
     ...apiKeyRoutes(services),
+    ...serviceAccountRoutes(services),
     ...inviteRoutes(services),
     ...eventRoutes(services),
     ...bulkRoutes(services),
@@ -149,9 +151,9 @@ async function begun(
     params: params as Exchange["params"], query, headers: request.headers, requestId,
     address: clientAddress(request, api.trustedProxies),
     authenticate: async () => {
-      const session = await authenticate(request, api.services.sessions);
-      ({ tenantId } = session);
-      return session;
+      const caller = await authenticate(request, api.services);
+      ({ tenantId } = caller);
+      return caller;
     },
     body: () => read(context, hold),
     holdAnswer: async (like: object) => {

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Session } from "../application/accounts/sessions.ts";
+import { actorOf, isService, type ServiceCaller } from "../application/caller.ts";
 import type { Origin } from "../application/origin.ts";
 import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
-import type { Access } from "./access.ts";
+import { refuse } from "../domain/refusal.ts";
+import { barrier, type Access } from "./access.ts";
 import { refuseQuery, type BodyReader } from "./requests/body-reader.ts";
 import { uuidOf } from "./requests/identifiers.ts";
 import type { JsonObject } from "./requests/json-text.ts";
@@ -42,8 +44,11 @@ export interface Exchange {
   readonly requestId: string;
   /** Where the request came from. */
   readonly address: string;
-  /** The session of the access token or the cookie. Throws a Refusal (unauthenticated, forbidden). */
-  authenticate(): Promise<Session>;
+  /**
+   * The session of the access token or the cookie, or the service account of the key. Throws a Refusal
+   * (unauthenticated, forbidden).
+   */
+  authenticate(): Promise<Session | ServiceCaller>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
   body(): Promise<JsonObject>;
   /**
@@ -81,7 +86,7 @@ export interface Route extends Operation {
 
 /** The input of the handler of a signed-in operation. */
 export interface Call<Input> extends Exchange {
-  readonly caller: Session;
+  readonly caller: Session | ServiceCaller;
   readonly origin: Origin;
   /** The body, or the parameters of the query. */
   readonly input: Input;
@@ -107,7 +112,8 @@ export function openWith<Body>(
 export function signedIn(
   access: Access, method: Method, path: string, handle: (call: Call<undefined>) => Promise<Answer>,
 ): Route {
-  const run = async (exchange: Exchange) => handle({ ...(await opened(exchange)), input: undefined });
+  const run = async (exchange: Exchange) =>
+    carriedOut({ ...(await opened(exchange, access)), input: undefined }, handle);
   return { method, path, security: "bearer", access, run };
 }
 
@@ -125,9 +131,9 @@ export function signedInWith<Body>(
   const run = async (exchange: Exchange) => {
     await exchange.authenticate();
     const read = await exchange.body();
-    const call = await opened(exchange);
+    const call = await opened(exchange, access);
     refuseQuery(body, exchange.query);
-    return handle({ ...call, input: body(read) });
+    return carriedOut({ ...call, input: body(read) }, handle);
   };
   return { method, path, security: "bearer", access, body, run };
 }
@@ -140,9 +146,12 @@ export function signedInQuery<Parameters>(
   handle: (call: Call<Parameters>) => Promise<Answer>,
 ): Route {
   const run = async (exchange: Exchange) => {
-    const call = await opened(exchange);
-    const { caller: { tenantId }, params } = call;
-    return handle({ ...call, input: query(exchange.query, JSON.stringify([path, params, tenantId])) });
+    const opening = await opened(exchange, access);
+    const { caller: { tenantId }, params } = opening;
+    const call = { ...opening, input: query(exchange.query, JSON.stringify([path, params, tenantId])) };
+    // No record could be missing. Its answer may be a long one.
+    if (!path.includes(":id")) requireUnbarred(call);
+    return carriedOut(call, handle);
   };
   return { method: "GET", path, security: "bearer", access, query, run };
 }
@@ -157,8 +166,35 @@ export function originOf(actor: Actor, requestId: string): Origin {
   return { actor, correlationId: requestId, causationId: null };
 }
 
-async function opened(exchange: Exchange): Promise<Omit<Call<undefined>, "input">> {
+/** The session of the caller. Throws a Refusal (forbidden) where that is a service account. */
+export function sessionOf({ caller }: Pick<Call<unknown>, "caller">): Session {
+  return isService(caller) ? refuse("forbidden", "only a user may do this") : caller;
+}
+
+async function opened(exchange: Exchange, access: Access): Promise<Omit<Call<undefined>, "input">> {
   const caller = await exchange.authenticate();
-  const origin = originOf({ type: "user", id: caller.userId, role: caller.role }, exchange.requestId);
-  return { ...exchange, caller, origin };
+  const origin = originOf(actorOf(caller), exchange.requestId);
+  const barred = barrier(caller, access);
+  if (barred === undefined) return { ...exchange, caller, origin };
+  return { ...exchange, caller: { ...caller, barred }, origin: unusable(origin, barred) };
+}
+
+/**
+ * Carries an operation out. A barred caller learns first whether the record exists, as one of too low a role does: so
+ * the operation runs until it refuses the caller, or its answer is dropped.
+ */
+async function carriedOut<Input>(call: Call<Input>, handle: (call: Call<Input>) => Promise<Answer>): Promise<Answer> {
+  const answer = await handle(call);
+  requireUnbarred(call);
+  return answer;
+}
+
+/** Throws a Refusal (forbidden) where the caller may not call the operation, whatever its role. */
+function requireUnbarred({ caller: { barred } }: Pick<Call<unknown>, "caller">): void {
+  if (barred !== undefined) refuse("forbidden", barred);
+}
+
+/** An origin under which nothing can be written: a command that does not check the caller writes nothing. */
+function unusable(origin: Origin, barred: string): Origin {
+  return { ...origin, get actor(): Actor { return refuse("forbidden", barred); } };
 }

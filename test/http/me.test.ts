@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { openAccount, signIn, type Account } from "../support/accounts.ts";
+import { createService, openAccount, signIn, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { embeddedEngines, type SharedEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
@@ -37,6 +37,26 @@ describe("me", () => {
     const headers = await signIn(api.url, one.viewer.email);
     const answer = await http("GET", `${api.url}/api/v1/me`, { headers });
     expect(shaped(answer, "me")).to.deep.include({ role: "Viewer", tenant: { id: one.tenantId, name: one.name } });
+  });
+
+  it("names a service account, its key's scopes and end, and only operations that both allow", async () => {
+    const { id, client } = await createService(one.owner.client, "developer");
+    const me = shaped(await client.get("/api/v1/me"), "me");
+    const { name } = await one.owner.client.api.getServiceAccount({ id });
+    expect(me).to.deep.include({ principal: { type: "serviceAccount", id, name }, scopes: null, expiresAt: null });
+    expect(me["operations"]).to.include.members(["createUser", "getTenant", "listServiceKeys", "replayEvent"]);
+    for (const none of ["updateUser", "purgeEvents", "createApiKey", "getWebhookSecret", "createServiceKey", "logout"]) {
+      expect(me["operations"]).not.to.include(none);
+    }
+    const expiresAt = new Date(engines.clock.now() + 60_000).toISOString();
+    const scopes = ["destinations:write" as const];
+    const { key } = await one.owner.client.api.createServiceKey({ id }, { name: "key", scopes, expiresAt });
+    const limited = shaped(await client.with(key).get("/api/v1/me"), "me");
+    expect(limited).to.deep.include({ scopes, expiresAt });
+    expect(limited["operations"]).to.include.members(["getMe", "login", "getDestination", "deleteDestination"]);
+    for (const none of ["listEvents", "getTenant", "listDestinationHistory"]) {
+      expect(limited["operations"]).not.to.include(none);
+    }
   });
 
   it("names operations of the API's description, more of them for a higher role", async () => {

@@ -2,13 +2,16 @@ import { expect } from "chai";
 import { CloudRegistrationGuards } from "../../src/application/accounts/registration-guards.ts";
 import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
 import { eventIdOf } from "../../src/domain/event/event-id.ts";
+import { mostServiceKeys } from "../../src/domain/service-account/decide.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
-import { openAccount, openIngest, password, signIn, type Client } from "../support/accounts.ts";
+import {
+  createService, openAccount, openIngest, password, signIn, type Client,
+} from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
@@ -80,14 +83,14 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     return ask(stage, described, { ...good, json: [] });
   },
   401: (stage, described, good) => ask(stage, described, good, { by: null, headers: { cookie: "" } }),
-  // Another tenant's thing; if the path names none, an operation forbidden to a Viewer, or another site's page.
+  // Another site's page, or another tenant's thing; if the path names none, a key without a scope for it.
   403: async (stage, described, good) => {
     if ("$ref" in described.operation.responses[403]!) {
       const { cookie } = await signIn(stage.api.url, stage.one.owner.email);
       return ask(stage, described, good, { by: null, headers: { cookie, "sec-fetch-site": "cross-site" } });
     }
-    const { client } = described.path.includes("{id}") ? stage.other.owner : stage.one.viewer;
-    return ask(stage, described, good, { by: client });
+    if (!described.path.includes("{id}")) return byLimitedKey(stage, described, good);
+    return ask(stage, described, good, { by: stage.other.owner.client });
   },
   404: (stage, described, good) => ask(stage, described, { ...good, params: { ...good.params, id: nowhere } }),
   413: (stage, described, good) => ask(stage, described, { ...good, json: { a: "x".repeat(maxBodyBytes) } }),
@@ -107,8 +110,15 @@ function defect(withError: typeof withoutLog): Provoke {
     });
 }
 
+/** A request by a key that has no scope for the operation. */
+const byLimitedKey: Provoke = async (stage, described, good) => {
+  const { client } = await createService(stage.one.owner.client, "viewer", ["portal:write"]);
+  return ask(stage, described, good, { by: client });
+};
+
 /** Statuses that need steps of their own. */
 const stories: Readonly<Record<string, Provoke>> = {
+  "getTenant 403": byLimitedKey,
   "createTenant 409": (stage, described, good) =>
     ask(stage, described, { json: { ...good.json, name: stage.one.name.toUpperCase() } }),
   "createTenant 422": async (stage, described, good) => {
@@ -151,6 +161,14 @@ const stories: Readonly<Record<string, Provoke>> = {
       return ask(stage, described, { params: { token }, json: { password } });
     }),
   "register 429": (_stage, described, good) => throttled(described, good),
+
+  "createServiceKey 422": async (stage, described, good) => {
+    const id = good.params?.["id"] ?? "";
+    for (let key = 0; key < mostServiceKeys; key += 1) {
+      await stage.one.owner.client.api.createServiceKey({ id }, { name: "key" });
+    }
+    return ask(stage, described, good);
+  },
 
   "createSender 404": (stage, described) =>
     ask(stage, described, { json: { name: "Shop", destinationUrlId: nowhere } }),

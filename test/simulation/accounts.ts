@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/application/caller.ts";
+import type { UserCaller } from "../../src/application/caller.ts";
 import { hostOf } from "./receivers.ts";
 
 /** A destination from the view of its users. */
@@ -13,7 +13,7 @@ export interface Destination {
 
 /** A tenant from the view of its users. */
 export interface Account {
-  readonly caller: Caller;
+  readonly caller: UserCaller;
   readonly email: string;
   readonly apiKey: string;
   readonly destinations: Destination[];

@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/application/caller.ts";
+import type { Caller, UserCaller } from "../../src/application/caller.ts";
 import type { DestinationChange } from "../../src/application/commands/destinations.ts";
 import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
@@ -47,7 +47,7 @@ export class Users {
       };
       const { tenants, apiKeys } = node.services.commands;
       const made = await tenants.create(input, this.#requests.origin(), "192.0.2.1");
-      const caller: Caller = { userId: made.ownerUserId, tenantId: made.tenantId, role: "Owner" };
+      const caller: UserCaller = { userId: made.ownerUserId, tenantId: made.tenantId, role: "Owner" };
       const { apiKey } = await apiKeys.issue(caller, { name: "producer" }, this.#requests.origin());
       const account: Account = { caller, email, apiKey, destinations: [] };
       this.#accounts.push(account);

@@ -41,6 +41,11 @@ export class Client {
   at(url: string): Client {
     return new Client(url, this.token);
   }
+
+  /** Another token, or none, at the same process. */
+  with(token?: string): Client {
+    return new Client(this.url, token);
+  }
 }
 
 /** A signed-in user. */
@@ -108,6 +113,22 @@ export async function createUser(by: Client, role: keyof typeof roleCodes): Prom
   const email = freshEmail();
   const { id } = await by.api.createUser({ email, password, role: roleCodes[role] });
   return { id, email, client: await login(by.url, email) };
+}
+
+/** A service account with a key of its own. */
+export interface Service {
+  readonly id: string;
+  readonly keyId: string;
+  readonly client: Client;
+}
+
+/** Creates a service account of a role on behalf of an Owner, and a key for it. */
+export async function createService(
+  by: Client, role: Exclude<keyof typeof roleCodes, "owner">, scopes?: Schemas["CreateServiceKeyRequest"]["scopes"],
+): Promise<Service> {
+  const { id } = await by.api.createServiceAccount({ name: unique("machine"), role: roleCodes[role] });
+  const { id: keyId, key } = await by.api.createServiceKey({ id }, { name: "key", ...(scopes && { scopes }) });
+  return { id, keyId, client: new Client(by.url, key) };
 }
 
 /** A tenant with a person of every role. */

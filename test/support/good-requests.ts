@@ -65,6 +65,13 @@ const newDestination: Make = async ({ one }) => idOf(one.owner.client.api.create
 const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.createSender(senderOf(ingest)));
 const newReplay: Make = async ({ one }) => idOf(one.owner.client.api.orderReplay({}) as Promise<{ id: string }>);
 const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
+const newServiceAccount = async ({ one }: Scene) => {
+  return idOf(one.owner.client.api.createServiceAccount({ name: "machine", role: roleCodes.developer }));
+};
+const newServiceKey = async (scene: Scene) => {
+  const { params: { id } } = await newServiceAccount(scene);
+  return { params: { id, keyId: (await scene.one.owner.client.api.createServiceKey({ id }, { name: "key" })).id } };
+};
 const senderOf = ({ destinationId }: Scene["ingest"]) => ({ name: "Shop", destinationUrlId: destinationId });
 
 /** Parameters that name the created thing. */
@@ -123,6 +130,16 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   listApiKeys: () => ({}),
   listApiKeyHistory: newApiKey,
   deleteApiKey: newApiKey,
+
+  createServiceAccount: () => ({ json: { name: "machine", role: roleCodes.developer } }),
+  listServiceAccounts: () => ({}),
+  getServiceAccount: newServiceAccount,
+  listServiceAccountHistory: newServiceAccount,
+  updateServiceAccount: async (scene) => ({ ...(await newServiceAccount(scene)), json: { name: "robot" } }),
+  deleteServiceAccount: newServiceAccount,
+  createServiceKey: async (scene) => ({ ...(await newServiceAccount(scene)), json: { name: "key" } }),
+  listServiceKeys: newServiceKey,
+  deleteServiceKey: newServiceKey,
 
   createDestination: () => ({ json: { url } }),
   listDestinations: () => ({}),

@@ -13,6 +13,7 @@ import type { ReplayJobEvent } from "../../domain/replay-job/replay-job.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import type { SenderEvent } from "../../domain/sender/events.ts";
+import type { ServiceAccountEvent } from "../../domain/service-account/events.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
 
@@ -30,6 +31,7 @@ export type AnyEvent =
   | ReplaysEvent
   | ReservationEvent
   | SenderEvent
+  | ServiceAccountEvent
   | SessionEvent
   | TenantEvent
   | WebhookEvent;
@@ -105,6 +107,14 @@ const versions = {
   SenderMappingChanged: 1,
   SenderRenamed: 1,
   SenderSearchFieldsChanged: 1,
+  ServiceAccountActivated: 1,
+  ServiceAccountCreated: 1,
+  ServiceAccountDeactivated: 1,
+  ServiceAccountDeleted: 1,
+  ServiceAccountRenamed: 1,
+  ServiceAccountRoleChanged: 1,
+  ServiceKeyIssued: 1,
+  ServiceKeyRevoked: 1,
   SessionRevoked: 1,
   TenantCreated: 1,
   TenantDataKeyRewrapped: 1,

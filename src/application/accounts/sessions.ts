@@ -12,12 +12,12 @@ import type { Ids } from "../../ports/ids.ts";
 import type { SessionClaims, Tokens } from "../../ports/tokens.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates, Folded } from "../aggregates.ts";
-import type { Caller } from "../caller.ts";
+import type { UserCaller } from "../caller.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 
 /** A signed-in user and the token that proves it. */
-export interface Session extends Caller {
+export interface Session extends UserCaller {
   readonly tokenId: string;
   /** ISO 8601 UTC. */
   readonly expiresAt: string;

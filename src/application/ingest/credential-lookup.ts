@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
+import { serviceKeyHashes } from "../../../projections/service-accounts/service-accounts.ts";
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
 import type { Circuit } from "../../domain/circuit/circuit.ts";
@@ -10,11 +11,13 @@ import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { SenderEvent } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
+import type { ServiceAccountEvent } from "../../domain/service-account/events.ts";
+import { usableKey, type ServiceAccount, type ServiceKey } from "../../domain/service-account/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, type LogEntry, type RecordedEvent } from "../../ports/event-store.ts";
 import type { CollectionDefinition, ReadModels } from "../../ports/read-models.ts";
-import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
+import { apiKeys, circuits, destinations, senders, serviceAccounts } from "../aggregate-types.ts";
 import type { Aggregates, AggregateType, Folded } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
 import { hasNewerStream, type StreamSources } from "../newer-streams.ts";
@@ -40,6 +43,12 @@ interface CredentialLookupParts extends StreamSources {
 /** A sender, and the revision of its stream that it is folded from. */
 export type SenderAt = Sender & { readonly revision: number };
 
+/** A service account, and the one of its keys that was shown. */
+export interface ServiceKeyOwner {
+  readonly account: ServiceAccount;
+  readonly key: ServiceKey;
+}
+
 /** One kind of secret, and the known owners of its hashes. */
 interface Secrets<State, Owner = State> {
   readonly owners: LRUCache<string, string>;
@@ -54,9 +63,9 @@ interface Secrets<State, Owner = State> {
 }
 
 /**
- * The owner of an API key or an ingest token, and whether it may be used. The owner of a hash never changes, so found
- * hashes are remembered; an unknown one is refused only after the read models have caught up with the log. It is not
- * called unknown while only a newer release can read an owner of its kind: look-ups then reject with an
+ * The owner of an API key, a service key or an ingest token, and whether it may be used. The owner of a hash never
+ * changes, so found hashes are remembered; an unknown one is refused only after the read models have caught up with the
+ * log. It is not called unknown while only a newer release can read an owner of its kind: look-ups then reject with an
  * UnreadableRecord.
  */
 export class CredentialLookup {
@@ -64,6 +73,7 @@ export class CredentialLookup {
   readonly #keys: Secrets<ApiKey>;
   readonly #tokens: Secrets<Destination>;
   readonly #senderTokens: Secrets<Sender, SenderAt>;
+  readonly #serviceKeys: Secrets<ServiceAccount, ServiceKeyOwner>;
 
   /** `max`: hashes of each kind that are remembered. */
   constructor(parts: CredentialLookupParts, { max }: { readonly max: number }) {
@@ -85,18 +95,28 @@ export class CredentialLookup {
         return sender && { ...sender, revision };
       },
     };
+    this.#serviceKeys = {
+      owners: owners(), type: serviceAccounts, name: "a service account",
+      collection: serviceKeyHashes, field: "serviceAccountId",
+      valid: ({ state: account }, hash) => {
+        const key = usableKey(account, hash, timestampNow(this.#parts.clock));
+        return account && key && { account, key };
+      },
+    };
   }
 
   /** Remembers the hashes that new entries of the log bring. */
   follow(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       if (entry.unreadable !== undefined) continue;
-      const event = entry as RecordedEvent<ApiKeyEvent | DestinationEvent | SenderEvent>;
+      const event = entry as RecordedEvent<ApiKeyEvent | DestinationEvent | SenderEvent | ServiceAccountEvent>;
       if (event.type === "ApiKeyIssued") this.#keys.owners.set(event.data.keyHash, event.data.keyId);
       else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
         this.#tokens.owners.set(event.data.ingestTokenHash, event.data.destinationId);
       } else if (event.type === "SenderCreated" || event.type === "SenderIngestTokenRegenerated") {
         this.#senderTokens.owners.set(event.data.ingestTokenHash, event.data.senderId);
+      } else if (event.type === "ServiceKeyIssued") {
+        this.#serviceKeys.owners.set(event.data.keyHash, event.data.serviceAccountId);
       }
     }
   }
@@ -122,6 +142,16 @@ export class CredentialLookup {
   /** The sender whose ingest token has this hash, or undefined. */
   senderByToken(hash: string): SenderAt | undefined | Promise<SenderAt | undefined> {
     return this.#find(this.#senderTokens, hash);
+  }
+
+  /**
+   * The owner of the usable service key of a hash, or undefined. It is as the log has it now, so a change by another
+   * process counts at once, and {@link refreshed} is not needed.
+   */
+  async serviceKey(hash: string): Promise<ServiceKeyOwner | undefined> {
+    const id = this.#serviceKeys.owners.get(hash);
+    if (id !== undefined) await this.#parts.aggregates.current(serviceAccounts, id);
+    return this.#find(this.#serviceKeys, hash);
   }
 
   /** A destination, deleted or not; undefined where there never was one. */

@@ -1,5 +1,6 @@
 import type { components } from "../../../schemas/api.ts";
 import type { Session } from "../accounts/sessions.ts";
+import { isService, type ServiceCaller } from "../caller.ts";
 import type { TenantQueries } from "./tenants.ts";
 import type { UserQueries } from "./users.ts";
 
@@ -20,14 +21,18 @@ export class MeQueries {
   }
 
   /** Throws a Refusal (not-found) where the user is deleted meanwhile. */
-  async get(session: Session): Promise<MeView> {
-    const { tenants, users } = this.#parts;
-    const { userId, tenantId, role, expiresAt } = session;
-    const [user, tenant] = await Promise.all([users.get(session, userId), tenants.get(session, tenantId)]);
-    return {
-      principal: { type: "user", id: userId, name: user.email },
-      tenant: { id: tenantId, name: tenant.name },
-      role, scopes: null, expiresAt,
-    };
+  async get(caller: Session | ServiceCaller): Promise<MeView> {
+    const { tenantId, role, expiresAt } = caller;
+    const [principal, tenant] = await Promise.all([
+      this.#principal(caller), this.#parts.tenants.get(caller, tenantId),
+    ]);
+    const scopes = isService(caller) && caller.scopes ? [...caller.scopes] : null;
+    return { principal, tenant: { id: tenantId, name: tenant.name }, role, scopes, expiresAt };
+  }
+
+  async #principal(caller: Session | ServiceCaller): Promise<MeView["principal"]> {
+    if (isService(caller)) return { type: "serviceAccount", id: caller.serviceAccountId, name: caller.name };
+    const { email } = await this.#parts.users.get(caller, caller.userId);
+    return { type: "user", id: caller.userId, name: email };
   }
 }

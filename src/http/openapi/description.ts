@@ -57,6 +57,7 @@ export const tags = {
   Users: "People of a tenant. Roles, the highest first: Owner, Admin, Developer, Viewer.",
   Invites: "Invitations to people, who then choose their own password. No mail is sent: pass the token on yourself.",
   "API keys": "Keys that producers authenticate with at ingest.",
+  "Service accounts": "Machines that call this API, each with a role and with keys that can be limited to scopes.",
   Destinations: "Where events are delivered: a URL, its authentication, and the limit of concurrent requests.",
   Senders: "Further ingest targets, each with a token and optionally a mapping that transforms payloads.",
   Ingest: "Where producers post events.",

@@ -1,6 +1,8 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
+import type { Access } from "../access.ts";
 import type { Operation } from "../route.ts";
+import { accessRule } from "./access-rule.ts";
 import {
   challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Description, type Examples,
   type MediaType,
@@ -30,6 +32,8 @@ export interface DocumentedOperation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly []>>[];
+  /** Of the operations that need a bearer token; for tools. */
+  readonly "x-access"?: Access;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, Response | Reference>>;
@@ -72,14 +76,17 @@ const securitySchemes = {
 /** Answers that are the same wherever they are given. */
 const shared = {
   Unauthenticated: challenge(
-    "Bearer", "The access token is missing, malformed, expired, or its session is over.",
-    "Authorization: must be Bearer and an access token", "the session is over",
+    "Bearer", "The access token or service key is missing, malformed, expired, or over.",
+    "Authorization: must be Bearer and an access token or a service key", "the session is over",
+    "the service key is not valid",
   ),
   WrongKey: challenge(
     "ApiKey", "The API key is missing or not valid.", "X-Api-Key: is required", "X-Api-Key: is not a valid API key",
   ),
   Forbidden: problem(
-    "The page of another site sent the request with the browser's cookie.",
+    "The caller's role is too low, its service key lacks the scope, or the page of another site sent the request " +
+    "with the browser's cookie.",
+    "only Admin or above may …", "the service key lacks the scope …", "only a service key without scopes may do this",
     "a cookie counts with Sec-Fetch-Site: same-origin only; other programs send Authorization",
   ),
   NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "… not found"),
@@ -133,7 +140,8 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
     components: {
       securitySchemes: {
         accessToken: {
-          type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `accessToken` of a login.",
+          type: "http", scheme: "bearer",
+          description: "The `accessToken` of a login, or a key of a service account (`rsk_…`).",
         },
         sessionCookie: {
           type: "apiKey", in: "cookie", name: "__Host-relay",
@@ -177,19 +185,26 @@ function pathsOf(described: readonly Described[]): ApiDocument["paths"] {
 }
 
 function documented(operation: Described): DocumentedOperation {
-  const { id, tag, summary, description, security, body, examples = {}, answers } = operation;
+  const { id, tag, summary, description, security, access, body, examples = {}, answers } = operation;
   const given = Object.entries(answers).map(([status, answer]): [string, Response] => [status, responseOf(answer)]);
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...withRule(description, access),
     security: securitySchemes[security].map((scheme) => ({ [scheme]: [] })),
+    ...(access && { "x-access": access }),
     parameters: parametersOf(operation),
     ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body.schema, examples) } } }),
     // JavaScript puts keys that look like integers into ascending order.
     responses: { ...impliedAnswers(operation), ...Object.fromEntries(given) },
   };
+}
+
+/** The description, and the rule of access to the operation. */
+function withRule(description: string | undefined, access: Access | undefined): { readonly description?: string } {
+  const paragraphs = [description ?? [], access ? accessRule(access) : []].flat();
+  return paragraphs.length === 0 ? {} : { description: paragraphs.join("\n\n") };
 }
 
 /** The answers that follow from the operation. */

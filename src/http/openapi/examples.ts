@@ -129,6 +129,30 @@ export const apiKey = {
   lastUsedAt: null,
 };
 
+/** A machine that sets destinations up. */
+export const serviceAccount = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e10",
+  tenantId,
+  name: "deployment",
+  role: "Developer",
+  status: "Active",
+  createdAt: at,
+  updatedAt: at,
+};
+
+/** Its key, as lists show it. */
+export const serviceKey = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e11",
+  tenantId,
+  serviceAccountId: serviceAccount.id,
+  name: "pipeline",
+  prefix: "rsk_",
+  last4: token.slice(-4),
+  scopes: ["destinations:write", "events:read"],
+  createdAt: at,
+  expiresAt: null,
+};
+
 /** An invite, open for seven days. */
 export const invite = {
   id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05",
@@ -267,6 +291,15 @@ export const apiKeyFact = {
   position: "0000000000004691",
   ...byOwner,
   data: { keyId: apiKey.id, tenantId, at },
+};
+
+/** Of the service account's history. */
+export const serviceAccountFact = {
+  type: "ServiceAccountRoleChanged",
+  revision: 2,
+  position: "0000000000004697",
+  ...byOwner,
+  data: { serviceAccountId: serviceAccount.id, tenantId, from: "Viewer", role: serviceAccount.role, at },
 };
 
 /** Of the invite's history. */

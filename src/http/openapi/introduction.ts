@@ -5,10 +5,11 @@ export const introduction = [
   "and every change of a setting as long as the tenant.",
 
   "To start, create a tenant (`POST /api/v1/tenants`), log in (`POST /api/v1/auth/login`), and send the " +
-  "`accessToken` with every other request as `Authorization: Bearer …`. Register a destination and issue an API key: " +
-  "with the key in `X-Api-Key`, a producer posts to `/api/v1/ingest/{tenantId}/{token}`, the token being the " +
-  "destination's `ingestToken`. `GET /api/v1/events/{id}/attempts` then tells what became of an event, and " +
-  "`GET /api/v1/events/{id}/history` who did what to it, when and why.",
+  "`accessToken` with every other request as `Authorization: Bearer …`. A machine sends a key of its service account " +
+  "there instead. Register a destination and issue an API key: with the key in `X-Api-Key`, a producer posts to " +
+  "`/api/v1/ingest/{tenantId}/{token}`, the token being the destination's `ingestToken`. " +
+  "`GET /api/v1/events/{id}/attempts` then tells what became of an event, and `GET /api/v1/events/{id}/history` " +
+  "who did what to it, when and why.",
 
   "Bodies are JSON objects in UTF-8, at most 256 KiB (`RELAY_MAX_BODY_BYTES`) and nested at most 128 deep. Unknown " +
   "fields are ignored, except in bodies of operations on many events; a known field of the wrong type gives 400. " +
@@ -22,9 +23,10 @@ export const introduction = [
 
   "Errors are plain text that names what is wrong and with which field; only a disposable email is answered with " +
   "JSON. Checks come in this order: 401; 415, 413 and 400 for body and query; 404; 403 for another tenant's, then " +
-  "for the role; 409 and 422. The limits of tenant creation and registration come before all of them. 401 says in " +
-  "`WWW-Authenticate` what is needed, `Bearer` or, at ingest, `ApiKey`. Unknown paths give 404, other methods 405 " +
-  "with `Allow`; `HEAD` is answered wherever `GET` is, and `OPTIONS` with 204. 429 carries no `Retry-After`.",
+  "for the role or the scope; 409 and 422. The limits of tenant creation and registration come before all of them. " +
+  "401 says in `WWW-Authenticate` what is needed, `Bearer` or, at ingest, `ApiKey`. Unknown paths give 404, other " +
+  "methods 405 with `Allow`; `HEAD` is answered wherever `GET` is, and `OPTIONS` with 204. 429 carries no " +
+  "`Retry-After`.",
 
   "Lists take `Qt` (items per page, 1 to 100, 20 unless said), `Pg` (page, from 1), `CpOrd` (sort field) and " +
   "`TpOrd` (`Asc` or `Desc`, in any case), and answer `total`, the count of all that the filters match, with the " +

@@ -11,6 +11,8 @@ import listInvites from "../../../schemas/requests/list-invites.json" with { typ
 import listRefusals from "../../../schemas/requests/list-refusals.json" with { type: "json" };
 import listReplays from "../../../schemas/requests/list-replays.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
+import listServiceAccounts from "../../../schemas/requests/list-service-accounts.json" with { type: "json" };
+import listServiceKeys from "../../../schemas/requests/list-service-keys.json" with { type: "json" };
 import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
 import searchEvents from "../../../schemas/requests/search-events.json" with { type: "json" };
 import type { Included } from "../../application/queries/event-export.ts";
@@ -82,6 +84,8 @@ export const lists = {
   destinations: listReader<{ readonly Status?: DestinationView["status"] }>(listDestinations),
   senders: listReader<object>(listSenders),
   apiKeys: listReader<object>(listApiKeys),
+  serviceAccounts: listReader<object>(listServiceAccounts),
+  serviceKeys: listReader<object>(listServiceKeys),
   invites: listReader<object>(listInvites),
   events: listReader<EventFilters & { readonly View: "full" | "summary" }>(listEvents),
   attempts: listReader<object>(listAttempts),

@@ -1,5 +1,5 @@
 import type { Services } from "../../application/services.ts";
-import { access } from "../access.ts";
+import { access, usersOnly } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { historyRequest } from "../requests/history-request.ts";
 import { historyLists, lists } from "../requests/list-queries.ts";
@@ -7,7 +7,7 @@ import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../ro
 
 const read = access("Viewer", null);
 const readHistory = access("Viewer", "audit:read");
-const write = access("Developer", null);
+const write = usersOnly("Developer");
 
 /** API keys of the caller's tenant. */
 export function apiKeyRoutes({ commands, queries }: Services): Route[] {

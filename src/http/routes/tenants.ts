@@ -1,5 +1,5 @@
 import type { Services } from "../../application/services.ts";
-import { access } from "../access.ts";
+import { access, usersOnly } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { historyRequest } from "../requests/history-request.ts";
 import { asOfQuery, historyLists } from "../requests/list-queries.ts";
@@ -8,7 +8,7 @@ import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type
 const read = access("Viewer", null);
 const readHistory = access("Viewer", "audit:read");
 const write = access("Admin", null);
-const handleSecret = access("Developer", null);
+const handleSecret = usersOnly("Developer");
 
 const cancellationsPath = "/api/v1/tenants/:id/cancellations/history";
 

@@ -8,7 +8,8 @@ import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../ro
 
 const read = access("Viewer", "users:read");
 const create = access("Developer", "users:write");
-const update = access("Viewer", "users:write");
+/** Every user may change itself, which a service account is none. */
+const update = access("Viewer", "users:write", "Admin");
 const remove = access("Admin", "users:write");
 
 /** Users of the caller's tenant. */

@@ -44,6 +44,7 @@ const user = { tenantId: s, userId: s } as const;
 const secret = { webhookSecret: s, webhookSecretFingerprint: s } as const;
 const destination = { destinationId: s, tenantId: s, at: s } as const;
 const sender = { senderId: s, tenantId: s, at: s } as const;
+const serviceAccount = { serviceAccountId: s, tenantId: s, at: s } as const;
 const closedCircuit = {
   ...destination, position: s, failures: n, openUntil: "string?", probe: "object?", pausedUntil: "optional string",
   eventId: "string?",
@@ -142,6 +143,16 @@ const kinds: Kinds = {
   SenderMappingChanged: { ...sender, mapping: "object?" },
   SenderRenamed: { ...sender, name: s },
   SenderSearchFieldsChanged: { ...sender, searchFields: "array" },
+  ServiceAccountActivated: serviceAccount,
+  ServiceAccountCreated: { ...serviceAccount, name: s, role: s },
+  ServiceAccountDeactivated: serviceAccount,
+  ServiceAccountDeleted: serviceAccount,
+  ServiceAccountRenamed: { ...serviceAccount, name: s },
+  ServiceAccountRoleChanged: { ...serviceAccount, from: s, role: s },
+  ServiceKeyIssued: {
+    ...serviceAccount, keyId: s, name: s, keyHash: s, prefix: s, last4: s, scopes: "array?", expiresAt: "string?",
+  },
+  ServiceKeyRevoked: { ...serviceAccount, keyId: s, keyHash: s },
   SessionRevoked: { tokenId: s, userId: s, tenantId: s, expiresAt: s, at: s },
   TenantCreated: {
     tenantId: s, name: s, nameHash: s, maxTrys: n, circuitBreakerTimer: n, dataKey: s, ...secret, at: s,

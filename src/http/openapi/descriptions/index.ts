@@ -11,6 +11,7 @@ import { inviteDescriptions } from "./invites.ts";
 import { refusalDescriptions } from "./refusals.ts";
 import { replayDescriptions } from "./replays.ts";
 import { senderDescriptions } from "./senders.ts";
+import { serviceAccountDescriptions } from "./service-accounts.ts";
 import { sessionDescriptions } from "./sessions.ts";
 import { statisticsDescriptions } from "./statistics.ts";
 import { streamDescriptions } from "./stream.ts";
@@ -24,6 +25,7 @@ export const descriptions: Descriptions = {
   ...userDescriptions,
   ...inviteDescriptions,
   ...apiKeyDescriptions,
+  ...serviceAccountDescriptions,
   ...destinationDescriptions,
   ...senderDescriptions,
   ...ingestDescriptions,

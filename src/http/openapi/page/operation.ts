@@ -10,7 +10,7 @@ export function badge(method: string): Markup {
 }
 
 const access: Readonly<Record<string, string>> = {
-  accessToken: "an access token, in `Authorization: Bearer …`",
+  accessToken: "an access token or a service key, in `Authorization: Bearer …`",
   producerKey: "an API key, in `X-Api-Key`",
 };
 

@@ -1,0 +1,123 @@
+import type { Scope } from "../../src/domain/scopes.ts";
+import type { ServiceRole } from "../../src/domain/service-account/events.ts";
+import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
+
+/** A service account as the API shows it, except for the wording of its status. */
+export type ServiceAccountDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly role: ServiceRole;
+  readonly active: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** A key of a service account as the API lists it. */
+export type ServiceKeyDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly serviceAccountId: string;
+  readonly name: string;
+  /** `rsk_`; this and `last4` are all of the key that is ever shown again. */
+  readonly prefix: string;
+  readonly last4: string;
+  /** null: the key may do all that the role may. */
+  readonly scopes: readonly Scope[] | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+};
+
+/** The service account of a key, by the key's SHA-256 (hex). */
+export type ServiceKeyHashDocument = { readonly keyHash: string; readonly serviceAccountId: string };
+
+/** Fields that lists of service accounts can be sorted by. */
+export const serviceAccountSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
+/** Fields that lists of service keys can be sorted by. */
+export const serviceKeySortFields = ["id", "name", "createdAt", "expiresAt"] as const;
+
+/** Service accounts that are not deleted, by id; an index for each field that the list can be sorted by. */
+export const serviceAccounts: Collection<ServiceAccountDocument> = {
+  name: "serviceAccounts",
+  key: "id",
+  fields: {
+    id: "id", tenantId: "id", name: "text", role: "text", active: "boolean", createdAt: "time", updatedAt: "time",
+  },
+  indexes: serviceAccountSortFields.map((sort) => ["tenantId" as const, sort]),
+};
+
+/** Keys of service accounts that are not revoked, by id; an index for each field that the list can be sorted by. */
+export const serviceKeys: Collection<ServiceKeyDocument> = {
+  name: "serviceKeys",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    serviceAccountId: "id",
+    name: "text",
+    prefix: "text",
+    last4: "text",
+    scopes: "json",
+    createdAt: "time",
+    expiresAt: "time",
+  },
+  indexes: serviceKeySortFields.map((sort) => ["serviceAccountId" as const, sort]),
+};
+
+/** Keys of service accounts that are not revoked, by hash. */
+export const serviceKeyHashes: Collection<ServiceKeyHashDocument> = {
+  name: "serviceKeyHashes",
+  key: "keyHash",
+  fields: { keyHash: "text", serviceAccountId: "id" },
+  indexes: [],
+};
+
+/** The scope whose one counter is the number of a service account's keys. */
+export function keyCounter(serviceAccountId: string): string {
+  return `${serviceKeys.name}/${serviceAccountId}`;
+}
+
+/**
+ * Lists service accounts and their keys, and tells the account of a key. The account's stream tells whether the key is
+ * still valid.
+ */
+export const serviceAccountsProjection: Projection = {
+  name: "serviceAccounts",
+  version: 1,
+  collections: [serviceAccounts, serviceKeys, serviceKeyHashes],
+  on: {
+    ServiceAccountCreated: ({ serviceAccountId: id, tenantId, name, role, at }) => [
+      create(serviceAccounts, { id, tenantId, name, role, active: true, createdAt: at, updatedAt: at }),
+      add(tenantCounter(serviceAccounts, tenantId), 1),
+    ],
+    ServiceAccountRenamed: ({ serviceAccountId, name, at }) => [
+      set(serviceAccounts, serviceAccountId, { name, updatedAt: at }),
+    ],
+    ServiceAccountRoleChanged: ({ serviceAccountId, role, at }) => [
+      set(serviceAccounts, serviceAccountId, { role, updatedAt: at }),
+    ],
+    ServiceAccountActivated: ({ serviceAccountId, at }) => [
+      set(serviceAccounts, serviceAccountId, { active: true, updatedAt: at }),
+    ],
+    ServiceAccountDeactivated: ({ serviceAccountId, at }) => [
+      set(serviceAccounts, serviceAccountId, { active: false, updatedAt: at }),
+    ],
+    ServiceAccountDeleted: ({ serviceAccountId, tenantId }) => [
+      remove(serviceAccounts, serviceAccountId),
+      add(tenantCounter(serviceAccounts, tenantId), -1),
+    ],
+    ServiceKeyIssued: ({ keyId: id, serviceAccountId, tenantId, name, keyHash, prefix, last4, ...rest }) => [
+      create(serviceKeys, {
+        id, tenantId, serviceAccountId, name, prefix, last4,
+        scopes: rest.scopes, createdAt: rest.at, expiresAt: rest.expiresAt,
+      }),
+      add(keyCounter(serviceAccountId), 1),
+      create(serviceKeyHashes, { keyHash, serviceAccountId }),
+    ],
+    ServiceKeyRevoked: ({ keyId, keyHash, serviceAccountId }) => [
+      remove(serviceKeys, keyId),
+      add(keyCounter(serviceAccountId), -1),
+      remove(serviceKeyHashes, keyHash),
+    ],
+  },
+};

@@ -1,0 +1,125 @@
+import { refuse } from "../../domain/refusal.ts";
+import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
+import type { Scope } from "../../domain/scopes.ts";
+import { decide, type ServiceAccountOrder } from "../../domain/service-account/decide.ts";
+import type { ServiceRole } from "../../domain/service-account/events.ts";
+import type { ServiceAccount } from "../../domain/service-account/state.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { ownOf } from "../access.ts";
+import { serviceAccounts } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
+import { secretToken, sha256 } from "../hashing.ts";
+import { cleanName, parseOptionalDateTime } from "../input-rules.ts";
+import type { Origin } from "../origin.ts";
+import type { ServiceAccountQueries } from "../queries/service-accounts.ts";
+import { serviceKeyView, type ServiceAccountView, type ServiceKeyView } from "../views.ts";
+
+/** A code of a role that a service account can have. */
+type ServiceRoleCode = Exclude<RoleCode, 10>;
+
+/** A service account to create. */
+export interface NewServiceAccount {
+  readonly name: string;
+  readonly role: ServiceRoleCode;
+}
+
+/** The fields to change; fields left out stay. */
+export interface ServiceAccountChange {
+  readonly name?: string;
+  readonly role?: ServiceRoleCode;
+  readonly status?: "active" | "inactive";
+}
+
+/**
+ * A key to issue. `expiresAt`: an ISO 8601 date or time to come; left out: valid until it is revoked. `scopes` left
+ * out: the key may do all that the role may.
+ */
+export interface NewServiceKey {
+  readonly name: string;
+  readonly expiresAt?: string;
+  readonly scopes?: readonly Scope[];
+}
+
+const prefix = "rsk_";
+
+interface ServiceAccountParts {
+  readonly aggregates: Aggregates;
+  readonly queries: ServiceAccountQueries;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Commands on service accounts and their keys. */
+export class ServiceAccountCommands {
+  readonly #parts: ServiceAccountParts;
+
+  constructor(parts: ServiceAccountParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (invalid, forbidden). */
+  async create(caller: Caller, input: NewServiceAccount, origin: Origin): Promise<ServiceAccountView> {
+    const name = cleanName("name", input.name);
+    const serviceAccountId = this.#parts.ids.uuid();
+    const account = { serviceAccountId, tenantId: caller.tenantId, name, role: roleOf(input.role) };
+    await this.#carryOut(caller, serviceAccountId, { type: "CreateServiceAccount", account }, origin);
+    return this.#parts.queries.get(caller, serviceAccountId);
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden). */
+  async change(caller: Caller, id: string, input: ServiceAccountChange, origin: Origin): Promise<ServiceAccountView> {
+    const name = input.name === undefined ? undefined : cleanName("name", input.name);
+    const role = input.role === undefined ? undefined : roleOf(input.role);
+    const active = input.status && input.status === "active";
+    await this.#own(caller, id);
+    await this.#carryOut(caller, id, { type: "ChangeServiceAccount", name, role, active }, origin);
+    return this.#parts.queries.get(caller, id);
+  }
+
+  /** Deletes a service account for good, and revokes all its keys. Throws a Refusal (not-found, forbidden). */
+  async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id);
+    await this.#carryOut(caller, id, { type: "DeleteServiceAccount" }, origin);
+  }
+
+  /** Issues a key, shown only here. Throws a Refusal (invalid, not-found, forbidden, rejected). */
+  async issueKey(
+    caller: Caller, id: string, input: NewServiceKey, origin: Origin,
+  ): Promise<ServiceKeyView & { readonly key: string }> {
+    const { clock, ids } = this.#parts;
+    const name = cleanName("name", input.name);
+    const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
+    if (expiresAt !== null && expiresAt <= timestampNow(clock)) refuse("invalid", "expiresAt: lies in the past");
+    const { tenantId } = await this.#own(caller, id);
+    const key = secretToken(ids, prefix);
+    const scopes = input.scopes ?? null;
+    const issued = { keyId: ids.uuid(), name, keyHash: sha256(key), prefix, last4: key.slice(-4), scopes, expiresAt };
+    const at = await this.#carryOut(caller, id, { type: "IssueServiceKey", key: issued }, origin);
+    return { ...serviceKeyView({ ...issued, serviceAccountId: id, tenantId, at }), key };
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async revokeKey(caller: Caller, id: string, keyId: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id);
+    await this.#carryOut(caller, id, { type: "RevokeServiceKey", keyId }, origin);
+  }
+
+  #own(caller: Caller, id: string): Promise<ServiceAccount> {
+    return ownOf(this.#parts.aggregates, serviceAccounts, id, caller, "service account");
+  }
+
+  /** Carries a command out on behalf of the caller; resolves with the time of its facts. */
+  async #carryOut(by: Caller, id: string, order: ServiceAccountOrder, origin: Origin): Promise<string> {
+    const at = timestampNow(this.#parts.clock);
+    await this.#parts.aggregates.change(serviceAccounts, id, origin, (state) =>
+      decide(state, { ...order, by, at }));
+    return at;
+  }
+}
+
+function roleOf(code: ServiceRoleCode): ServiceRole {
+  return rolesByCode[code];
+}
