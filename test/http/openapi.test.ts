@@ -199,9 +199,9 @@ describe("the OpenAPI document", () => {
   it("names for each history the types of its facts, and no other", () => {
     const described = {
       listTenantHistory: "tenant", listPurgeHistory: "purges", listReplayHistory: "replays",
-      listCancellationHistory: "cancellations", listApiKeyHistory: "apiKey", listServiceAccountHistory: "serviceAccount",
-      listInviteHistory: "invite", listDestinationHistory: "destination", listCircuitHistory: "circuit",
-      listSenderHistory: "sender", listEventHistory: "event",
+      listCancellationHistory: "cancellations", listApiKeyHistory: "apiKey",
+      listServiceAccountHistory: "serviceAccount", listInviteHistory: "invite", listDestinationHistory: "destination",
+      listCircuitHistory: "circuit", listSenderHistory: "sender", listEventHistory: "event",
     } as const;
     const ofHistories = documented.filter(({ path }) => path.endsWith("/history"));
     expect(ofHistories.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(described));

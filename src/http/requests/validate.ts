@@ -96,8 +96,6 @@ function problemOf(error: ErrorObject | undefined): string {
     case "minItems":
     case "minLength":
       return `${path}: must not be empty`;
-    case "minItems":
-      return `${path}: must not be empty`;
     case "uniqueItems":
       return `${path}: must not name anything twice`;
     case "pattern":
