@@ -53,6 +53,9 @@ listServiceKeys           | Viewer    | -                  | 200
 deleteServiceKey          | users
 
 listAudit                 | Viewer    | audit:read         | 200
+getStatistics             | Viewer    | events:read        | 200
+testDestination           | Developer | events:write       | 202
+followStream              | Viewer    | events:read        | 200
 listRefusals              | Viewer    | events:read        | 200
 
 createDestination         | Developer | destinations:write | 201

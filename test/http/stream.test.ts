@@ -86,6 +86,21 @@ describeOnEngines("the stream", (freshEngines) => {
     expect(headers.get("x-accel-buffering")).to.equal("no");
   });
 
+  it("ends when its service key is deleted, or its service account is switched off", async () => {
+    const { client } = one.owner;
+    const endings = [
+      (id: string, keyId: string) => client.delete(`/api/v1/service-accounts/${id}/keys/${keyId}`),
+      (id: string) => client.patch(`/api/v1/service-accounts/${id}`, { status: "inactive" }),
+    ];
+    for (const end of endings) {
+      const service = await createService(client, "viewer", ["events:read"]);
+      const stream = await follow(service.client);
+      expect((await end(service.id, service.keyId)).status).to.be.oneOf([200, 204]);
+      const frames = await stream.until((seen) => seen.some(({ event }) => event === "end"));
+      expect(frames.at(-1)?.data).to.deep.equal({ reason: "session over" });
+    }
+  });
+
   it("shows a tenant nothing of another's", async () => {
     const [own, others] = [await follow(one.viewer.client), await follow(other.viewer.client)];
     await accept();

@@ -145,14 +145,13 @@ export class Live {
     const category = categoryOf(entry.stream);
     if (category === "session") {
       const { tokenId } = (entry as RecordedEvent<SessionEvent>).data;
-      for (const client of [...clients]) if (client.caller.tokenId === tokenId) this.#end(client, "session over");
+      for (const client of [...clients]) if (client.caller.credentialId === tokenId) this.#end(client, "session over");
     }
-    if (category !== "tenant") return;
+    if (category !== "tenant" && category !== "serviceAccount") return;
     this.#parts.aggregates.follow([entry]);
-    const { userId } = entry.data as { readonly userId?: string };
-    for (const client of clients) {
-      if (userId === undefined || client.caller.userId === userId) this.#doubtful.add(client);
-    }
+    const { userId, serviceAccountId } = entry.data as { readonly userId?: string; readonly serviceAccountId?: string };
+    const id = userId ?? serviceAccountId;
+    for (const client of clients) if (id === undefined || client.caller.id === id) this.#doubtful.add(client);
     this.#gather();
   }
 
@@ -186,7 +185,8 @@ export class Live {
     if (isCommented) this.#commentAt = now + commentMs;
     this.#checkDoubtful();
     for (const client of this.#all()) {
-      if (millis(client.caller.expiresAt) <= time) {
+      const { expiresAt } = client.caller;
+      if (expiresAt !== null && millis(expiresAt) <= time) {
         this.#end(client, "expired");
         continue;
       }
@@ -203,9 +203,9 @@ export class Live {
     return client.isLive && client.position <= covered && !client.hasDropped ? covered : null;
   }
 
-  #requireRoom({ tenantId, userId }: StreamCaller): void {
+  #requireRoom({ tenantId, id }: StreamCaller): void {
     const clients = [...(this.#clients.get(tenantId) ?? [])];
-    if (clients.filter(({ caller }) => caller.userId === userId).length >= most.caller) {
+    if (clients.filter(({ caller }) => caller.id === id).length >= most.caller) {
       refuse("too-many", `you have ${most.caller} streams already; close one`);
     }
     if (clients.length >= most.tenant) refuse("too-many", `the tenant has ${most.tenant} streams already; close one`);

@@ -40,10 +40,12 @@ export class FramedEntry {
 /** Whose stream it is, and how to learn that its session is over. */
 export interface StreamCaller {
   readonly tenantId: string;
-  readonly userId: string;
-  readonly tokenId: string;
-  /** ISO 8601 UTC. */
-  readonly expiresAt: string;
+  /** The id of the user or the service account. */
+  readonly id: string;
+  /** The id of the token or the service key. */
+  readonly credentialId: string;
+  /** ISO 8601 UTC; null for never. */
+  readonly expiresAt: string | null;
   /** Rejects with a Refusal (unauthenticated, forbidden) once the session is over. */
   readonly check: () => Promise<unknown>;
   /** Fires once the connection is gone. */

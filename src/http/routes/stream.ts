@@ -1,4 +1,5 @@
 import streamQuery from "../../../schemas/requests/follow-stream.json" with { type: "json" };
+import { isService } from "../../application/caller.ts";
 import { streamKinds, type StreamKind } from "../../application/live/frames.ts";
 import type { Services } from "../../application/services.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -29,7 +30,10 @@ export function streamRoutes({ live }: Services): Route[] {
       };
       // Node joins headers of one name, unless it knows the name.
       const lastId = headers["last-event-id"] as string | undefined;
-      const connection = { ...caller, check: () => call.authenticate(), gone: call.gone() };
+      const [id, credentialId] =
+        isService(caller) ? [caller.serviceAccountId, caller.keyId] : [caller.userId, caller.tokenId];
+      const { tenantId, expiresAt } = caller;
+      const connection = { tenantId, id, credentialId, expiresAt, check: () => call.authenticate(), gone: call.gone() };
       const stream = await live.open(connection, wanted, lastId);
       return { status: 200, type: "text/event-stream", headers: unbuffered, stream, isEndless: true };
     }),
