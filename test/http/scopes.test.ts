@@ -82,6 +82,7 @@ countEvents               | Viewer    | events:read        | 200
 getEvent                  | Viewer    | events:read        | 200
 listAttempts              | Viewer    | events:read        | 200
 listEventHistory          | Viewer    | audit:read         | 200
+getEventStory             | Viewer    | audit:read         | 200
 replayEvent               | Developer | events:write       | 200
 resendEvent               | Developer | events:write       | 200
 retryEvent                | Developer | events:write       | 200
