@@ -3,7 +3,8 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import {
-  Client as HttpClient, createUser, freshEmail, login, openAccount, openIngest, type Account, type Client,
+  Client as HttpClient, createService, createUser, freshEmail, login, openAccount, openIngest, type Account,
+  type Client,
 } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

@@ -119,7 +119,8 @@ describe("live clients of the log", () => {
   ): Promise<Reader> {
     const reader = new Reader();
     const expiresAt = timestamp(clock.now() + hourMs);
-    const caller = { tenantId: of, userId, tokenId: randomUUID(), expiresAt, check, gone: reader.gone.signal };
+    const { signal: gone } = reader.gone;
+    const caller = { tenantId: of, id: userId, credentialId: randomUUID(), expiresAt, check, gone };
     reader.attach(await live.open(caller, wanted, lastId));
     return reader;
   }
@@ -299,7 +300,7 @@ describe("live clients of the log", () => {
     };
     const reader = new Reader();
     const caller = {
-      tenantId, userId: "u", tokenId: "t", expiresAt: timestamp(clock.now() + hourMs), check: async () => undefined,
+      tenantId, id: "u", credentialId: "t", expiresAt: timestamp(clock.now() + hourMs), check: async () => undefined,
       gone: reader.gone.signal,
     };
     const opening = live.open(caller, all, "0000000000000001");
