@@ -7076,6 +7076,12 @@ export interface operations {
                 Cursor?: string;
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRevoked";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
             };
             header?: never;
             path: {

@@ -12,7 +12,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { serviceAccountView, type ServiceAccountView, type ServiceKeyView } from "../views.ts";
-import { ownHistory } from "./history.ts";
+import { ownHistory, type HistoryRequest } from "./history.ts";
 
 interface ServiceAccountQueryParts {
   readonly store: EventStore;
@@ -37,8 +37,8 @@ export class ServiceAccountQueries {
   }
 
   /** Every fact of the account and its keys, without their hashes; a deleted one's, too. Throws a Refusal. */
-  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    return ownHistory(this.#parts, { type: serviceAccounts, id, name }, caller, page);
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: serviceAccounts, id, name }, caller, asked);
   }
 
   /** The service accounts of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

@@ -1,8 +1,9 @@
 import type { Services } from "../../application/services.ts";
 import { access, usersOnly } from "../access.ts";
 import { bodies } from "../requests/body-schemas.ts";
+import { historyRequest } from "../requests/history-request.ts";
 import { uuidOf } from "../requests/identifiers.ts";
-import { lists } from "../requests/list-queries.ts";
+import { historyLists, lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 const read = access("Viewer", null);
@@ -26,9 +27,9 @@ export function serviceAccountRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.serviceAccounts.get(call.caller, pathId(call)),
     })),
-    signedInQuery(readHistory, `${path}/:id/history`, lists.history, async (call) => ({
+    signedInQuery(readHistory, `${path}/:id/history`, historyLists.serviceAccount, async (call) => ({
       status: 200,
-      body: await queries.serviceAccounts.history(call.caller, pathId(call), call.input.page),
+      body: await queries.serviceAccounts.history(call.caller, pathId(call), historyRequest(call.input)),
     })),
     signedInWith(manage, "PATCH", `${path}/:id`, bodies.updateServiceAccount, async (call) => ({
       status: 200,
