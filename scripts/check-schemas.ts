@@ -45,11 +45,19 @@ function faultsOf(name: string, schema: Schema): readonly string[] {
 
 /** New types and versions that the newest section of the changelog does not name. */
 function unnamed(names: readonly string[]): readonly string[] {
-  const heading = `Not readable by ${release}`;
+  return names.filter((name) => !isNamed(name)).map((name) =>
+    `CHANGELOG.md: \`${name}\` is unknown to ${release}: name it under "### ${heading()}" in the newest section`);
+}
+
+/** Whether the newest section of the changelog tells that the last release cannot read this. */
+function isNamed(name: string): boolean {
   const newest = textOf("CHANGELOG.md").split(/^## /m)[1] ?? "";
-  const section = newest.split(/^### /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
-  return names.filter((name) => !section.includes(`\`${name}\``)).map((name) =>
-    `CHANGELOG.md: \`${name}\` is unknown to ${release}: name it under "### ${heading}" in the newest section`);
+  const section = newest.split(/^### /m).find((part) => part.startsWith(`${heading()}\n`)) ?? "";
+  return section.includes(`\`${name}\``);
+}
+
+function heading(): string {
+  return `Not readable by ${release}`;
 }
 
 function changesOf(before: unknown, now: unknown, pointer: string): readonly Change[] {
@@ -102,8 +110,16 @@ function changedRequirements(before: unknown, now: unknown, pointer: string): re
 
 function changedAlternatives(before: unknown, now: unknown, pointer: string): readonly Change[] {
   const areLists = Array.isArray(before) && Array.isArray(now);
-  if (!areLists || before.length !== now.length) return changed(before, now, pointer);
+  if (!areLists || !now.slice(before.length).every(isNamedKind) || before.length > now.length) {
+    return changed(before, now, pointer);
+  }
   return before.flatMap((schema, index) => changesOf(schema, now[index], below(pointer, String(index))));
+}
+
+/** Whether an added alternative is of a kind, such as an actor's, that the changelog names. */
+function isNamedKind(alternative: unknown): boolean {
+  const { type } = (alternative as { readonly properties?: Readonly<Record<string, Schema>> }).properties ?? {};
+  return typeof type?.["const"] === "string" && isNamed(type["const"]);
 }
 
 function changed(before: unknown, now: unknown, pointer: string): readonly Change[] {
