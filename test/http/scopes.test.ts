@@ -78,6 +78,8 @@ testMapping               | Viewer    | senders:read       | 200
 tryMapping                | Viewer    | senders:read       | 200
 
 listEvents                | Viewer    | events:read        | 200
+searchEvents              | Viewer    | events:read        | 200
+exportEvents              | Viewer    | events:read        | 200
 countEvents               | Viewer    | events:read        | 200
 getEvent                  | Viewer    | events:read        | 200
 listAttempts              | Viewer    | events:read        | 200
@@ -166,7 +168,7 @@ describe("service accounts, by role and scope", () => {
     const head = await engines.store.head();
     const { json } = good;
     const headers = { authorization: `Bearer ${client.token ?? ""}` };
-    const answer = await http(method, api.url + filled, { headers, ...(json && { json }) });
+    const answer = await http(method, api.url + filled + (good.query ?? ""), { headers, ...(json && { json }) });
     if (answer.status >= 400) expect(await engines.store.head(), "a refusal wrote something").to.equal(head);
     return answer;
   };
