@@ -5052,6 +5052,7 @@ export interface components {
              * @description The end of the last bucket.
              */
             to: string;
+            /** @description One for all events, or one for each destination. */
             series: components["schemas"]["StatisticsSeries"][];
         };
         /** @description What happened in one bucket. */
@@ -5101,6 +5102,7 @@ export interface components {
              * @description The destination of the events; null for all.
              */
             destinationUrlId: string | null;
+            /** @description The buckets in the order of time, empty ones included. */
             points: components["schemas"]["StatisticsPoint"][];
         };
         /** @description What happened to an event and why, in the order of the log, and why it waits. */

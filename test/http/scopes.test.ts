@@ -55,6 +55,8 @@ deleteServiceKey          | users
 listAudit                 | Viewer    | audit:read         | 200
 getStatistics             | Viewer    | events:read        | 200
 testDestination           | Developer | events:write       | 202
+searchEvents              | Viewer    | events:read        | 200
+exportEvents              | Viewer    | events:read        | 200
 followStream              | Viewer    | events:read        | 200
 listRefusals              | Viewer    | events:read        | 200
 
@@ -218,6 +220,24 @@ describe("service accounts, by role and scope", () => {
       expect((await ask(row, foreign)).status, "another's").to.equal(isTenants ? 404 : 403);
     });
   }
+
+  it("keep the audit and histories from the stream and from an export of keys that lack audit:read", async () => {
+    const { token = "" } = await keyOf("viewer", ["events:read"]);
+    const statusOf = async (path: string) => {
+      const ended = new AbortController();
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${api.url}${path}`, { headers, signal: ended.signal });
+      const text = answer.ok ? "" : await answer.text();
+      ended.abort();
+      return [answer.status, text];
+    };
+    const lacking = [403, "the service key lacks the scope audit:read"];
+    expect(await statusOf("/api/v1/stream?Kinds=event,audit")).to.deep.equal(lacking);
+    expect(await statusOf("/api/v1/events/export?Include=history")).to.deep.equal(lacking);
+    for (const path of ["/api/v1/stream", "/api/v1/stream?Kinds=event,circuit", "/api/v1/events/export"]) {
+      expect(await statusOf(path)).to.deep.equal([200, ""]);
+    }
+  });
 
   it("401 and 400 come before the scope", async () => {
     const client = await keyOf("admin", ["portal:write"]);

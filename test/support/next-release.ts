@@ -31,13 +31,14 @@ const raises = {
     writes: [
       {
         file: "src/application/ingest/ingest.ts",
-        from: "tags: [\"next\"]",
-        to: "tags: [\"next\"], origin: \"next\"",
+        from: "hints: [\"next\"]",
+        to: "hints: [\"next\"], origin: \"next\"",
       },
       {
         // By an item of the old kind alone, an old worker would claim the first attempt.
         file: "src/workers/forwarder.ts",
-        from: "return [{ kind: \"first\", ...accepted, causationId, correlationId, position, revision }];",
+        from: "return [{ kind: \"first\", ...accepted, ...classified, "
+          + "causationId, correlationId, position, revision }];",
         to: "return [{ kind: \"wake\", destinationId, position }];",
       },
     ],
@@ -70,7 +71,7 @@ const grown: readonly Change[] = [
   {
     file: "src/application/ingest/ingest.ts",
     from: "original: sender?.mapping ? received : null,",
-    to: "original: sender?.mapping ? received : null, tags: [\"next\"],",
+    to: "original: sender?.mapping ? received : null, hints: [\"next\"],",
   },
   {
     file: "src/domain/event/decide.ts",
@@ -125,7 +126,7 @@ function moved(state: Webhook,`,
 
 const rebuilt: readonly Change[] = [
   { file: "projections/due/due.ts", from: "  version: 4,", to: "  version: 5," },
-  { file: "projections/events/projection.ts", from: "  version: 4,", to: "  version: 5," },
+  { file: "projections/events/projection.ts", from: "  version: 6,", to: "  version: 7," },
 ];
 
 /**

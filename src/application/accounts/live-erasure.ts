@@ -5,18 +5,20 @@ import { erasures } from "../../../projections/erasures/erasures.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
 import { purges } from "../../../projections/purges/purges.ts";
 import { senders as senderDocuments } from "../../../projections/senders/senders.ts";
+import { serviceAccounts as accountDocuments } from "../../../projections/service-accounts/service-accounts.ts";
 import { decide as decideApiKey } from "../../domain/api-key/api-key.ts";
 import { decide as decideDestination } from "../../domain/destination/decide.ts";
 import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
 import { isFinished } from "../../domain/event/purge.ts";
 import { decide as decideSender } from "../../domain/sender/decide.ts";
+import { decide as decideAccount } from "../../domain/service-account/decide.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { apiKeys, destinations, senders, tenants } from "../aggregate-types.ts";
+import { apiKeys, destinations, senders, serviceAccounts, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { PurgeCommands } from "../commands/purge.ts";
 import type { Freshness } from "../freshness.ts";
@@ -25,6 +27,8 @@ import { documentOf, everyDocument } from "../scans.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Sessions } from "./sessions.ts";
 
+/** Above any person of the tenant. */
+const operator = { role: "Owner" } as const;
 /** How soon the work of others is looked at again. */
 const lookAgainMs = 200;
 /** How long one wait for the read models lasts, before it is repeated. */
@@ -84,6 +88,10 @@ export class LiveErasure {
     for (const { id } of await everyDocument(readModels, apiKeyDocuments, { where: { tenantId } })) {
       await aggregates.change(apiKeys, id, origin, (state) =>
         (state && !state.revoked ? decideApiKey(state, { type: "RevokeApiKey", at }) : []));
+    }
+    for (const { id } of await everyDocument(readModels, accountDocuments, { where: { tenantId } })) {
+      await aggregates.change(serviceAccounts, id, origin, (state) =>
+        (state && !state.deleted ? decideAccount(state, { type: "DeleteServiceAccount", by: operator, at }) : []));
     }
     for (const { id } of await everyDocument(readModels, senderDocuments, { where: { tenantId } })) {
       await aggregates.change(senders, id, origin, (state) =>

@@ -2,7 +2,7 @@ import { parseOptionalDateTime, parseTag } from "../../application/input-rules.t
 import type { Services } from "../../application/services.ts";
 import { isPointer, type PayloadCondition } from "../../domain/event/payload-condition.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { access } from "../access.ts";
+import { access, barrier } from "../access.ts";
 import { exportLinesOf, jsonLines, linesBytes, linesOf } from "../answers/lines.ts";
 import { historyRequest } from "../requests/history-request.ts";
 import {
@@ -33,6 +33,8 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
     }),
     signedInQuery(read, "/api/v1/events/export", eventExportQuery, async ({ caller, input }) => {
       const { IdempotencyKey: idempotencyKey, Include: included = [], ...filters } = input;
+      const barred = included.includes("history") ? barrier(caller, readHistory) : undefined;
+      if (barred !== undefined) refuse("forbidden", barred);
       const parts = await queries.export.export(caller, { ...filterOf(filters), idempotencyKey }, included);
       return { status: 200, type: jsonLines, stream: exportLinesOf(parts), holds: linesBytes };
     }),

@@ -1,9 +1,9 @@
 import streamQuery from "../../../schemas/requests/follow-stream.json" with { type: "json" };
-import { isService } from "../../application/caller.ts";
+import { isService, type Caller } from "../../application/caller.ts";
 import { streamKinds, type StreamKind } from "../../application/live/frames.ts";
 import type { Services } from "../../application/services.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { access } from "../access.ts";
+import { access, barrier } from "../access.ts";
 import { queryReader } from "../requests/query-parameters.ts";
 import { signedInQuery, type Route } from "../route.ts";
 
@@ -15,6 +15,7 @@ interface StreamParameters {
 }
 
 const read = access("Viewer", "events:read");
+const readAudit = access("Viewer", "audit:read");
 const query = queryReader<StreamParameters>(streamQuery);
 /** For proxies that would gather an answer before they pass it on. */
 const unbuffered = { "X-Accel-Buffering": "no" };
@@ -26,7 +27,8 @@ export function streamRoutes({ live }: Services): Route[] {
       const { caller, headers, input } = call;
       const { Kinds, DestinationUrlId, OwnerId: ownerId, Payload } = input;
       const wanted = {
-        kinds: kindsOf(Kinds), destinationId: DestinationUrlId?.toLowerCase(), ownerId, payload: Payload === "true",
+        kinds: kindsOf(caller, Kinds), destinationId: DestinationUrlId?.toLowerCase(), ownerId,
+        payload: Payload === "true",
       };
       // Node joins headers of one name, unless it knows the name.
       const lastId = headers["last-event-id"] as string | undefined;
@@ -40,8 +42,12 @@ export function streamRoutes({ live }: Services): Route[] {
   ];
 }
 
-function kindsOf(text: string | undefined): readonly StreamKind[] {
-  if (text === undefined) return streamKinds;
-  return text.split(",").map((name) => streamKinds.find((kind) => kind === name) ??
+/** Facts of the audit are for callers that may read it. Throws a Refusal (invalid; forbidden to others who name it). */
+function kindsOf(caller: Caller, text: string | undefined): readonly StreamKind[] {
+  const barred = barrier(caller, readAudit);
+  if (text === undefined) return streamKinds.filter((kind) => barred === undefined || kind !== "audit");
+  const kinds = text.split(",").map((name) => streamKinds.find((kind) => kind === name) ??
     refuse("invalid", `Kinds: must be one or more of ${streamKinds.join(", ")}, separated by commas`));
+  if (barred !== undefined && kinds.includes("audit")) refuse("forbidden", barred);
+  return kinds;
 }

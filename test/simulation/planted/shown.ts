@@ -62,9 +62,9 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "a payload loses its last byte",
     breaks: "an event shows its own payload",
-    file: queries,
-    from: "? { ...eventView(accepted), status, currentRetryCount,",
-    to: "? { ...eventView(accepted), payload: accepted.payload.slice(0, -1), status, currentRetryCount,",
+    file: "src/application/events/hydrated-events.ts",
+    from: "view: { ...eventView(accepted), status,",
+    to: "view: { ...eventView(accepted), payload: accepted.payload.slice(0, -1), status,",
   },
   {
     name: "a total is one short",
@@ -91,8 +91,8 @@ export const shown: readonly PlantedBug[] = [
     name: "cancelled events are left out of lists",
     breaks: "accepted = succeeded + dead + cancelled + purged + waiting",
     file: queries,
-    from: "read.slice(0, taken).filter((event) => event !== null)",
-    to: "read.slice(0, taken).filter((event) => event !== null && event.status !== \"Cancelled\")",
+    from: "ofPart: (part) => part.flatMap(({ view }) => view ?? []),",
+    to: "ofPart: (part) => part.flatMap(({ view }) => (view && view.status !== \"Cancelled\" ? view : [])),",
   },
   {
     name: "a replayed event shows its former failures",
