@@ -166,6 +166,22 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     await ask("DELETE", path, as(token));
   };
 
+  const machines = async ({ token }: Awaited<ReturnType<typeof openTenant>>) => {
+    const made = await ask("POST", "/api/v1/service-accounts", as(token, { json: { name: "Reports", role: 20 } }));
+    const keys = `/api/v1/service-accounts/${String(made.json["id"])}/keys`;
+    const name = { json: { name: "nightly" } };
+    const key = await askOnce("a service key", "key", "POST", keys, as(token, name));
+    const deleted = await askOnce("a deleted service key", "key", "POST", keys, as(token, name));
+    await ask("DELETE", `${keys}/${String(deleted.json["id"])}`, as(token));
+    expect((await ask("GET", "/api/v1/events", as(key.secret))).status).to.equal(200);
+    expect((await ask("POST", "/api/v1/api-keys", as(key.secret, name))).status).to.equal(403);
+    const strange = canary("a service key of nobody", `rsk_${randomBytes(32).toString("base64url")}`);
+    for (const bad of [deleted.secret, strange]) {
+      expect((await ask("GET", "/api/v1/events", as(bad))).status).to.equal(401);
+    }
+    for (const path of [keys, "/api/v1/service-accounts", "/api/v1/audit"]) await ask("GET", path, as(token));
+  };
+
   const events = async ({ token, tenantId }: Awaited<ReturnType<typeof openTenant>>) => {
     const name = { json: { name: "producer" } };
     const key = await askOnce("an API key", "apiKey", "POST", "/api/v1/api-keys", as(token, name));
@@ -314,6 +330,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     const other = await openTenant();
     for (const tenant of [one, other]) {
       await people(tenant);
+      await machines(tenant);
       await events(tenant);
       await theRest(tenant);
     }

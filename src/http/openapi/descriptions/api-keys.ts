@@ -13,7 +13,7 @@ export const apiKeyDescriptions: Descriptions = {
     tag,
     summary: "Issue an API key",
     description:
-      "Developer or above. `expiresAt` is an ISO 8601 date or date-time in the future; a key without one never " +
+      "`expiresAt` is an ISO 8601 date or date-time in the future; a key without one never " +
       "expires, and `null` is not a date.",
     examples: {
       "for good": { name: "order service" },
@@ -28,7 +28,7 @@ export const apiKeyDescriptions: Descriptions = {
     id: "listApiKeys",
     tag,
     summary: "List API keys",
-    description: "Any role. Deleted keys are not part of it.",
+    description: "Deleted keys are not part of it.",
     answers: { 200: page("api-key", "A page of API keys.", apiKey) },
   },
   "GET /api/v1/api-keys/:id/history": {
@@ -36,7 +36,7 @@ export const apiKeyDescriptions: Descriptions = {
     tag,
     summary: "List an API key's history",
     description:
-      "Any role. Who issued it and who deleted it, and when. The events accepted with the key show its uses; the " +
+      "Who issued it and who deleted it, and when. The events accepted with the key show its uses; the " +
       "latest use is noted here before a purge takes them. Stays readable when the key is deleted.\n\n" +
       typesOf("apiKey"),
     parameters: { id },
@@ -49,7 +49,7 @@ export const apiKeyDescriptions: Descriptions = {
     id: "deleteApiKey",
     tag,
     summary: "Delete an API key",
-    description: "Developer or above. The key stops working at once. Its history stays readable.",
+    description: "The key stops working at once. Its history stays readable.",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),

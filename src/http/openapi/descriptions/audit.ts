@@ -8,7 +8,7 @@ export const auditDescriptions: Descriptions = {
     tag: "Audit",
     summary: "List the audit",
     description:
-      "Any role. What people and the operator did to the tenant's settings, users, invites, API keys, destinations " +
+      "What people and the operator did to the tenant's settings, users, invites, API keys, destinations " +
       "and senders, deleted ones too, and who purged or replayed many events, or closed a circuit; newest first. " +
       "Filters can be combined: what happened to one thing (`SubjectId`), what one person did (`ActorId`), what one " +
       "request did (`CorrelationId`), what was deleted (`Type=DestinationDeleted`), and when (`From`, `To`). What " +

@@ -14,7 +14,7 @@ export const bulkDescriptions: Descriptions = {
     tag,
     summary: "Replay many events",
     description:
-      "Developer or above. Schedules events in CriticalFailure again, by destination and period if you name them. " +
+      "Schedules events in CriticalFailure again, by destination and period if you name them. " +
       "`from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. The answer comes when all is " +
       "done: use a long client timeout for many events. If the connection breaks, repeat the request; it continues " +
       `with the rest. ${narrow}\n\n` +
@@ -39,7 +39,7 @@ export const bulkDescriptions: Descriptions = {
     tag,
     summary: "Cancel many events",
     description:
-      "Developer or above. Cancels events in Pending and WaitingRetry, for good: by destination, sender, " +
+      "Cancels events in Pending and WaitingRetry, for good: by destination, sender, " +
       "type, tag, status, their ids (up to 1,000) and period if you name them; all that you name must hold. `from` " +
       "and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. Ids of no event, of events in " +
       "another status, and of other tenants' are no match. Test events are passed over. The answer comes when all " +
@@ -66,7 +66,7 @@ export const bulkDescriptions: Descriptions = {
     tag,
     summary: "Purge finished events",
     description:
-      "Admin or Owner. Deletes finished events (Succeeded, CriticalFailure or Cancelled) with their attempts and " +
+      "Deletes finished events (Succeeded, CriticalFailure or Cancelled) with their attempts and " +
       "histories. They are hidden at once and deleted from storage in the background. A purge cannot be undone. " +
       "A dry run (`dryRun`) changes nothing and tells how many events it would take. `before` is an ISO 8601 date or " +
       `date-time; events accepted earlier are purged. ${narrow}\n\n` +

@@ -16,7 +16,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "Register a destination",
     description:
-      "Developer or above. The URL is HTTPS, at most 2,048 characters, without user or password; one that names a " +
+      "The URL is HTTPS, at most 2,048 characters, without user or password; one that names a " +
       "private or otherwise special address is refused. Credentials are sealed at once and never shown again.",
     examples: {
       "without authentication": { url },
@@ -48,14 +48,13 @@ export const destinationDescriptions: Descriptions = {
     id: "listDestinations",
     tag,
     summary: "List destinations",
-    description: "Any role.",
     answers: { 200: page("destination", "A page of destinations.", destination) },
   },
   "GET /api/v1/destinations/:id": {
     id: "getDestination",
     tag,
     summary: "Get a destination",
-    description: `Any role. ${asOfWords}`,
+    description: asOfWords,
     parameters: { id },
     answers: {
       200: json("destination", "The destination.", destination),
@@ -67,7 +66,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "List a destination's history",
     description:
-      "Any role. Each change of a setting: what it became, by whom and when. The `destinationRevision` of an attempt " +
+      "Each change of a setting: what it became, by whom and when. The `destinationRevision` of an attempt " +
       "is the `revision` of the newest fact it was made under. Of authentication only the kind is shown, of the " +
       "ingest token only that it was replaced. Stays readable when the destination is deleted.\n\n" +
       typesOf("destination"),
@@ -82,7 +81,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "List a circuit's history",
     description:
-      "Any role. Why deliveries were held and resumed: the consecutive failures were counted, or a 429 asked for a " +
+      "Why deliveries were held and resumed: the consecutive failures were counted, or a 429 asked for a " +
       "pause (CircuitCounted), the circuit opened (CircuitOpened) or waits half-open for its next event " +
       "(CircuitHalfOpened), one event's attempt probes the receiver (CircuitProbeClaimed) or ended without counting " +
       "(CircuitProbeReleased), the circuit closed (CircuitClosed). Each fact has the circuit as it was from then on: " +
@@ -102,7 +101,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "Change a destination",
     description:
-      "Developer or above. Absent fields stay unchanged. While a destination is Inactive its events are held; " +
+      "Absent fields stay unchanged. While a destination is Inactive its events are held; " +
       "setting `active` resumes them, closes the circuit of a Suspended one, and ends a pause that a 429 asked for.",
     parameters: { id },
     examples: {
@@ -123,7 +122,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "Delete a destination",
     description:
-      "Developer or above. Waiting events become Cancelled shortly after; an attempt in flight finishes. The " +
+      "Waiting events become Cancelled shortly after; an attempt in flight finishes. The " +
       "history stays readable, the ingest token then gives 404.",
     parameters: { id },
     answers: {
@@ -139,7 +138,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "Send a test event",
     description:
-      "Developer or above. An event with `test: true` is sent to this destination, also to an Inactive or Suspended " +
+      "An event with `test: true` is sent to this destination, also to an Inactive or Suspended " +
       "one: in one attempt, signed and authenticated like any other, with the header `X-Relay-Test: true`. It obeys " +
       "the limit of concurrent requests, and waits for the end of a pause that the receiver asked for by 429. Its " +
       "outcome does not count for the circuit. An attempt that fails or is lost makes it a CriticalFailure; it is " +
@@ -166,7 +165,7 @@ export const destinationDescriptions: Descriptions = {
     id: "regenerateDestinationToken",
     tag,
     summary: "Replace the ingest token",
-    description: "Developer or above. The old token stops working at once.",
+    description: "The old token stops working at once.",
     parameters: { id },
     answers: {
       200: json("ingest-token", "The new token, shown here only.", { ingestToken }),

@@ -8,7 +8,7 @@ export const eventScanDescriptions: Descriptions = {
     tag: "Events",
     summary: "Search payloads",
     description:
-      "Any role. A scan of the payloads, newest first, with exactly one of `Text` and `Pointer` with `Value`. Each " +
+      "A scan of the payloads, newest first, with exactly one of `Text` and `Pointer` with `Value`. Each " +
       "line has an event that was found, as a summary; the last one says how far the search came. It ends " +
       "after 100 hits, " +
       "5 seconds or 200,000 events, whichever is first: `nextCursor` goes on from there. `Text` is looked for in the " +
@@ -36,7 +36,7 @@ export const eventScanDescriptions: Descriptions = {
     tag: "Events",
     summary: "Export events",
     description:
-      "Any role. Every event that matches the filters of the list and was accepted before the request, in order of " +
+      "Every event that matches the filters of the list and was accepted before the request, in order of " +
       "acceptance, each as it is when its turn comes; those that are purged meanwhile may be missing. `Include` adds " +
       "the attempts, the history, or both. Without its last line an export is incomplete: ask for it again.",
     answers: {

@@ -13,7 +13,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "List events",
     description:
-      "Any role. `From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
+      "`From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
       "one event or none. Several filters must all hold. One that names another tenant's or no one's destination, " +
       "sender or message gives an empty page. With `SenderId`, `EventType`, `OwnerId`, `Tag` or `Test=true` the " +
       "`total` takes longer the more events match. " +
@@ -25,7 +25,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "Count events by status",
     description:
-      "Any role. The filters are those of the list of events, and `statuses` has the `total` of that list for each " +
+      "The filters are those of the list of events, and `statuses` has the `total` of that list for each " +
       "`Status`, 0 where `Status` does not name it. Test events are left out.",
     answers: { 200: json("event-totals", "How many there are, in all and in each status.", eventTotals) },
   },
@@ -33,7 +33,7 @@ export const eventDescriptions: Descriptions = {
     id: "getEvent",
     tag,
     summary: "Get an event",
-    description: `Any role. ${asOfWords} A purged event is gone for every moment.`,
+    description: `${asOfWords} A purged event is gone for every moment.`,
     parameters: { id },
     answers: {
       200: json("event", "The event.", event),
@@ -44,7 +44,7 @@ export const eventDescriptions: Descriptions = {
     id: "listAttempts",
     tag,
     summary: "List an event's attempts",
-    description: "Any role. What was sent and what came back, with credentials masked in both.",
+    description: "What was sent and what came back, with credentials masked in both.",
     parameters: { id },
     answers: {
       200: page("attempt", "A page of attempts.", attempt),
@@ -56,7 +56,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "List an event's history",
     description:
-      `Any role. The log itself: who did what, when, and through which configuration.\n\n${typesOf("event")}`,
+      `The log itself: who did what, when, and through which configuration.\n\n${typesOf("event")}`,
     parameters: { id },
     answers: {
       200: facts(fact),
@@ -68,7 +68,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "Tell an event's story",
     description:
-      "Any role. What happened to the event and why: its attempts, its waits, and the settings that changed " +
+      "What happened to the event and why: its attempts, its waits, and the settings that changed " +
       "meanwhile. Each cause names the entry of the log that states it; where no entry says why, the cause is " +
       "`not-recorded`. With `AsOf` the story ends at that moment; 404 before the event was accepted. Of each " +
       "neighbour of the event (its destination, the circuit, the tenant, the sender) the last 1,000 entries between " +
@@ -84,7 +84,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "Replay an event",
     description:
-      "Developer or above. Only from CriticalFailure. `currentRetryCount` starts at 0 again, attempt numbers " +
+      "Only from CriticalFailure. `currentRetryCount` starts at 0 again, attempt numbers " +
       "continue. If the destination is Suspended or Inactive the event is held.",
     parameters: { id },
     answers: {
@@ -108,7 +108,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "Resend an event",
     description:
-      "Developer or above. Only from Succeeded or CriticalFailure. The event is sent once more with the same " +
+      "Only from Succeeded or CriticalFailure. The event is sent once more with the same " +
       "`webhook-id`, though its receiver may have it. Attempt numbers continue, `currentRetryCount` starts at 0 " +
       "again, and `deliveredAt` keeps the last success until the next one. An attempt of before the resend settles " +
       "the event no more, if its outcome comes late. If the destination is Suspended or Inactive the event is held.",
@@ -132,7 +132,7 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "Retry a waiting event now",
     description:
-      "Developer or above. Only from WaitingRetry. The planned retry is due now; `currentRetryCount` stays. An event " +
+      "Only from WaitingRetry. The planned retry is due now; `currentRetryCount` stays. An event " +
       "that is held, since its destination is Suspended or Inactive, stays held, and so it does while the receiver's " +
       "pause after an answer of 429 lasts. A retry that is due already keeps its `nextAttemptAt`.",
     parameters: { id },
@@ -152,7 +152,7 @@ export const eventDescriptions: Descriptions = {
     id: "cancelEvent",
     tag,
     summary: "Cancel a waiting event",
-    description: "Developer or above. Only from Pending or WaitingRetry. Its idempotency key stays used.",
+    description: "Only from Pending or WaitingRetry. Its idempotency key stays used.",
     parameters: { id },
     answers: {
       200: json("event", "The event, Cancelled.", { ...waitingEvent, status: "Cancelled", nextAttemptAt: null }),

@@ -32,7 +32,7 @@ export const inviteDescriptions: Descriptions = {
     id: "listInvites",
     tag,
     summary: "List invites",
-    description: "Any role. Invites of every status are listed.",
+    description: "Invites of every status are listed.",
     answers: { 200: page("invite", "A page of invites.", invite) },
   },
   "GET /api/v1/invites/:id/history": {
@@ -40,7 +40,7 @@ export const inviteDescriptions: Descriptions = {
     tag,
     summary: "List an invite's history",
     description:
-      "Any role. Who invited, who revoked it, and when it was used: the user has the invite's id. " +
+      "Who invited, who revoked it, and when it was used: the user has the invite's id. " +
       `Neither the token nor the email is shown.\n\n${typesOf("invite")}`,
     parameters: { id },
     answers: {
@@ -52,7 +52,6 @@ export const inviteDescriptions: Descriptions = {
     id: "revokeInvite",
     tag,
     summary: "Revoke an invite",
-    description: "Admin or Owner.",
     parameters: { id },
     answers: {
       204: nothing("Revoked."),

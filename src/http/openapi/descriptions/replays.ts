@@ -12,7 +12,7 @@ export const replayDescriptions: Descriptions = {
     tag,
     summary: "Order a replay",
     description:
-      "Developer or above. Sends finished events again, in the background. The replay takes the events that match " +
+      "Sends finished events again, in the background. The replay takes the events that match " +
       "now: those that finish later are not among them, and those that change before their turn are passed over. " +
       "Without a filter it takes all events in CriticalFailure. `from` and `to` are ISO 8601 dates or date-times " +
       "of acceptance, both inclusive. A filter that names another tenant's destination or event, or none, matches " +
@@ -52,7 +52,7 @@ export const replayDescriptions: Descriptions = {
     id: "listReplays",
     tag,
     summary: "List replays",
-    description: "Any role. All replays that were ordered by `POST /api/v1/replays`, over or not.",
+    description: "All replays that were ordered by `POST /api/v1/replays`, over or not.",
     answers: { 200: page("replay", "A page of replays.", replay) },
   },
   "GET /api/v1/replays/:id": {
@@ -60,7 +60,7 @@ export const replayDescriptions: Descriptions = {
     tag,
     summary: "Get a replay",
     description:
-      "Any role. `done` and `skipped` are recorded every few seconds. In the end they are together `matched`, " +
+      "`done` and `skipped` are recorded every few seconds. In the end they are together `matched`, " +
       "also of a replay that was cancelled: events that it did not come to are skipped.",
     parameters: { id },
     answers: {
@@ -73,7 +73,7 @@ export const replayDescriptions: Descriptions = {
     tag,
     summary: "Cancel a replay",
     description:
-      "Developer or above. Only while it is Running. It puts no more events to work; those that it did are " +
+      "Only while it is Running. It puts no more events to work; those that it did are " +
       "delivered. A moment later `done` and `skipped` have their last values.",
     parameters: { id },
     answers: {

@@ -20,7 +20,7 @@ export const senderDescriptions: Descriptions = {
     id: "createSender",
     tag,
     summary: "Create a sender",
-    description: `Developer or above. ${bounds} Without a mapping the payload is delivered unchanged.`,
+    description: `${bounds} Without a mapping the payload is delivered unchanged.`,
     examples: { "with a mapping": { name, destinationUrlId, mapping }, unchanged: { name, destinationUrlId } },
     answers: {
       201: json("created-sender", "The sender and its ingest token, shown here only.", { ...sender, ingestToken }),
@@ -36,14 +36,13 @@ export const senderDescriptions: Descriptions = {
     id: "listSenders",
     tag,
     summary: "List senders",
-    description: "Any role.",
     answers: { 200: page("sender", "A page of senders.", sender) },
   },
   "GET /api/v1/senders/:id": {
     id: "getSender",
     tag,
     summary: "Get a sender",
-    description: `Any role. ${asOfWords}`,
+    description: asOfWords,
     parameters: { id },
     answers: {
       200: json("sender", "The sender.", sender),
@@ -55,7 +54,7 @@ export const senderDescriptions: Descriptions = {
     tag,
     summary: "List a sender's history",
     description:
-      "Any role. Each change of its name, destination, mapping and status: what it became, by whom and when. The " +
+      "Each change of its name, destination, mapping and status: what it became, by whom and when. The " +
       "`senderRevision` of an accepted event is the `revision` of the newest fact it was accepted under. Of the " +
       "ingest token only that it was replaced is shown. Stays readable when the sender is deleted.\n\n" +
       typesOf("sender"),
@@ -70,7 +69,7 @@ export const senderDescriptions: Descriptions = {
     tag,
     summary: "Change a sender",
     description:
-      `Developer or above. Absent fields stay unchanged; a mapping of null is removed. ${bounds} While a sender is ` +
+      `Absent fields stay unchanged; a mapping of null is removed. ${bounds} While a sender is ` +
       "Inactive, ingest through it gives 422.",
     parameters: { id },
     examples: {
@@ -92,7 +91,7 @@ export const senderDescriptions: Descriptions = {
     id: "deleteSender",
     tag,
     summary: "Delete a sender",
-    description: "Developer or above. Its events and its history stay; its ingest token then gives 404.",
+    description: "Its events and its history stay; its ingest token then gives 404.",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
@@ -106,7 +105,7 @@ export const senderDescriptions: Descriptions = {
     id: "regenerateSenderToken",
     tag,
     summary: "Replace the ingest token",
-    description: "Developer or above. The old token stops working at once.",
+    description: "The old token stops working at once.",
     parameters: { id },
     answers: {
       200: json("sender-ingest-token", "The new token, shown here only.", { ingestToken }),
@@ -120,7 +119,7 @@ export const senderDescriptions: Descriptions = {
     id: "testMapping",
     tag,
     summary: "Test the mapping",
-    description: "Any role. Nothing is stored and nothing is delivered.",
+    description: "Nothing is stored and nothing is delivered.",
     parameters: { id },
     examples: {
       object: { payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
@@ -139,7 +138,7 @@ export const senderDescriptions: Descriptions = {
     id: "tryMapping",
     tag,
     summary: "Test a mapping that no sender has",
-    description: `Any role. Nothing is stored and nothing is delivered. ${bounds}`,
+    description: `Nothing is stored and nothing is delivered. ${bounds}`,
     examples: {
       object: { mapping, payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
       text: { mapping, payload: '{"data":{"id":4711,"lines":[{"price":19.90}]}}' },

@@ -77,7 +77,7 @@ export const sessionDescriptions: Descriptions = {
     tag: "Sessions",
     summary: "Get the caller",
     description:
-      "Any role. The caller, its tenant, and the operations that it may call on at least one record. The record can " +
+      "The caller, its tenant, and the operations that it may call on at least one record. The record can " +
       "still forbid it: a Viewer, for example, may change no user but itself.",
     answers: { 200: json("me", "The caller.", me) },
   },

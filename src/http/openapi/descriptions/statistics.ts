@@ -8,7 +8,7 @@ export const statisticsDescriptions: Descriptions = {
     tag: "Events",
     summary: "Get statistics of events",
     description:
-      "Any role. How many events were accepted, delivered, given up and cancelled, how many attempts ended, why they " +
+      "How many events were accepted, delivered, given up and cancelled, how many attempts ended, why they " +
       "failed and how long they took, in buckets of time; empty buckets are listed. Everything counts in the bucket " +
       "in which it happened, an attempt in that in which it ended. Test events are left out, purged ones stay " +
       "counted. Buckets of minutes reach back 8 days, those of hours 400 days; before that they are empty. At most " +

@@ -18,7 +18,7 @@ export const streamDescriptions: Descriptions = {
     tag: "Events",
     summary: "Follow events, circuits and changes live",
     description:
-      "Any role. Server-sent events that do not end by themselves: `moved` (a fact of an event), `circuit` (a fact " +
+      "Server-sent events that do not end by themselves: `moved` (a fact of an event), `circuit` (a fact " +
       "of a destination's circuit), `audit` (a fact of the audit), `lagged` (frames were left out), `gone` (the " +
       "stream cannot be resumed from so far back) and `end` (why the service ends the stream). Their fields are in " +
       "docs/api.md. The `id` of a frame is its place in the log; of several frames of one fact only the last has it. " +

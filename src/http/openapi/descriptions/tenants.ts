@@ -51,7 +51,7 @@ export const tenantDescriptions: Descriptions = {
     id: "getTenant",
     tag: "Tenants",
     summary: "Get the tenant",
-    description: `Any role. The webhook secret is not part of it. ${asOfWords}`,
+    description: `The webhook secret is not part of it. ${asOfWords}`,
     parameters: { id },
     answers: {
       200: json("tenant", "The tenant.", tenant),
@@ -63,7 +63,7 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List the tenant's history",
     description:
-      "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
+      "Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
       "deleted a user, and when. Secrets, passwords and emails are not shown, only that they changed. Purges, " +
       `bulk replays and bulk cancellations have separate histories.\n\n${typesOf("tenant")}`,
     parameters: { id },
@@ -77,7 +77,7 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List the history of purges",
     description:
-      "Any role. Who purged, when, by which filter, and how many events that took (`matched`); a purge for " +
+      "Who purged, when, by which filter, and how many events that took (`matched`); a purge for " +
       "`retentionDays` is the service's own. PurgeCompleted: all its events are deleted. Purges by versions without " +
       `this history are in the tenant's.\n\n${typesOf("purges")}`,
     parameters: { id },
@@ -91,7 +91,7 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List the history of bulk replays",
     description:
-      "Any role. Who replayed many events, when, by which filter, how many matched (`matched`), and how many were " +
+      "Who replayed many events, when, by which filter, how many matched (`matched`), and how many were " +
       "put back to work (`replayed`). Without a ReplayCompleted the replay is still running or broke off: each " +
       "event's own history tells whether it was replayed. Dry runs, and replays that matched nothing, are not in it." +
       "\n\n" +
@@ -107,7 +107,7 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List the history of bulk cancellations",
     description:
-      "Any role. Who cancelled many events, when, by which filter, how many matched (`matched`), and how many the " +
+      "Who cancelled many events, when, by which filter, how many matched (`matched`), and how many the " +
       "request cancelled (`cancelled`). Without a CancellationCompleted it is still running or broke off: each " +
       "event's own history tells whether it was cancelled. Dry runs, and cancellations that matched nothing, are not " +
       "in it.\n\n" +
@@ -122,7 +122,7 @@ export const tenantDescriptions: Descriptions = {
     id: "updateTenant",
     tag: "Tenants",
     summary: "Change the tenant",
-    description: "Admin or Owner. Absent fields stay unchanged. Renaming frees the old name.",
+    description: "Absent fields stay unchanged. Renaming frees the old name.",
     parameters: { id },
     examples: {
       rename: { name: "Example GmbH" },
@@ -144,7 +144,7 @@ export const tenantDescriptions: Descriptions = {
     id: "getWebhookSecret",
     tag: "Tenants",
     summary: "Get the webhook secret",
-    description: "Developer or above. Deliveries are signed with it.",
+    description: "Deliveries are signed with it.",
     parameters: { id },
     answers: {
       200: json("webhook-secret", "The secret.", { webhookSecret }),
@@ -158,7 +158,7 @@ export const tenantDescriptions: Descriptions = {
     id: "regenerateWebhookSecret",
     tag: "Tenants",
     summary: "Replace the webhook secret",
-    description: "Developer or above. The next attempt is signed with the new secret, the old one is gone.",
+    description: "The next attempt is signed with the new secret, the old one is gone.",
     parameters: { id },
     answers: {
       200: json("webhook-secret", "The new secret.", { webhookSecret }),
@@ -173,7 +173,7 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "Check a signature",
     description:
-      "Any role. For testing a receiver's own code: says whether `signature` is the `X-Service-Signature` of " +
+      "For testing a receiver's own code: says whether `signature` is the `X-Service-Signature` of " +
       "`payload`. A signature of any other form is answered with `false`.",
     parameters: { id },
     examples: {

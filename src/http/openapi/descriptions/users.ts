@@ -31,14 +31,12 @@ export const userDescriptions: Descriptions = {
     id: "listUsers",
     tag,
     summary: "List users",
-    description: "Any role.",
     answers: { 200: page("user", "A page of users.", user) },
   },
   "GET /api/v1/users/:id": {
     id: "getUser",
     tag,
     summary: "Get a user",
-    description: "Any role.",
     parameters: { id },
     answers: {
       200: json("user", "The user.", user),
