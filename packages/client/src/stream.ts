@@ -75,11 +75,12 @@ interface Block {
 
 /** The blocks of server-sent events, as the relay writes them: each field once, and in one line. */
 async function* blocksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Block, void> {
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
   let text = "";
   try {
     for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-      const blocks = (text + read.value).split("\n\n");
+      const blocks = (text + decoder.decode(read.value, { stream: true })).split("\n\n");
       text = blocks.pop() ?? "";
       for (const block of blocks) yield fieldsOf(block);
     }
