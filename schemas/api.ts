@@ -5354,6 +5354,18 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
+        /** @description An unknown email, a wrong password or an inactive user: the same answer in the same time. */
+        WrongPassword: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /** @description What is needed. */
+                "WWW-Authenticate": "Bearer";
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": components["schemas"]["Problem"];
+            };
+        };
         /** @description The caller's role is too low, its service key lacks the scope, or the page of another site sent the request with the browser's cookie. */
         Forbidden: {
             headers: {
@@ -5979,18 +5991,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadBody"];
-            /** @description An unknown email, a wrong password or an inactive user: the same answer in the same time. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    /** @description What is needed. */
-                    "WWW-Authenticate": "Bearer";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["WrongPassword"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description 10 attempts within 5 minutes have failed for this address, or IPv6 /64 network, or for this email (`RELAY_LIMIT_LOGIN_FAILURES`). The password was not looked at. */
@@ -6065,18 +6066,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
-            /** @description As for `login`. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    /** @description What is needed. */
-                    "WWW-Authenticate": "Bearer";
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["WrongPassword"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description As for `login`, and counted together with it. */

@@ -139,7 +139,7 @@ export function makeNextRelease(raised: Raised, { newProjections = false } = {})
   const { root, remove } = scratchCopy();
   try {
     plant([...grown, ...(newProjections ? rebuilt : [])], root);
-    changeSchema(root, "EventAccepted.v2", optional("tags", { type: "array", items: { type: "string" } }));
+    changeSchema(root, "EventAccepted.v2", optional("hints", { type: "array", items: { type: "string" } }));
     changeSchema(root, "DeliveryFailed.v2", optional("stage", { type: "string" }));
     for (const type of circuitTypes) changeSchema(root, `${type}.v2`, optional("decidedBy", { type: "string" }));
     changeSchema(root, "EventCancelled.v1", annotation, "EventAnnotated.v1");

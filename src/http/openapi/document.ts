@@ -1,5 +1,6 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
+import login from "../../../schemas/requests/login.json" with { type: "json" };
 import type { Access } from "../access.ts";
 import type { Operation } from "../route.ts";
 import { accessRule } from "./access-rule.ts";
@@ -82,6 +83,11 @@ const shared = {
   ),
   WrongKey: challenge(
     "ApiKey", "The API key is missing or not valid.", "X-Api-Key: is required", "X-Api-Key: is not a valid API key",
+  ),
+  WrongPassword: challenge(
+    "Bearer",
+    "An unknown email, a wrong password or an inactive user: the same answer in the same time.",
+    "email or password is wrong",
   ),
   Forbidden: problem(
     "The caller's role is too low, its service key lacks the scope, or the page of another site sent the request " +
@@ -215,6 +221,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Described)
     [security === "bearer" || security === "cookie", 401, "Unauthenticated"],
     [security === "bearer" || security === "cookie", 403, "Forbidden"],
     [security === "apiKey", 401, "WrongKey"],
+    [body?.schema["$id"] === login.$id, 401, "WrongPassword"],
     [path.includes(":id"), 404, "NotFound"],
     [body !== undefined, 413, "TooLarge"],
     [body !== undefined, 415, "WrongType"],

@@ -23,6 +23,8 @@ for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name
 
 /** Says how a query gives an array. */
 ajv.addKeyword({ keyword: "x-commas", schemaType: "boolean" });
+// A name for generated clients, which would make up one that they have already.
+ajv.addKeyword({ keyword: "x-go-type-name", schemaType: "string" });
 
 /** Takes a text in any case: it is in lower case by the time that its enumeration is checked. */
 ajv.addKeyword({

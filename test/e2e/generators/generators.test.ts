@@ -112,7 +112,7 @@ function startLaterRelay(relay: TestRelay): Server {
     const { items: [first] } = (await asked.json()) as { readonly items: readonly [{ readonly data: object }] };
     const items = [{ ...first, data: { ...first.data, more: 1 }, more: 1 }, { ...first, type, data: { how: [true] } }];
     response.setHeader("X-Request-Id", "later").setHeader("Content-Type", "application/json");
-    response.end(JSON.stringify({ total: items.length, items }));
+    response.end(JSON.stringify({ total: items.length, items, nextCursor: null }));
   };
   return createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
 }

@@ -141,6 +141,8 @@ export class Platter {
     this.#nodes.set(BigInt(statSync(folder).ino), node);
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
+      // A socket has no bytes, and does not outlast a loss of power.
+      if (entry.isSocket()) continue;
       const child = entry.isDirectory() ? new FolderNode() : new FileNode(readFileSync(path));
       node.seen.set(entry.name, child);
       node.safe.set(entry.name, child);

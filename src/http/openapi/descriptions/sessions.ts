@@ -1,4 +1,4 @@
-import { challenge, json, nothing, problem, type Descriptions } from "../description.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 import { browserSession, me, password, session } from "../examples.ts";
 
 const sessionCookie = {
@@ -17,11 +17,6 @@ export const sessionDescriptions: Descriptions = {
     examples: { owner: { email: "owner@example.com", password } },
     answers: {
       200: json("session", "The session.", session),
-      401: challenge(
-        "Bearer",
-        "An unknown email, a wrong password or an inactive user: the same answer in the same time.",
-        "email or password is wrong",
-      ),
       429: problem(
         "10 attempts within 5 minutes have failed for this address, or IPv6 /64 network, or for this email " +
         "(`RELAY_LIMIT_LOGIN_FAILURES`). The password was not looked at.",
@@ -52,7 +47,6 @@ export const sessionDescriptions: Descriptions = {
         "email: is required",
         "Origin: must be https:, since browsers drop the cookie here; use TLS, or a tunnel to localhost",
       ),
-      401: challenge("Bearer", "As for `login`.", "email or password is wrong"),
       429: problem("As for `login`, and counted together with it.", "too many failed logins; try again later"),
     },
   },

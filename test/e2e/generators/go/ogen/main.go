@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-faster/jx"
 	"github.com/google/uuid"
+	"github.com/ogen-go/ogen/ogenerrors"
 )
 
 type security struct{}
@@ -21,6 +22,11 @@ func (security) AccessToken(context.Context, client.OperationName) (client.Acces
 
 func (security) ProducerKey(context.Context, client.OperationName) (client.ProducerKey, error) {
 	return client.ProducerKey{APIKey: os.Getenv("API_KEY")}, nil
+}
+
+// The session of a browser: this program has none.
+func (security) SessionCookie(context.Context, client.OperationName) (client.SessionCookie, error) {
+	return client.SessionCookie{}, ogenerrors.ErrSkipClientSecurity
 }
 
 func must[T any](value T, err error) T {
