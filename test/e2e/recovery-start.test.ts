@@ -53,7 +53,7 @@ describe("an impossible start", function () {
     }
   });
 
-  it("is refused on a data folder in use for read models only, as commands beside a relay are", async () => {
+  it("is refused on a data folder in use for read models only, as rebuild beside a relay is", async () => {
     const { url, stop } = await startEventStoreDb();
     const env = {
       RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: url,
@@ -65,7 +65,8 @@ describe("an impossible start", function () {
       expectOneLine(await relay.command(), `the relay cannot start: ${problem}`);
       expectOneLine(await relay.command("rebuild"), `the read models cannot be rebuilt: ${problem}`);
       const { email } = await openAccount(relay.url);
-      expectOneLine(await relay.command("reset-owner-password", email), `the password cannot be reset: ${problem}`);
+      // The relay's socket is in that folder.
+      expect((await relay.command("reset-owner-password", email)).code).to.equal(0);
       expect((await relay.sigterm()).code).to.equal(0);
       expect((await relay.command("rebuild")).code).to.equal(0);
     } finally {
