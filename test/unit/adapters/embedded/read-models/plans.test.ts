@@ -333,6 +333,7 @@ describe("SQLite's query plan", () => {
 
   const place = { destinationId, tenantId };
   const pendingOfPlace = "events: status=? AND destinationUrlId=? AND tenantId=?";
+  const testsOfPlace = "waitingTests: destinationId=?";
   const retriesOfPlace = "waiting: destinationId=? AND dueAt>? AND dueAt<?";
 
   it("for a destination's due events begins at one place in one index for each kind", async () => {
@@ -348,7 +349,9 @@ describe("SQLite's query plan", () => {
 
   it("for the probe sorts the retries that are due, where they are not many", async () => {
     await new DueIndex(readModels).oldestDue(place, now, 1);
-    expect(steps()).to.deep.equal([pendingOfPlace, retriesOfPlace, "USE TEMP B-TREE FOR ORDER BY"]);
+    expect(steps()).to.have.members([
+      pendingOfPlace, testsOfPlace, retriesOfPlace, "USE TEMP B-TREE FOR ORDER BY",
+    ]);
   });
 
   it("for the probe reads many retries in their order, until one is due", async () => {
@@ -358,12 +361,13 @@ describe("SQLite's query plan", () => {
         "INSERT INTO c_waiting SELECT randomblob(16), ?, ? FROM n",
     ).run(bytes(many), now);
     await new DueIndex(readModels).oldestDue({ destinationId: many, tenantId }, now, 1);
-    expect(steps()).to.deep.equal([pendingOfPlace, retriesOfPlace, "waiting: destinationId=?"]);
+    expect(steps()).to.have.members([pendingOfPlace, testsOfPlace, retriesOfPlace, "waiting: destinationId=?"]);
   });
 
   it("for the next probe begins behind the one before", async () => {
     await new DueIndex(readModels).oldestDue(place, now, 1, tenantId);
-    expect(steps()).to.deep.equal([`${pendingOfPlace} AND id>?`, "waiting: destinationId=? AND eventId>?"]);
+    const next = [`${pendingOfPlace} AND id>?`, testsOfPlace, "waiting: destinationId=? AND eventId>?"];
+    expect(steps()).to.have.members(next);
   });
 
   it("for destinations with retries that became due lately sorts only those retries", async () => {
