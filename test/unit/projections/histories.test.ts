@@ -14,7 +14,7 @@ import { SqliteReadModels } from "../../../src/adapters/embedded/read-models/sql
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { backlogByDestination } from "../../../src/application/delivery/backlog.ts";
 import { isWaiting } from "../../../src/domain/event/decide.ts";
-import { eventStatuses, type EventStatus } from "../../../src/domain/event/events.ts";
+import { eventStatuses, type EventStatus, type WebhookEvent } from "../../../src/domain/event/events.ts";
 import { isFinished } from "../../../src/domain/event/purge.ts";
 import type { Webhook } from "../../../src/domain/event/state.ts";
 import { shownData } from "../../../src/domain/history-fields.ts";
@@ -88,6 +88,7 @@ function expected(history: History): Record<string, Document[]> {
   const keys = [...history.apiKeys.values()].filter(({ revoked }) => !revoked);
   const webhooks = [...history.webhooks.values()];
   const { beginnings, endings } = placesOf(history);
+  const lastAttempts = lastAttemptsOf(history);
   return {
     audit: auditOf(history),
     tenants: tenants.map(({ id, name }) => ({ id, name })),
@@ -145,11 +146,33 @@ function expected(history: History): Record<string, Document[]> {
         test: rest.test || null,
         correlationId: null,
         labels: labelsOf(rest),
+        ...(lastAttempts.get(id) ?? { attempts: 0, ...unended }),
       }),
     ),
     labels: webhooks.flatMap((webhook) =>
       labelsOf(webhook).map((label) => ({ key: `${webhook.tenantId}/${label}\n${webhook.id}` }))),
   };
+}
+
+const unended = {
+  endedAttempt: null, endedAt: null, endedStatusCode: null, endedReason: null, endedDurationMs: null,
+};
+
+/** The last attempt of each event that had any, and its outcome if that was recorded in time. */
+function lastAttemptsOf({ told }: History): ReadonlyMap<string, Document> {
+  const last = new Map<string, Document>();
+  for (const { fact } of told) {
+    const { type, data } = fact as WebhookEvent;
+    if (type === "DeliveryAttemptStarted") last.set(data.eventId, { attempts: data.attempt, ...unended });
+    if ((type !== "DeliverySucceeded" && type !== "DeliveryFailed") || data.from === data.to) continue;
+    const { eventId, attempt, at, answer, durationMs } = data;
+    last.set(eventId, {
+      attempts: last.get(eventId)!["attempts"]!, endedAttempt: attempt, endedAt: at,
+      endedStatusCode: answer?.statusCode ?? null, endedReason: type === "DeliveryFailed" ? data.reason : null,
+      endedDurationMs: durationMs === null ? null : Math.round(durationMs),
+    });
+  }
+  return last;
 }
 
 /** No request's id tells the time in these histories. */

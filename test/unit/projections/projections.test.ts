@@ -287,6 +287,12 @@ describe("projections", () => {
         test: null,
         correlationId: null,
         labels: ["@correlation:spec"],
+        attempts: 0,
+        endedAttempt: null,
+        endedAt: null,
+        endedStatusCode: null,
+        endedReason: null,
+        endedDurationMs: null,
       });
     });
 
