@@ -256,7 +256,8 @@ export class Dispatcher {
   #sendTests({ serverRateLimit }: Destination): void {
     if (!this.#tests.wanted || this.#pause.until !== null || this.#refillPause.paused) return;
     this.#limit(serverRateLimit);
-    void this.#refillPause.run(() => this.#parts.woken(() => this.#tests.found())).then((found = []) => {
+    const look = this.#tests.look();
+    void this.#refillPause.run(() => this.#parts.woken(look)).then((found = []) => {
       for (const eventId of found) {
         const work = { kind: "due", eventId } as const;
         void this.#retryPause.run(() => this.#track(work, () => this.#places(() => this.#attempt(work, false))))
@@ -265,7 +266,7 @@ export class Dispatcher {
             this.pump();
           });
       }
-      if (found.length === 0) this.pump();
+      if (this.#tests.wanted) this.pump();
     });
   }
 

@@ -22,16 +22,23 @@ export class TestEvents {
     if (this.#lookFrom === undefined || this.#lookFrom < position) this.#lookFrom = position;
   }
 
-  /** Whether {@link found} is to be called. */
+  /** Whether {@link look} is to be called. */
   get wanted(): boolean {
     return this.#lookFrom !== undefined && !this.#looking;
   }
 
-  /** The ids of test events to send; each is named again only after its {@link end}. Throws as the due index does. */
-  async found(): Promise<readonly string[]> {
+  /**
+   * Begins a look, of which there is one at a time. The function, called once in its turn, gives the ids of test events
+   * to send; each is named again only after its {@link end}. It throws as the due index does.
+   */
+  look(): () => Promise<readonly string[]> {
     const position = this.#lookFrom ?? logStart;
     this.#lookFrom = undefined;
     this.#looking = true;
+    return () => this.#found(position);
+  }
+
+  async #found(position: Position): Promise<readonly string[]> {
     try {
       await this.#parts.dueIndex.cover(position);
       const waiting = await this.#parts.dueIndex.tests(this.#destinationId);
