@@ -151,12 +151,28 @@ const comparable = [
 
 /** Whether an event matches a filter. */
 export function isSelected(filter: EventFilter, event: SelectableEvent): boolean {
-  const { statuses, tags = [], from, to } = filter;
+  const { tags = [] } = filter;
   return comparable.every((field) => filter[field] === undefined || filter[field] === event[field])
-    && (statuses === undefined || statuses.includes(event.status))
-    && tags.every(({ name, value }) => event.tags?.[name] === value)
-    && (from === undefined || event.acceptedAt >= from)
-    && (to === undefined || event.acceptedAt <= to);
+    && isWithin(filter, event)
+    && tags.every(({ name, value }) => event.tags?.[name] === value);
+}
+
+/** Whether the event of a document matches a filter, but for its request. */
+export function isDocumentSelected(filter: EventFilter, document: EventDocument): boolean {
+  const { tenantId, destinationUrlId, test } = filter;
+  return document.tenantId === tenantId
+    && (destinationUrlId === undefined || document.destinationUrlId === destinationUrlId)
+    && (test !== false || document.test === null)
+    && isWithin(filter, document)
+    && labelsWanted(filter).every((label) => document.labels?.includes(label));
+}
+
+function isWithin(
+  { statuses, from, to }: EventFilter, { status, acceptedAt }: Pick<EventDocument, "status" | "acceptedAt">,
+): boolean {
+  return (statuses === undefined || statuses.includes(status))
+    && (from === undefined || acceptedAt >= from)
+    && (to === undefined || acceptedAt <= to);
 }
 
 /** The range of ids of the events accepted in a time; both ends inclusive. */

@@ -235,7 +235,7 @@ async function serveOperatorOf(
   const { store, readModels, state } = engines;
   const { accessTokenTtlMs, dataDir } = config;
   const parts = { store, readModels, state, sealing, passwords, aggregates, ids, accessTokenTtlMs, ...instruments };
-  const erasure = liveErasure(parts);
+  const erasure = liveErasure({ ...parts, freshness });
   return serveOperator(dataDir, {
     ...accountOperations(parts),
     tenants: async () => {

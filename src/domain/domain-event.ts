@@ -40,3 +40,8 @@ export interface Metadata {
   /** Of an accepted event: the producer's place in its distributed trace (W3C Trace Context), where it gave one. */
   readonly traceparent?: string;
 }
+
+/** The tenant that a fact is about; undefined where it is about none. */
+export function tenantOf({ data }: { readonly data: object }): string | undefined {
+  return (data as { readonly tenantId?: string }).tenantId;
+}

@@ -1,3 +1,4 @@
+import { tenantOf } from "../../domain/domain-event.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
@@ -98,7 +99,7 @@ export class Erasure {
   async #ownerOf(stream: string): Promise<string | undefined> {
     const [first] = await this.#parts.store.readStream(stream, { limit: 1 });
     if (first?.unreadable !== undefined) return undefined;
-    return (first?.data as { readonly tenantId?: string } | undefined)?.tenantId;
+    return first && tenantOf(first);
   }
 
   /**
@@ -123,7 +124,7 @@ export class Erasure {
       for (const entry of entries) {
         if (entry.unreadable !== undefined || entry.stream === own) continue;
         if (isReservation(entry)) await this.#release(entry, tenantId);
-        else if ((entry.data as { readonly tenantId?: string }).tenantId === tenantId) found.add(entry.stream);
+        else if (tenantOf(entry) === tenantId) found.add(entry.stream);
       }
       await Promise.all([...found].map((stream) => store.deleteStream(stream)));
       deleted += found.size;

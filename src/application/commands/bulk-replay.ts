@@ -13,7 +13,7 @@ import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
-import { actOnEach, pageSize, record, unlessRefused } from "../events/bulk.ts";
+import { actOnEach, record, unlessRefused } from "../events/bulk.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
 import { parseOptionalDateTime } from "../input-rules.ts";
@@ -41,6 +41,9 @@ interface BulkReplayParts {
   readonly ids: Ids;
   readonly metrics: Pick<Metrics, "replayed">;
 }
+
+/** Events fetched at a time: memory stays the same however many there are. */
+const pageSize = 500;
 
 /** Puts many given-up events back to work at once. */
 export class BulkReplay {

@@ -4,8 +4,6 @@ import { noStream, RevisionConflict, type EventStore } from "../../ports/event-s
 import type { Ids } from "../../ports/ids.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 
-/** Events fetched at a time: memory stays the same however many there are. */
-export const pageSize = 500;
 /** Appends under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
 

@@ -1,3 +1,4 @@
+import { tenantOf } from "../../domain/domain-event.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
 import { categoryOf } from "../../domain/streams.ts";
@@ -8,7 +9,7 @@ import {
 } from "../../ports/event-store.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { framesOf, type Wanted } from "./frames.ts";
-import { Resuming, tenantOf } from "./resuming.ts";
+import { Resuming } from "./resuming.ts";
 import { commentOf, FramedEntry, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
 
 /** Clients at once. */

@@ -1,8 +1,9 @@
+import { tenantOf } from "../../domain/domain-event.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
-import { Refusal } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import type { EventStore, LogEntry, Position, RecordedEvent } from "../../ports/event-store.ts";
+import { unlessRefused } from "../events/bulk.ts";
 import { LongReads } from "../long-reads.ts";
 import { frameText, framesOf, type Frame } from "./frames.ts";
 import { FramedEntry, type StreamClient } from "./stream-client.ts";
@@ -144,10 +145,7 @@ export class Resuming {
 
   /** Also false where that cannot be known. */
   #isShown(tenantId: string, eventId: string): Promise<boolean> {
-    return this.#parts.isShown(tenantId, eventId).catch((error: unknown) => {
-      if (error instanceof Refusal) return false;
-      throw error;
-    });
+    return unlessRefused(() => this.#parts.isShown(tenantId, eventId));
   }
 
   #advance(one: Behind, portion: Portion): void {
@@ -200,9 +198,4 @@ export class Resuming {
 
 function withoutPayload({ withPayload: _, ...frame }: Frame): Frame {
   return frame;
-}
-
-/** The tenant that an entry is about; undefined where it is about none. */
-export function tenantOf({ data }: { readonly data: object }): string | undefined {
-  return (data as { readonly tenantId?: string }).tenantId;
 }

@@ -1,5 +1,6 @@
-import { events, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
-import { labelsWanted } from "../../../projections/events/labels.ts";
+import {
+  events, isDocumentSelected, type EventDocument, type EventFilter,
+} from "../../../projections/events/events.ts";
 import { acceptedMsOf } from "../../domain/event/event-id.ts";
 import type { ReplayJob, ReplayJobFilter, ReplayOrder } from "../../domain/replay-job/replay-job.ts";
 import type { Position } from "../../ports/event-store.ts";
@@ -142,14 +143,7 @@ export function isMeant(
   event: EventDocument,
 ): boolean {
   const { ids, upTo } = order;
-  const wanted = filterOf(tenantId, order);
-  const { destinationUrlId, statuses, from, to } = wanted;
-  return event.tenantId === tenantId && !event.test
-    && statuses?.includes(event.status) === true
-    && (destinationUrlId === undefined || event.destinationUrlId === destinationUrlId)
-    && (from === undefined || event.acceptedAt >= from)
-    && (to === undefined || event.acceptedAt <= to)
-    && labelsWanted(wanted).every((label) => event.labels?.includes(label))
+  return isDocumentSelected(filterOf(tenantId, order), event)
     && event.finishedIn !== null && event.finishedIn <= upTo
     && (ids === null || ids.includes(event.id));
 }

@@ -8,6 +8,7 @@ import { Reservations } from "../../application/accounts/reservations.ts";
 import { serveAll } from "../../application/aggregate-types.ts";
 import { Aggregates } from "../../application/aggregates.ts";
 import type { CreatedTenant } from "../../application/commands/tenants.ts";
+import { Freshness } from "../../application/freshness.ts";
 import { KeyRotation } from "../../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../../application/keys/platform-keys.ts";
 import type { Instruments, Anomaly } from "../../ports/telemetry.ts";
@@ -112,7 +113,8 @@ export async function eraseTenant(settings: RelaySettings, tenantId: string): Pr
       return erasure.erase(tenantId);
     }).catch((error: unknown) => {
       if (!(error instanceof RelayRuns)) throw error;
-      return liveErasure({ ...desk, accessTokenTtlMs: settings.config.accessTokenTtlMs }).erase(tenantId);
+      const freshness = new Freshness(desk.store, desk.readModels, desk.clock);
+      return liveErasure({ ...desk, freshness, accessTokenTtlMs: settings.config.accessTokenTtlMs }).erase(tenantId);
     });
     await desk.scrub();
     return erased;

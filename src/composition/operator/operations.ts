@@ -68,19 +68,24 @@ export function everyTenant(readModels: Pick<ReadModelQuestions, "find">): Promi
   return everyDocument(readModels, tenants);
 }
 
+/** The parts with the services of accounts that every operation uses. */
+export function withAccountServices<Parts extends Omit<AccountParts, "passwords">>(parts: Parts) {
+  const keys = new PlatformKeys(parts);
+  const sessions = new Sessions({ ...parts, keys, tokens: new JwtTokens() }, { ttlMs: parts.accessTokenTtlMs });
+  return { ...parts, keys, sessions, reservations: new Reservations(parts) };
+}
+
 /** The operations on accounts. */
 export function accountOperations(parts: AccountParts): Pick<Operations, "create-tenant" | "reset-owner-password"> {
-  const { sealing, accessTokenTtlMs, ids } = parts;
-  const vault = new Vault(sealing);
-  const own = { ...parts, vault, keys: new PlatformKeys(parts), reservations: new Reservations(parts) };
+  const { ids } = parts;
+  const own = { ...withAccountServices(parts), vault: new Vault(parts.sealing) };
   const people = new People(own, { max: peopleInMemory });
   const tenantCommands = new TenantCommands({ ...own, people, guards: openRegistration }, { creationLimit: null });
-  const sessions = new Sessions({ ...own, tokens: new JwtTokens() }, { ttlMs: accessTokenTtlMs });
   return {
     "create-tenant": async (ordered) => {
       const input = bodies.createTenant(parseJsonObject(Buffer.from(JSON.stringify(ordered)), "tenant"));
       return tenantCommands.create(input, serviceOrigin("operator", ids), address);
     },
-    "reset-owner-password": ({ email, password }) => resetOwnerPassword({ ...own, sessions }, email, password),
+    "reset-owner-password": ({ email, password }) => resetOwnerPassword(own, email, password),
   };
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { tenantOf } from "../../domain/domain-event.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
 
@@ -25,12 +26,12 @@ export class ErasedTenants {
     const [first] = entries;
     if (!first || first.position > this.#headAtFirst) return entries;
     const [erased, deleted] = await Promise.all([
-      whereTrue(entries.map(tenantOf), async (tenantId) => tenantId !== undefined && this.#isErased(tenantId)),
+      whereTrue(entries.map(ownerOf), async (tenantId) => tenantId !== undefined && this.#isErased(tenantId)),
       whereTrue(entries.filter(({ unreadable }) => unreadable !== undefined), (entry) => this.#isDeleted(entry)),
     ]);
     if (erased.size === 0 && deleted.size === 0) return entries;
     return entries.filter((entry) =>
-      entry.type === "TenantErased" || (!erased.has(tenantOf(entry)) && !deleted.has(entry)));
+      entry.type === "TenantErased" || (!erased.has(ownerOf(entry)) && !deleted.has(entry)));
   }
 
   async #isErased(tenantId: string): Promise<boolean> {
@@ -49,9 +50,9 @@ export class ErasedTenants {
   }
 }
 
-function tenantOf(entry: LogEntry): string | undefined {
-  const data = entry.unreadable === undefined ? entry.data : undefined;
-  return (data as { readonly tenantId?: string } | null | undefined)?.tenantId;
+/** An unreadable entry does not tell. */
+function ownerOf(entry: LogEntry): string | undefined {
+  return entry.unreadable === undefined ? tenantOf(entry) : undefined;
 }
 
 /** The elements for which it is true. Asks once about each. */
