@@ -80,8 +80,6 @@ testMapping               | Viewer    | senders:read       | 200
 tryMapping                | Viewer    | senders:read       | 200
 
 listEvents                | Viewer    | events:read        | 200
-searchEvents              | Viewer    | events:read        | 200
-exportEvents              | Viewer    | events:read        | 200
 countEvents               | Viewer    | events:read        | 200
 getEvent                  | Viewer    | events:read        | 200
 listAttempts              | Viewer    | events:read        | 200
