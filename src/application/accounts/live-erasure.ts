@@ -3,11 +3,13 @@ import { apiKeys as apiKeyDocuments } from "../../../projections/api-keys/api-ke
 import { destinations as destinationDocuments } from "../../../projections/destinations/destinations.ts";
 import { erasures } from "../../../projections/erasures/erasures.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import type { Collection } from "../../../projections/projection.ts";
 import { purges } from "../../../projections/purges/purges.ts";
 import { senders as senderDocuments } from "../../../projections/senders/senders.ts";
 import { serviceAccounts as accountDocuments } from "../../../projections/service-accounts/service-accounts.ts";
 import { decide as decideApiKey } from "../../domain/api-key/api-key.ts";
 import { decide as decideDestination } from "../../domain/destination/decide.ts";
+import type { DomainEvent } from "../../domain/domain-event.ts";
 import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
 import { isFinished } from "../../domain/event/purge.ts";
 import { decide as decideSender } from "../../domain/sender/decide.ts";
@@ -17,9 +19,9 @@ import { sleep } from "../../ports/clock/sleep.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
-import type { ReadModels } from "../../ports/read-models.ts";
+import type { Document, ReadModels } from "../../ports/read-models.ts";
 import { apiKeys, destinations, senders, serviceAccounts, tenants } from "../aggregate-types.ts";
-import type { Aggregates } from "../aggregates.ts";
+import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { PurgeCommands } from "../commands/purge.ts";
 import type { Freshness } from "../freshness.ts";
 import { serviceOrigin } from "../origin.ts";
@@ -68,12 +70,12 @@ export class LiveErasure {
   }
 
   async #erase(tenantId: string): Promise<number> {
-    const { aggregates, clock } = this.#parts;
+    const { aggregates } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (tenant) {
       for (const userId of tenant.users.keys()) await this.#parts.sessions.endAll(userId);
       do await this.#close(tenantId);
-      while (await this.#has(tenantId, eventStatuses.filter((status) => !isFinished(status)), clock));
+      while (await this.#has(tenantId, eventStatuses.filter((status) => !isFinished(status))));
       await this.#purge(tenantId);
     }
     return this.#erasure.erase(tenantId);
@@ -85,27 +87,26 @@ export class LiveErasure {
     const origin = serviceOrigin("operator", ids);
     const at = timestampNow(clock);
     await freshness.wait();
-    for (const { id } of await everyDocument(readModels, apiKeyDocuments, { where: { tenantId } })) {
-      await aggregates.change(apiKeys, id, origin, (state) =>
-        (state && !state.revoked ? decideApiKey(state, { type: "RevokeApiKey", at }) : []));
-    }
-    for (const { id } of await everyDocument(readModels, accountDocuments, { where: { tenantId } })) {
-      await aggregates.change(serviceAccounts, id, origin, (state) =>
-        (state && !state.deleted ? decideAccount(state, { type: "DeleteServiceAccount", by: operator, at }) : []));
-    }
-    for (const { id } of await everyDocument(readModels, senderDocuments, { where: { tenantId } })) {
-      await aggregates.change(senders, id, origin, (state) =>
-        (state && !state.deleted ? decideSender(state, { type: "DeleteSender", at }) : []));
-    }
-    for (const { id } of await everyDocument(readModels, destinationDocuments, { where: { tenantId } })) {
-      await aggregates.change(destinations, id, origin, (state) =>
-        (state && !state.deleted ? decideDestination(state, { type: "DeleteDestination", at }) : []));
-    }
+    const endEach = async <Shape extends Document & { readonly id: string }, State, Event extends DomainEvent>(
+      documents: Collection<Shape>, type: AggregateType<State, Event>, end: (state: State) => readonly Event[],
+    ) => {
+      for (const { id } of await everyDocument(readModels, documents, { where: { tenantId } })) {
+        await aggregates.change(type, id, origin, (state) => (state ? end(state) : []));
+      }
+    };
+    await endEach(apiKeyDocuments, apiKeys, (key) =>
+      (key.revoked ? [] : decideApiKey(key, { type: "RevokeApiKey", at })));
+    await endEach(accountDocuments, serviceAccounts, (account) =>
+      (account.deleted ? [] : decideAccount(account, { type: "DeleteServiceAccount", by: operator, at })));
+    await endEach(senderDocuments, senders, (sender) =>
+      (sender.deleted ? [] : decideSender(sender, { type: "DeleteSender", at })));
+    await endEach(destinationDocuments, destinations, (destination) =>
+      (destination.deleted ? [] : decideDestination(destination, { type: "DeleteDestination", at })));
   }
 
   /** Whether there is an event in one of these statuses, by read models that are new enough; waits a moment if so. */
-  async #has(tenantId: string, statuses: readonly EventStatus[], clock: Clock): Promise<boolean> {
-    const { freshness, readModels } = this.#parts;
+  async #has(tenantId: string, statuses: readonly EventStatus[]): Promise<boolean> {
+    const { freshness, readModels, clock } = this.#parts;
     await freshness.wait();
     const anyOf = { field: "status", values: statuses };
     const query = { collection: events.name, where: { tenantId }, anyOf, order: eventsOrdered(false), limit: 1 };
@@ -117,7 +118,7 @@ export class LiveErasure {
   /** Purges the tenant's events; resolves when their streams are deleted. */
   async #purge(tenantId: string): Promise<void> {
     const { purge, readModels, freshness, clock, ids } = this.#parts;
-    while (await this.#has(tenantId, eventStatuses, clock)) {
+    while (await this.#has(tenantId, eventStatuses)) {
       const underWay = await everyDocument(readModels, purges, { where: { tenantId } });
       if (underWay.length === 0) await purge.purgeAll(tenantId, serviceOrigin("operator", ids));
     }
