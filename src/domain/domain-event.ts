@@ -41,7 +41,7 @@ export interface Metadata {
   readonly traceparent?: string;
 }
 
-/** The tenant that a fact is about; undefined where it is about none. */
-export function tenantOf({ data }: { readonly data: object }): string | undefined {
-  return (data as { readonly tenantId?: string }).tenantId;
+/** The tenant that a fact is about; undefined where it is about none. A damaged fact may have no data: null. */
+export function tenantOf({ data }: { readonly data: object | null }): string | undefined {
+  return (data as { readonly tenantId?: string } | null)?.tenantId;
 }

@@ -98,5 +98,5 @@ export class Batches {
 /** The purge that an entry is about, if any. */
 function purgeIdIn(entry: LogEntry): string | undefined {
   if (entry.unreadable !== undefined || !["EventsPurged", "PurgeCompleted"].includes(entry.type)) return undefined;
-  return (entry.data as { readonly purgeId: string }).purgeId;
+  return (entry.data as { readonly purgeId?: string } | null)?.purgeId;
 }

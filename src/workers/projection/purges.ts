@@ -5,6 +5,7 @@ import {
   begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
 } from "../../../projections/purges/purges.ts";
 import { documentOf, everyDocument, pagesOf } from "../../application/scans.ts";
+import { tenantOf } from "../../domain/domain-event.ts";
 import { categoryOf, streams } from "../../domain/streams.ts";
 import type { LogEntry } from "../../ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
@@ -64,7 +65,7 @@ export class Purges {
   concerns(entry: LogEntry): boolean {
     if (this.#underWay.length === 0 || categoryOf(entry.stream) !== "event") return false;
     if (entry.unreadable !== undefined) return true;
-    const { tenantId } = entry.data as { readonly tenantId: string };
+    const tenantId = tenantOf(entry);
     return this.#underWay.some((purge) => purge.tenantId === tenantId);
   }
 
