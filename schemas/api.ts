@@ -5426,6 +5426,16 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
+        /** @description The request line and the headers are larger than 16 KiB together. The connection is closed. */
+        HeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": components["schemas"]["Problem"];
+            };
+        };
         /** @description A defect of the service, which its operator learns of. Nothing half-done remains, but the request may have been done in full. */
         Defect: {
             headers: {
@@ -5513,6 +5523,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5555,6 +5566,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5610,6 +5622,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5668,6 +5681,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5726,6 +5740,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5784,6 +5799,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5842,6 +5858,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5880,6 +5897,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5918,6 +5936,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -5963,6 +5982,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6004,6 +6024,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6027,6 +6048,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6079,6 +6101,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6104,6 +6127,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6131,6 +6155,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6156,6 +6181,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6199,6 +6225,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6260,6 +6287,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6298,6 +6326,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6344,6 +6373,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6409,6 +6439,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6448,6 +6479,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6499,6 +6531,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6557,6 +6590,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6603,6 +6637,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6676,6 +6711,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6715,6 +6751,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6756,6 +6793,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6814,6 +6852,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6850,6 +6889,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6889,6 +6929,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6930,6 +6971,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -6968,6 +7010,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7004,6 +7047,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7049,6 +7093,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7107,6 +7152,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7159,6 +7205,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7214,6 +7261,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7261,6 +7309,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7302,6 +7351,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7353,6 +7403,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7395,6 +7446,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7431,6 +7483,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7476,6 +7529,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7534,6 +7588,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7592,6 +7647,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7647,6 +7703,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7685,6 +7742,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7724,6 +7782,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7784,6 +7843,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7826,6 +7886,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7862,6 +7923,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7925,6 +7987,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -7983,6 +8046,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8021,6 +8085,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8075,6 +8140,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8116,6 +8182,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8231,6 +8298,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             /** @description The storage cannot be reached or is overloaded, or the mapping waited too long. The event may be stored after all: post it again under the same idempotency key. */
             503: {
@@ -8305,6 +8373,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8352,6 +8421,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8394,6 +8464,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8446,6 +8517,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8504,6 +8576,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8546,6 +8619,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8604,6 +8678,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8662,6 +8737,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8710,6 +8786,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8758,6 +8835,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8810,6 +8888,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             /** @description Two searches of the tenant are under way, or the storage cannot be reached. */
             503: {
@@ -8881,6 +8960,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8935,6 +9015,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -8976,6 +9057,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9017,6 +9099,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9066,6 +9149,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9115,6 +9199,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9163,6 +9248,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9202,6 +9288,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9263,6 +9350,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9301,6 +9389,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9349,6 +9438,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9400,6 +9490,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
         };
@@ -9423,6 +9514,7 @@ export interface operations {
                     "text/plain": "ok";
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
         };
     };
     getReadiness: {
@@ -9444,6 +9536,7 @@ export interface operations {
                     "text/plain": "ready";
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
             /** @description Requests cannot be served; the body says why. */
             503: {
                 headers: {
@@ -9475,6 +9568,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
         };
     };
     getOpenapiDocument: {
@@ -9498,6 +9592,7 @@ export interface operations {
                     };
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
         };
     };
     getRoot: {
@@ -9519,6 +9614,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
         };
     };
     getDocs: {
@@ -9540,6 +9636,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            431: components["responses"]["HeadersTooLarge"];
         };
     };
 }

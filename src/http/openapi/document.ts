@@ -112,6 +112,10 @@ const shared = {
     "The body is not `application/json` (or `application/…+json`) in UTF-8, or it is encoded.",
     "Content-Type: must be application/json in UTF-8",
   ),
+  HeadersTooLarge: problem(
+    "The request line and the headers are larger than 16 KiB together. The connection is closed.",
+    "headers: must be at most 16384 bytes, the request line included",
+  ),
   Defect: problem(
     "A defect of the service, which its operator learns of. Nothing half-done remains, but the request may have been " +
     "done in full.",
@@ -225,6 +229,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Described)
     [path.includes(":id"), 404, "NotFound"],
     [body !== undefined, 413, "TooLarge"],
     [body !== undefined, 415, "WrongType"],
+    [true, 431, "HeadersTooLarge"],
     [!standsAlone, 500, "Defect"],
     [!standsAlone, 503, "Unavailable"],
   ];
