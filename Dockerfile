@@ -10,6 +10,13 @@ COPY projections projections
 COPY src src
 RUN node scripts/build.js
 
+# The pages for people. Their libraries are in no image but this stage's.
+FROM packages AS pages
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY packages packages
+COPY tsconfig.json ./
+RUN node scripts/build-dashboard.js
+
 FROM node:24.21.0-alpine
 # The commit that the image is built from: --build-arg REVISION=$(git rev-parse HEAD). relay_build_info shows it.
 ARG REVISION=unknown
@@ -17,6 +24,7 @@ ENV NODE_ENV=production RELAY_HOST=0.0.0.0 RELAY_DATA_DIR=/data RELAY_REVISION=$
 WORKDIR /relay
 COPY --from=packages /relay/node_modules node_modules
 COPY --from=packages /relay/build build
+COPY --from=pages /relay/build/dashboard build/dashboard
 COPY package.json LICENSE ./
 RUN mkdir /data && chown node:node /data
 USER node

@@ -9,11 +9,13 @@ bin := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 .PHONY: demo run test test-full simulate simulate-planted planted lint bench up
 
 demo: $(installed)
+	@$(bin) node scripts/build-dashboard.js
 	@$(run) demo
 
 # As `npm start`, without the npm that would stay beside it, with 50 MiB.
 run: $(installed)
 	@$(bin) node scripts/build.js
+	@$(bin) node scripts/build-dashboard.js
 	@$(bin) exec node --disable-warning=ExperimentalWarning --disable-warning=TimeoutNegativeWarning \
 	  --max-semi-space-size=16 build/src/main.js
 

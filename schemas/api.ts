@@ -9614,6 +9614,17 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            /** @description To a browser, which asks for `text/html`: the dashboard is at `/app/`. */
+            302: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: "/app/";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
         };
     };

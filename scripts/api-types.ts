@@ -14,7 +14,7 @@ import { createDocument, type DocumentedOperation } from "../src/http/openapi/do
 import type { Health } from "../src/http/routes/health.ts";
 
 const root = join(import.meta.dirname, "..");
-const routes = routesOf({ services: {} as Services, health: {} as Health });
+const routes = routesOf({ services: {} as Services, health: {} as Health, pages: null });
 const document = createDocument([...routes, ingestOperation]);
 /** The other declarations of the generator are empty, or repeat the operations by their paths. */
 const kept = ["components", "operations"];

@@ -27,7 +27,8 @@ for (const source of [...filesIn("src"), ...filesIn("projections")].filter((file
 for (const source of ["package.json", ...filesIn("schemas").filter((file) => file.endsWith(".json"))]) {
   write(source, readFileSync(join(project, source), "utf8"));
 }
-for (const file of filesIn("build").filter((file) => /\.js(on)?$/.test(file))) {
+const isOurs = (file) => /\.js(on)?$/.test(file) && !file.startsWith(join("build", "dashboard"));
+for (const file of filesIn("build").filter(isOurs)) {
   if (!built.has(relative("build", file))) rmSync(join(project, file));
 }
 

@@ -1,8 +1,9 @@
 /**
- * Checks types and style. The faults of a file depend on its own text and on the declarations of the modules that it
- * can see, so a file is checked again only if one of these has changed; a change within a function concerns no
- * importer. `node_modules/.cache/lint` remembers which files had no fault; everything is checked again after a change
- * of a script or of other settings, of the installed packages, or of a module that declares globals.
+ * Checks types and style of a TypeScript project, the program's own unless another configuration is named. The faults
+ * of a file depend on its own text and on the declarations of the modules that it can see, so a file is checked again
+ * only if one of these has changed; a change within a function concerns no importer. `node_modules/.cache/lint`
+ * remembers which files had no fault; everything is checked again after a change of a script or of other settings, of
+ * the installed packages, or of a module that declares globals.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -11,10 +12,12 @@ import process from "node:process";
 import { ESLint } from "eslint";
 import ts from "typescript";
 
-const cachePath = "node_modules/.cache/lint/files.json";
-const settings = ["package.json", "node_modules/.package-lock.json"];
+const [configPath = "tsconfig.json"] = process.argv.slice(2);
+const folder = dirname(configPath);
+const cachePath = `node_modules/.cache/lint/${folder === "." ? "program" : folder.replaceAll("/", "-")}.json`;
+const settings = ["package.json", "node_modules/.package-lock.json", configPath];
 
-const config = ts.getParsedCommandLineOfConfigFile("tsconfig.json", {}, {
+const config = ts.getParsedCommandLineOfConfigFile(configPath, {}, {
   ...ts.sys, onUnRecoverableConfigFileDiagnostic: (diagnostic) => failOn([diagnostic]),
 });
 failOn(config.errors);
@@ -24,7 +27,10 @@ const resolutions = ts.createModuleResolutionCache(process.cwd(), (name) => name
 const texts = new Map();
 const names = config.fileNames.map((file) => relative("", file)).sort();
 /** Files outside the program, the rules among them. They are few: all are linted every time. */
-const outside = ts.sys.readDirectory("", [".ts", ".js", ".cjs", ".mjs"], ["**/node_modules", "build", "data"])
+const otherProjects = folder === "." ? (config.raw.exclude ?? []) : [];
+const outside = ts.sys.readDirectory(
+  folder === "." ? "" : folder, [".ts", ".js", ".cjs", ".mjs"], ["**/node_modules", "build", "data", ...otherProjects],
+)
   .map((file) => relative("", file)).filter((file) => !names.includes(file));
 const world = hash([
   process.version, JSON.stringify(config.options), readFileSync(import.meta.filename, "utf8"),
@@ -105,7 +111,8 @@ function theProgram() {
 /** Returns the names of files with faults. */
 async function lint(modulesToLint) {
   const languageOptions = { parserOptions: { projectService: false, programs: program ? [program] : [] } };
-  const files = config.raw.include.map((folder) => `${folder}/**/*.ts`);
+  const files = config.raw.include.map((part) =>
+    join(folder, /\.\w+$/.test(part) ? part : `${part}/**/*.{ts,tsx}`));
   const eslint = new ESLint({ overrideConfig: { files, languageOptions }, warnIgnored: false });
   const results = outside.length > 0 ? await eslint.lintFiles(outside) : [];
   for (const name of modulesToLint) results.push(...await eslint.lintText(textOf(name), { filePath: name }));

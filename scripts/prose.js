@@ -26,11 +26,11 @@ let failed = false;
 const kinds = { comments: [], decisions: [], titles: [] };
 for (const path of execFileSync("git", ["ls-files"], { encoding: "utf8" }).trim().split("\n")) {
   if (!existsSync(path)) continue;
-  if (/^(src|projections|packages|test|bench|demo)\/.*\.ts$/.test(path)) {
+  if (/^(src|projections|packages|test|bench|demo)\/.*\.tsx?$/.test(path)) {
     for (const [word] of readFileSync(path, "utf8").matchAll(gone)) fail(`${path}: ${word} is a word that is gone`);
   }
   if (/^docs\/adr\/.*\.md$/.test(path)) add("decisions", path, decisionText(readFileSync(path, "utf8")));
-  else if (/\.(ts|js|cjs)$/.test(path) && path !== "schemas/api.ts") {
+  else if (/\.(tsx?|js|cjs)$/.test(path) && path !== "schemas/api.ts") {
     const text = readFileSync(path, "utf8");
     const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
     for (const comment of commentsOf(source, text)) add("comments", path, comment);

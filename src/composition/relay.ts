@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Server } from "node:http";
+import { fileURLToPath } from "node:url";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
@@ -67,6 +68,9 @@ export interface RelaySettings {
 
 /** The most entries of each in-memory cache, independent of the number in the log. */
 const keptInMemory = 50_000;
+/** The built pages. The program runs from `build`, a relay within a test from the sources. */
+const pagesFolder = ["../../dashboard/", "../../build/dashboard/"]
+  .map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync) ?? null;
 /** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
 const drainShare = 0.8;
 
@@ -256,7 +260,8 @@ function makeServer({ config, ids, instruments }: Base, services: Services, heal
   if (!config.roles.has("api")) return createHttpServer(createHealthApp(common), common);
   const { maxBodyBytes, trustedProxies } = config;
   const memory = sharedMemory(instruments.clock);
-  const { app, answerIngest } = createApp({ ...common, services, memory, maxBodyBytes, trustedProxies });
+  const pages = config.dashboard ? pagesFolder : null;
+  const { app, answerIngest } = createApp({ ...common, services, memory, maxBodyBytes, trustedProxies, pages });
   return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
 }
 

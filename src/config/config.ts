@@ -74,6 +74,8 @@ export interface Config {
     /** Authorities trusted besides those Node trusts. */
     readonly extraCa: Certificates | null;
   };
+  /** Whether the pages for people are served. */
+  readonly dashboard: boolean;
   readonly logLevel: LogLevel;
   /** The build of a version, for people; `unknown` where the build did not set it. */
   readonly revision: string;
@@ -130,6 +132,7 @@ export function readConfig(env: Environment): Config {
       allowedNetworks: from.optional("RELAY_ALLOWED_NETWORKS", list(network)) ?? [],
       extraCa: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
     },
+    dashboard: from.read("RELAY_DASHBOARD", "on", oneOf("on", "off")) === "on",
     logLevel: from.read("RELAY_LOG_LEVEL", "info", oneOf(...logLevels)),
     revision: from.read("RELAY_REVISION", "unknown", revision),
     shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),

@@ -21,4 +21,6 @@ export interface Api extends Common {
   readonly maxBodyBytes: number;
   /** How many proxies' entries of `X-Forwarded-For` to believe. */
   readonly trustedProxies: number;
+  /** The folder of the built pages; null: none are served. */
+  readonly pages: string | null;
 }

@@ -10,6 +10,7 @@ import { createIngestHandler } from "./ingest/handler.ts";
 import { ingestOperation, ingestPath } from "./ingest/operation.ts";
 import { holdArrived, memoryOf } from "./memory/memory-of.ts";
 import { uncountedBytes, type AnswerMemory } from "./memory/request-memory.ts";
+import { servePages } from "./pages/pages.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
@@ -71,6 +72,7 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
   const read = jsonObjectReader(api.maxBodyBytes);
   app.use(refuseDotSegments);
   app.use(createIngestHandler(api, answerIngest, read));
+  if (api.pages !== null) app.use(servePages(api.pages));
   app.use(guardLiteralPaths(routes));
   app.use(routerOf(routes, api, read, fail).routes());
   app.use(answerUnmatched);
@@ -78,7 +80,7 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
 }
 
 /** Every operation but ingest, which has a way of its own. */
-export function routesOf({ services, health }: Pick<Api, "services" | "health">): Route[] {
+export function routesOf({ services, health, pages }: Pick<Api, "services" | "health" | "pages">): Route[] {
   const routes: Route[] = [
     ...healthRoutes(health),
     ...sessionRoutes(services),
@@ -98,7 +100,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...refusalRoutes(services),
     ...statisticsRoutes(services),
   ];
-  const all = [...routes, ...docsRoutes([...routes, ingestOperation])];
+  const all = [...routes, ...docsRoutes([...routes, ingestOperation], { hasPages: pages !== null })];
   return all;
 }
 

@@ -95,6 +95,7 @@ const anywhere: Readonly<Record<number, Provoke>> = {
   404: (stage, described, good) => ask(stage, described, { ...good, params: { ...good.params, id: nowhere } }),
   413: (stage, described, good) => ask(stage, described, { ...good, json: { a: "x".repeat(maxBodyBytes) } }),
   415: (stage, described, good) => ask(stage, described, good, { headers: { "content-type": "text/plain" } }),
+  431: (stage, described, good) => ask(stage, described, good, { headers: { "x-long": "x".repeat(20_000) } }),
   500: defect(withoutLog),
   503: (stage, described, good) =>
     withoutLog(stage, new LogUnavailable("away"), () => ask(stage, described, good)),
@@ -128,6 +129,9 @@ const stories: Readonly<Record<string, Provoke>> = {
   },
   "createTenant 429": (_stage, described, good) => throttled(described, good),
   "updateTenant 409": (stage, described, good) => ask(stage, described, { ...good, json: { name: stage.other.name } }),
+
+  "getRoot 302": (_stage, described, good) =>
+    onStage({ pages: "." }, (stage) => ask(stage, described, good, { headers: { accept: "text/html" } })),
 
   "login 401": (stage, described, good) => ask(stage, described, withWrongPassword(good)),
   "login 429": (_stage, described, good) => throttled(described, withWrongPassword(good)),

@@ -53,6 +53,8 @@ export async function startApi(
     readonly memory?: SharedMemory;
     /** Checks before the creation of a tenant; none by default. */
     readonly guards?: RegistrationGuards;
+    /** The folder of the built pages; none by default. */
+    readonly pages?: string;
   } = {},
 ): Promise<TestApi> {
   const { clock, store, readModels, state } = engines;
@@ -117,6 +119,7 @@ export async function startApi(
     health: { ready: () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
+    pages: options.pages ?? null,
   });
   const plain = { answerIngest, memory, maxBodyBytes };
   const server = createHttpServer(app, { ids, clock }, { plain });

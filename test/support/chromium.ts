@@ -17,9 +17,11 @@ const flags = [
 
 /**
  * Starts Debian's Chromium without a window, for a `before` hook. It takes any certificate. Where it is neither
- * installed nor can be, its tests are skipped by name, but never in CI.
+ * installed nor can be, its tests are skipped by name, but never in CI. By default it ignores the policies of pages.
  */
-export async function chromiumOrSkip(hook: Mocha.Context): Promise<Chromium> {
+export async function chromiumOrSkip(
+  hook: Mocha.Context, { bypassCSP = true }: { readonly bypassCSP?: boolean } = {},
+): Promise<Chromium> {
   hook.timeout(600_000);
   const problem = commandProblem("chromium", "--version", ["chromium"]);
   if (problem !== null) {
@@ -29,7 +31,7 @@ export async function chromiumOrSkip(hook: Mocha.Context): Promise<Chromium> {
   }
   const profile = mkdtempSync(join(tmpdir(), "relay-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: commandPath("chromium"), headless: true, args: flags, ignoreHTTPSErrors: true, bypassCSP: true,
+    executablePath: commandPath("chromium"), headless: true, args: flags, ignoreHTTPSErrors: true, bypassCSP,
   });
   return {
     context,

@@ -8,7 +8,7 @@ import type { Health } from "../../src/http/routes/health.ts";
 
 /** Every operation of the API. */
 export const operations: readonly Operation[] = [
-  ...routesOf({ services: {} as Services, health: {} as Health }), ingestOperation,
+  ...routesOf({ services: {} as Services, health: {} as Health, pages: null }), ingestOperation,
 ];
 
 /** The document of the API, as it is served. */

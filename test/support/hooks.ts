@@ -17,9 +17,11 @@ function rethrow(reason: unknown): never {
 
 let begins: ((title: string) => void) | undefined;
 
-/** Builds once, before every test file: tests start the same program as users do. */
+/** Builds program and pages once, before every test file: tests start the same program as users do. */
 export function mochaGlobalSetup(): void {
-  execFileSync(process.execPath, [fileURLToPath(new URL("../../scripts/build.js", import.meta.url))]);
+  for (const script of ["build.js", "build-dashboard.js"]) {
+    execFileSync(process.execPath, [fileURLToPath(new URL(`../../scripts/${script}`, import.meta.url))]);
+  }
 }
 
 /** Root hooks of every test file: mocha removes the listener between files. */

@@ -64,9 +64,12 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
 
 /**
  * Starts a proxy, configured as the guide has it, in front of the relay at `host:port`, for a `before` hook. Where it
- * is neither installed nor can be, its tests are skipped by name, but never in CI.
+ * is neither installed nor can be, its tests are skipped by name, but never in CI. With a `prefix`, such as `/relay`,
+ * nginx has the relay below that path, as the guide says.
  */
-export async function proxyOrSkip(context: Mocha.Context, name: ProxyName, relay: string): Promise<Proxy> {
+export async function proxyOrSkip(
+  context: Mocha.Context, name: ProxyName, relay: string, { prefix = "" }: { readonly prefix?: string } = {},
+): Promise<Proxy> {
   context.timeout(600_000);
   const problem = commandProblem(name, "-v", [name]);
   if (problem !== null) {
@@ -74,10 +77,10 @@ export async function proxyOrSkip(context: Mocha.Context, name: ProxyName, relay
     console.log(`  ${name} for the tests: ${problem}`);
     return context.skip();
   }
-  return start(name, relay);
+  return start(name, relay, prefix);
 }
 
-async function start(name: ProxyName, relay: string): Promise<Proxy> {
+async function start(name: ProxyName, relay: string, prefix: string): Promise<Proxy> {
   const { language, replaced, whole, run } = kinds[name];
   const folder = mkdtempSync(join(tmpdir(), `relay-${name}-`));
   const port = await freePort();
@@ -91,6 +94,7 @@ async function start(name: ProxyName, relay: string): Promise<Proxy> {
     if (!block.includes(text)) throw new Error(`the guide's configuration for ${name} has no ${text}`);
     block = block.replaceAll(text, own);
   }
+  if (prefix !== "") block = belowPath(block, prefix, relay);
   const file = join(folder, "configuration");
   writeFileSync(file, whole(folder, block));
   const child = spawn(name, run(file, folder), { stdio: ["ignore", "inherit", "inherit"], env: commandEnvironment });
@@ -107,6 +111,14 @@ async function start(name: ProxyName, relay: string): Promise<Proxy> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The guide's configuration for nginx, changed as it says for a relay below a path. */
+function belowPath(block: string, prefix: string, relay: string): string {
+  return block
+    .replaceAll("location = /", `location = ${prefix}/`)
+    .replace("location / {", `location ${prefix}/ {\n proxy_redirect / ${prefix}/;`)
+    .replace(`proxy_pass http://${relay};`, `proxy_pass http://${relay}/;`);
 }
 
 function blockOf(language: string): string {

@@ -1,14 +1,20 @@
 import { json } from "../answers/send.ts";
 import { createDocument } from "../openapi/document.ts";
 import { renderPage } from "../openapi/page/page.ts";
+import { wantsPage } from "../pages/pages.ts";
 import { open, type Operation, type Route } from "../route.ts";
 
-/** The description of the API, its own routes included, made once: for machines, for people, and where to find it. */
-export function docsRoutes(others: readonly Operation[]): Route[] {
+/**
+ * The description of the API, its own routes included, made once: for machines, for people, and where to find it. A
+ * browser at the relay's own address is sent to the dashboard, where there is one.
+ */
+export function docsRoutes(others: readonly Operation[], { hasPages }: { readonly hasPages: boolean }): Route[] {
   const pointer = "a webhook relay; its API is described at /docs, for machines at /openapi.json";
   const routes = [
     open("GET", "/openapi.json", async () => ({ status: 200, text: forMachines, type: json })),
-    open("GET", "/", async () => ({ status: 200, text: pointer })),
+    open("GET", "/", async ({ headers }) => hasPages && wantsPage(headers)
+      ? { status: 302, text: "see app/", headers: { Location: "/app/" } }
+      : { status: 200, text: pointer }),
     open("GET", "/docs", async () => ({
       status: 200, text: forPeople, type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy },
     })),

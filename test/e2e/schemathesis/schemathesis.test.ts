@@ -36,6 +36,7 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   ingest: "tags are pairs of a name and a value",
   getStatistics: "it gives 1,500 points at most",
   cancelReplay: "only a replay that runs can be cancelled",
+  followStream: "kinds are words, separated by commas",
   tryMapping: "a payload may come as the text of a JSON object; an expression must compile",
 };
 

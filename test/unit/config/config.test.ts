@@ -55,7 +55,7 @@ describe("configuration", () => {
         jitter: 0.1,
       },
       outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCa: null },
-      logLevel: "info", revision: "unknown", shutdownTimeoutMs: 25_000,
+      dashboard: true, logLevel: "info", revision: "unknown", shutdownTimeoutMs: 25_000,
     });
     expect(readSecrets({}, config)).to.deep.equal({
       masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null,

@@ -45,7 +45,13 @@ export const healthDescriptions: Descriptions = {
     ...shared,
     id: "getRoot",
     summary: "Where the API is described",
-    answers: { 200: file("text/plain", "A line that names the paths.") },
+    answers: {
+      200: file("text/plain", "A line that names the paths."),
+      302: {
+        ...file("text/plain", "To a browser, which asks for `text/html`: the dashboard is at `/app/`."),
+        headers: { Location: { required: true, schema: { type: "string", enum: ["/app/"] } } },
+      },
+    },
   },
   "GET /docs": {
     ...shared,

@@ -1,0 +1,49 @@
+import { MutationCache, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { RelayError, type OperationId, type Schemas } from "../../../client/src/index.ts";
+import { relay } from "./relay.ts";
+
+const longestPauseMs = 10_000;
+
+/** Whether the same request may succeed a little later: the storage is away, or lists are catching up. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof RelayError && ["unavailable", "unreachable", "too-many"].includes(error.code);
+}
+
+/** Whether the caller has no session, or has one no more. */
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof RelayError && error.code === "unauthenticated";
+}
+
+/** Makes the cache of answers. `onSignedOut` is called when the relay refuses the session. */
+export function createQueries(onSignedOut: () => void): QueryClient {
+  const onError = (error: unknown) => {
+    if (isSignedOut(error)) onSignedOut();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError: (error, query) => query.meta?.["asksWho"] === true || onError(error) }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        // Shown rows stay while the relay is catching up; what cannot pass is shown at once.
+        retry: (_failures, error) => mayPass(error),
+        retryDelay: (failures) => Math.min(500 * 2 ** failures, longestPauseMs),
+        refetchOnWindowFocus: false,
+        staleTime: 5_000,
+      },
+      mutations: { retry: false },
+    },
+  });
+}
+
+/** The caller: who, in which tenant, and the operations that they may call. */
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: () => relay.getMe(),
+  staleTime: 60_000,
+  meta: { asksWho: true },
+});
+
+/** Whether the caller may call an operation on at least one record. */
+export function may(me: Schemas["Me"], operation: OperationId): boolean {
+  return (me.operations as readonly string[]).includes(operation);
+}

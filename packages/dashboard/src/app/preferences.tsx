@@ -1,0 +1,60 @@
+import { createContext, use, useMemo, useState, type ReactNode } from "react";
+
+/** What a person chose for this browser. Kept in its storage; nothing secret is. */
+export interface Preferences {
+  readonly theme: "system" | "light" | "dark";
+  readonly zone: "UTC" | "local";
+  /** Whether keys without Control or Alt act. */
+  readonly singleKeys: boolean;
+}
+
+interface Kept extends Preferences {
+  readonly change: (changes: Partial<Preferences>) => void;
+}
+
+const name = "relay-preferences";
+const usual: Preferences = { theme: "system", zone: "UTC", singleKeys: true };
+
+const Context = createContext<Kept>({ ...usual, change: () => undefined });
+
+/** The preferences, and how to change them. */
+export function usePreferences(): Kept {
+  return use(Context);
+}
+
+/** Gives the pages inside the preferences. */
+export function PreferencesProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const [preferences, setPreferences] = useState(stored);
+  const kept = useMemo(() => ({
+    ...preferences,
+    change: (changes: Partial<Preferences>) => {
+      const changed = { ...stored(), ...changes };
+      store(changed);
+      applyTheme(changed);
+      setPreferences(changed);
+    },
+  }), [preferences]);
+  return <Context value={kept}>{children}</Context>;
+}
+
+/** Puts the theme on the page; the tokens follow it. */
+export function applyTheme({ theme }: Pick<Preferences, "theme"> = stored()): void {
+  document.documentElement.style.colorScheme = theme === "system" ? "light dark" : theme;
+}
+
+/** The stored preferences. Where the browser keeps nothing, the usual ones. */
+function stored(): Preferences {
+  try {
+    return { ...usual, ...(JSON.parse(localStorage.getItem(name) ?? "{}") as Partial<Preferences>) };
+  } catch {
+    return usual;
+  }
+}
+
+function store(preferences: Preferences): void {
+  try {
+    localStorage.setItem(name, JSON.stringify(preferences));
+  } catch {
+    // The browser keeps nothing: they last as long as the page.
+  }
+}

@@ -1,0 +1,83 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type AnyRouter,
+} from "@tanstack/react-router";
+import { isSignedOut, meQuery } from "../api/queries.ts";
+import { pagesPath } from "../api/relay.ts";
+import { UnknownPage } from "../pages/unknown/unknown-page.tsx";
+import { Failure, Loading } from "../parts/states.tsx";
+import { parseSearch, writeSearch, type Search } from "./search.ts";
+import { Shell } from "./shell.tsx";
+
+/** The pages behind the sign-in: the path of each, and its module, which is loaded when first shown. */
+const signedInPages = {
+  "/": lazyRouteComponent(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+  "/start": lazyRouteComponent(() => import("../pages/start/start-page.tsx"), "StartPage"),
+  "/events": lazyRouteComponent(() => import("../pages/events/events-page.tsx"), "EventsPage"),
+  "/events/$id": lazyRouteComponent(() => import("../pages/event/event-page.tsx"), "EventPage"),
+  "/destinations": lazyRouteComponent(() => import("../pages/destinations/destinations-page.tsx"), "DestinationsPage"),
+  "/destinations/$id": lazyRouteComponent(() => import("../pages/destination/destination-page.tsx"), "DestinationPage"),
+  "/senders": lazyRouteComponent(() => import("../pages/senders/senders-page.tsx"), "SendersPage"),
+  "/senders/$id": lazyRouteComponent(() => import("../pages/sender/sender-page.tsx"), "SenderPage"),
+  "/operations": lazyRouteComponent(() => import("../pages/operations/operations-page.tsx"), "OperationsPage"),
+  "/audit": lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+  "/keys": lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+  "/people": lazyRouteComponent(() => import("../pages/people/people-page.tsx"), "PeoplePage"),
+  "/settings": lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+};
+
+/** The pages for everyone. */
+const openPages = {
+  "/login": lazyRouteComponent(() => import("../pages/login/login-page.tsx"), "LoginPage"),
+  "/register": lazyRouteComponent(() => import("../pages/register/register-page.tsx"), "RegisterPage"),
+};
+
+interface Context {
+  readonly queries: QueryClient;
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: UnknownPage });
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  component: Shell,
+  beforeLoad: async ({ context: { queries }, location }) => {
+    await queries.query({ ...meQuery, staleTime: "static" }).catch((error: unknown) => {
+      if (!isSignedOut(error)) throw error;
+      redirect({ to: "/login", search: { next: location.href }, throw: true });
+    });
+  },
+});
+
+const validateSearch = (search: Record<string, unknown>) => search as Search;
+
+const tree = root.addChildren([
+  ...Object.entries(openPages).map(([path, component]) =>
+    createRoute({ getParentRoute: () => root, path, component, validateSearch })),
+  shell.addChildren(Object.entries(signedInPages).map(([path, component]) =>
+    createRoute({ getParentRoute: () => shell, path, component, validateSearch }))),
+]);
+
+/** The router of all pages, and a way to the sign-in that comes back to the page that was shown. */
+export function createPages(queries: QueryClient): { readonly router: AnyRouter; readonly signIn: () => void } {
+  const router = createRouter({
+    routeTree: tree,
+    basepath: pagesPath,
+    context: { queries },
+    parseSearch,
+    stringifySearch: writeSearch,
+    defaultPreload: "intent",
+    defaultPendingMs: 150,
+    defaultPendingComponent: Loading,
+    defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+    defaultNotFoundComponent: UnknownPage,
+  });
+  const signIn = () => {
+    const { location } = router.state;
+    if (location.pathname === "/login") return;
+    queries.clear();
+    void router.navigate({ to: "/login", search: { next: location.href } } as never);
+  };
+  return { router, signIn };
+}

@@ -1,0 +1,24 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import type { OperationId, Schemas } from "../../../client/src/index.ts";
+import { may, meQuery } from "../api/queries.ts";
+import { relay } from "../api/relay.ts";
+
+/** The caller; for pages behind the sign-in. */
+export function useMe(): Schemas["Me"] {
+  return useSuspenseQuery(meQuery).data;
+}
+
+/** Whether the caller may call each operation: what they may not is not shown. */
+export function useMay(): (operation: OperationId) => boolean {
+  const me = useMe();
+  return (operation) => may(me, operation);
+}
+
+/** Ends the session and forgets all answers. */
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  return async () => {
+    await relay.endSession();
+    queries.clear();
+  };
+}

@@ -1,0 +1,119 @@
+import { Outlet } from "@tanstack/react-router";
+import { useEffect, useState, type ReactNode } from "react";
+import type { OperationId } from "../../../client/src/index.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
+import { textOf } from "../parts/states.tsx";
+import { PageLink, useGo } from "./navigation.tsx";
+import { usePreferences } from "./preferences.tsx";
+import { useRenewal } from "./renewal.ts";
+import { useMay, useMe, useSignOut } from "./session.ts";
+
+/** The pages in the navigation: where, what they are called, the key behind `g`, and an operation that they need. */
+const places: readonly (readonly [path: string, title: string, key: string, needs: OperationId])[] = [
+  ["/", "Overview", "o", "getStatistics"],
+  ["/events", "Events", "e", "listEvents"],
+  ["/destinations", "Destinations", "d", "listDestinations"],
+  ["/senders", "Senders", "s", "listSenders"],
+  ["/operations", "Operations", "r", "listReplays"],
+  ["/audit", "Audit", "a", "listAudit"],
+  ["/keys", "Keys", "k", "listApiKeys"],
+  ["/people", "People", "p", "listUsers"],
+  ["/settings", "Settings", "t", "getTenant"],
+];
+
+/** The frame of every page behind the sign-in: navigation, the caller, preferences, and keys. */
+export function Shell(): ReactNode {
+  useRenewal();
+  return (
+    <KeysProvider>
+      <a className="skip" href="#content">Skip to the content</a>
+      <div className="shell">
+        <Navigation />
+        <main id="content" tabIndex={-1}><Outlet /></main>
+      </div>
+    </KeysProvider>
+  );
+}
+
+function Navigation(): ReactNode {
+  const me = useMe();
+  const allows = useMay();
+  const go = useGo();
+  const [help, setHelp] = useState(false);
+  const shown = places.filter(([, , , needs]) => allows(needs));
+  useKeys({
+    ...Object.fromEntries(shown.map(([path, title, key]) =>
+      [`g ${key}`, { does: `Go to ${title}`, run: () => go(path) }])),
+    "?": { does: "Show the keys", run: () => setHelp(true) },
+  });
+  return (
+    <header className="bar">
+      <PageLink to="/" className="home" exact>Webhook Relay</PageLink>
+      <nav aria-label="Pages">
+        <ul>
+          {shown.map(([path, title]) => (
+            <li key={path}>
+              <PageLink to={path} exact={path === "/"}>{title}</PageLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className="who">
+        <span className="small tenant" title={me.tenant.name}>{me.tenant.name}</span>
+        <Account openHelp={() => setHelp(true)} />
+      </div>
+      {help && <Help close={() => setHelp(false)} />}
+    </header>
+  );
+}
+
+function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
+  const { principal, role } = useMe();
+  const { theme, zone, singleKeys, change } = usePreferences();
+  const signOut = useSignOut();
+  const go = useGo();
+  const [problem, setProblem] = useState("");
+  const leave = () => {
+    signOut().then(() => go("/login"), (error: unknown) => setProblem(textOf(error)));
+  };
+  return (
+    <>
+      <button type="button" className="plain" popoverTarget="account" aria-label="Account and preferences">☰</button>
+      <div id="account" popover="auto">
+        <p><strong>{principal.name ?? principal.id}</strong><br /><small>{role}</small></p>
+        <label>Theme <select value={theme} onChange={({ target }) => change({ theme: target.value as typeof theme })}>
+          <option value="system">as the system</option>
+          <option value="light">light</option>
+          <option value="dark">dark</option>
+        </select></label>
+        <label>Times <select value={zone} onChange={({ target }) => change({ zone: target.value as typeof zone })}>
+          <option value="UTC">in UTC</option><option value="local">in local time</option>
+        </select></label>
+        <label>
+          Single keys act
+          <input
+            type="checkbox" checked={singleKeys} onChange={({ target }) => change({ singleKeys: target.checked })}
+          />
+        </label>
+        <p><button type="button" onClick={openHelp}>Keys…</button></p>
+        <p><PageLink to="/start" className="button">First steps</PageLink></p>
+        <p><button type="button" onClick={leave}>Sign out</button></p>
+        {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+      </div>
+    </>
+  );
+}
+
+function Help({ close }: { readonly close: () => void }): ReactNode {
+  const all = useAllKeys();
+  const [keys, setKeys] = useState<ReturnType<typeof all>>([]);
+  useEffect(() => setKeys(all()), []);
+  return (
+    <Dialog title="Keys" close={close}>
+      <dl className="keys">
+        {keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}
+      </dl>
+    </Dialog>
+  );
+}

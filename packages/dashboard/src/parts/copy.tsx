@@ -1,0 +1,24 @@
+import { useState, type ReactNode } from "react";
+
+/** Copies a text. Says so in its own name, also to screen readers. */
+export function Copy({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
+  const copy = () => {
+    navigator.clipboard.writeText(text).then(() => setState("copied"), () => setState("refused"));
+    setTimeout(() => setState("idle"), 2_000);
+  };
+  const glyph = { idle: "⧉", copied: "✓", refused: "✕" }[state];
+  return (
+    <button
+      type="button" className="plain copy" onClick={copy} title={label}
+      aria-label={{ idle: label, copied: "Copied", refused: "The browser refuses to copy" }[state]}
+    >
+      {glyph}
+    </button>
+  );
+}
+
+/** An identifier in full, and a button that copies it. */
+export function Id({ value }: { readonly value: string }): ReactNode {
+  return <span className="id"><code>{value}</code><Copy text={value} label={`Copy ${value}`} /></span>;
+}

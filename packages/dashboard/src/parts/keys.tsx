@@ -1,0 +1,61 @@
+import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { usePreferences } from "../app/preferences.tsx";
+
+/** Acts by key: a key's name (`j`, `Enter`, `/`), two keys in turn (`g e`), or `Ctrl-k`. */
+export type Keys = Readonly<Record<string, { readonly does: string; readonly run: () => void }>>;
+
+/** How long the second of two keys may take, ms. */
+const pairMs = 1_500;
+
+type Registry = Set<{ current: Keys }>;
+
+const Registered = createContext<Registry>(new Set());
+
+/** Lets keys act on the pages inside. Keys without Control do nothing in fields, and where they are switched off. */
+export function KeysProvider({ children }: { readonly children: ReactNode }): ReactNode {
+  const [registry] = useState<Registry>(() => new Set());
+  const { singleKeys } = usePreferences();
+  const first = useRef<{ readonly key: string; readonly at: number } | undefined>(undefined);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const withControl = event.ctrlKey || event.metaKey;
+      if (event.defaultPrevented || event.altKey || (!withControl && (!singleKeys || isField(event.target)))) return;
+      if (document.querySelector("dialog[open]")) return;
+      const key = withControl ? `Ctrl-${event.key}` : event.key;
+      const before = first.current && event.timeStamp - first.current.at < pairMs ? `${first.current.key} ${key}` : key;
+      // The newest registration comes first: that of the innermost part.
+      const act = [...registry].reverse().map(({ current }) => current[before] ?? current[key]).find(Boolean);
+      first.current = { key, at: event.timeStamp };
+      if (!act) return;
+      event.preventDefault();
+      first.current = undefined;
+      act.run();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [registry, singleKeys]);
+  return <Registered value={registry}>{children}</Registered>;
+}
+
+/** Lets keys act for as long as the calling part is shown. */
+export function useKeys(keys: Keys): void {
+  const registry = use(Registered);
+  const own = useMemo(() => ({ current: keys }), []);
+  own.current = keys;
+  useEffect(() => {
+    registry.add(own);
+    return () => void registry.delete(own);
+  }, [registry, own]);
+}
+
+/** Every key that acts now, and what it does. */
+export function useAllKeys(): () => readonly (readonly [key: string, does: string])[] {
+  const registry = use(Registered);
+  return () => [...registry].flatMap(({ current }) =>
+    Object.entries(current).map(([key, { does }]) => [key, does] as const));
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement
+    && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}

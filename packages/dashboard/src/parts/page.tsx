@@ -1,0 +1,35 @@
+import { useEffect, type ReactNode } from "react";
+
+/** A page: its title, also the tab's, acts beside it, and its content. */
+export function Page({ title, acts, children }: {
+  readonly title: string; readonly acts?: ReactNode; readonly children: ReactNode;
+}): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · Webhook Relay`;
+  }, [title]);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{title}</h1>
+        {acts !== undefined && <div className="acts">{acts}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** Tabs of a page, as links: the chosen one is in the address. */
+export function Tabs({ label, tabs, chosen, choose }: {
+  readonly label: string;
+  readonly tabs: Readonly<Record<string, string>>;
+  readonly chosen: string;
+  readonly choose: (tab: string) => void;
+}): ReactNode {
+  return (
+    <div className="tabs" role="group" aria-label={label}>
+      {Object.entries(tabs).map(([tab, title]) => (
+        <button key={tab} type="button" aria-pressed={tab === chosen} onClick={() => choose(tab)}>{title}</button>
+      ))}
+    </div>
+  );
+}

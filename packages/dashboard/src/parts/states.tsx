@@ -1,0 +1,76 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import { useEffect, useState, type ReactNode } from "react";
+import { RelayError } from "../../../client/src/index.ts";
+import { mayPass } from "../api/queries.ts";
+
+/** How long content may take before its place shows that it is loading, ms. */
+const patienceMs = 150;
+
+/** Takes the place of content that is being loaded; invisible at first, so that fast answers do not flicker. */
+export function Loading({ lines = 6 }: { readonly lines?: number }): ReactNode {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), patienceMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="loading" role="status" aria-label="Loading" data-shown={shown}>
+      {shown && Array.from({ length: lines }, (_, line) => <span key={line} className="bone" />)}
+    </div>
+  );
+}
+
+/** An error in place of content: its text, the id by which the operator finds the request, and another try. */
+export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }): ReactNode {
+  const requestId = error instanceof RelayError ? error.details.requestId : null;
+  return (
+    <div className="state bad" role="alert">
+      <p><strong>{textOf(error)}</strong></p>
+      {requestId !== null && <p className="small">Request <code>{requestId}</code></p>}
+      {retry && <p><button type="button" onClick={retry}>Try again</button></p>}
+    </div>
+  );
+}
+
+/** The text of an error for people. */
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : "something went wrong";
+}
+
+/** A place with nothing in it: what would be there, and the one act that fills it. */
+export function Empty({ children, act }: { readonly children: ReactNode; readonly act?: ReactNode }): ReactNode {
+  return (
+    <div className="state">
+      <p>{children}</p>
+      {act !== undefined && <p>{act}</p>}
+    </div>
+  );
+}
+
+/** Says that rows are of an earlier moment while the relay is catching up. */
+export function Stale({ since }: { readonly since: unknown }): ReactNode {
+  return <p className="stale" role="status">Catching up: {textOf(since)}. Trying again…</p>;
+}
+
+/** The absent control: who can do it. */
+export function NoRight({ children }: { readonly children: ReactNode }): ReactNode {
+  return <p className="small no-right">{children}</p>;
+}
+
+/**
+ * The content of an answer in each of its states: loading, failed, stale (earlier content stays), and there. `loading`
+ * has the shape of the content.
+ */
+export function Answered<Data>({ query, loading, children }: {
+  readonly query: UseQueryResult<Data>;
+  readonly loading?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+}): ReactNode {
+  const { data, error, failureReason } = query;
+  const waits = failureReason !== null && mayPass(failureReason);
+  if (data !== undefined) {
+    return <>{waits && <Stale since={failureReason} />}{children(data)}</>;
+  }
+  if (error !== null) return <Failure error={error} retry={() => void query.refetch()} />;
+  return <>{waits && <Stale since={failureReason} />}{loading ?? <Loading />}</>;
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from "react";
+
+type Tone = "ok" | "bad" | "wait" | "info" | "off";
+
+const tones: Readonly<Record<string, Tone>> = {
+  Succeeded: "ok", Active: "ok", Closed: "ok", Finished: "ok", Accepted: "ok",
+  CriticalFailure: "bad", Suspended: "bad", Failed: "bad", Open: "bad",
+  WaitingRetry: "wait", HalfOpen: "wait", Held: "wait",
+  Pending: "info", Processing: "info", Running: "info",
+  Cancelled: "off", Inactive: "off", Revoked: "off", Expired: "off",
+};
+
+const glyphs: Readonly<Record<Tone, string>> = { ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—" };
+
+/** The tone of a status: of its colour and its glyph. */
+export function toneOf(status: string): Tone {
+  return tones[status] ?? "info";
+}
+
+/** The glyph of a tone. */
+export function glyphOf(tone: Tone): string {
+  return glyphs[tone];
+}
+
+/** A status as glyph, colour and word. */
+export function Status({ value }: { readonly value: string }): ReactNode {
+  const tone = toneOf(value);
+  return <span className={`status ${tone}`}><span aria-hidden="true">{glyphs[tone]}</span> {value}</span>;
+}

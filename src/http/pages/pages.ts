@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Context, Middleware } from "koa";
+import { readPageFiles, type PageFiles } from "./page-files.ts";
+
+/** Nothing but the pages' own files, no markup from texts, and no frame around them. */
+const policy = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'",
+  "font-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'", "trusted-types 'none'",
+].join("; ");
+
+const methods: readonly string[] = ["GET", "HEAD"];
+
+/**
+ * Answers `/app` and every path below it with the pages in a folder. They are read when a browser first asks for them.
+ */
+export function servePages(folder: string): Middleware {
+  let read: Promise<PageFiles> | undefined;
+  const files = () => {
+    read ??= readPageFiles(folder).catch((error: unknown) => {
+      read = undefined;
+      throw error;
+    });
+    return read;
+  };
+  return async (context, next): Promise<void> => {
+    const { path } = context;
+    if (path !== "/app" && !path.startsWith("/app/")) {
+      await next();
+      return;
+    }
+    if (!methods.includes(context.method)) return refuseMethod(context);
+    if (path === "/app") return redirect(context, "app/");
+    const { document, assets } = await files();
+    if (!path.startsWith("/app/assets/")) return sendDocument(context, document);
+    const file = assets.get(path.slice("/app/assets/".length));
+    if (!file) {
+      context.status = 404;
+      context.body = "no such path";
+      return;
+    }
+    context.set("Cache-Control", "public, max-age=31536000, immutable");
+    context.vary("Accept-Encoding");
+    const takesGzip = context.acceptsEncodings("gzip", "identity") === "gzip";
+    if (takesGzip) context.set("Content-Encoding", "gzip");
+    context.type = file.type;
+    context.body = takesGzip ? file.compressed : file.bytes;
+  };
+}
+
+/** Whether a request to the relay's own address comes from a person's browser. */
+export function wantsPage({ accept = "" }: IncomingHttpHeaders): boolean {
+  return accept.includes("text/html");
+}
+
+/**
+ * All pages share one document. Its addresses are relative to the page's own, so that they hold whatever path a proxy
+ * puts before the relay's.
+ */
+function sendDocument(context: Context, document: string): void {
+  const depth = context.path.split("/").length - "/app/".split("/").length;
+  context.set("Content-Security-Policy", policy);
+  context.set("Referrer-Policy", "no-referrer");
+  context.type = "text/html; charset=utf-8";
+  context.body = document.replaceAll('"./assets/', `"${depth === 0 ? "./" : "../".repeat(depth)}assets/`);
+}
+
+function redirect(context: Context, to: string): void {
+  context.status = 302;
+  context.set("Location", to);
+  context.body = "see app/";
+}
+
+function refuseMethod(context: Context): void {
+  context.set("Allow", "GET, HEAD, OPTIONS");
+  if (context.method === "OPTIONS") {
+    context.status = 204;
+    return;
+  }
+  context.status = 405;
+  context.body = "method not allowed";
+}

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { proxyOrSkip, type Proxy } from "../../support/proxies.ts";
+import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+
+describe("the dashboard's sign-in", () => {
+  let browser: Chromium | undefined;
+  let relay: TestRelay | undefined;
+  let account: Account;
+  let seen: Visit | undefined;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    relay = await startTestRelay(null, { RELAY_TRUSTED_PROXIES: "1" });
+    account = await openAccount(relay.url);
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+  });
+  afterEach(async () => {
+    seen?.expectNoFault();
+    await seen?.close();
+    seen = undefined;
+    await browser?.context.clearCookies();
+  });
+
+  const local = () => relay!.url.replace("127.0.0.1", "localhost");
+
+  const signsInAndOut = (origin: () => string) => async () => {
+    const at = origin();
+    seen = await visit(browser!, at);
+    const { page } = seen;
+    await seen.go("/events?Status=Pending");
+    await page.waitForURL(`${at}/app/login?**`);
+    await signIn(seen, account);
+    expect(page.url()).to.equal(`${at}/app/events?Status=Pending`);
+    await page.reload();
+    await page.getByRole("heading", { name: "Events" }).waitFor();
+    await page.getByRole("button", { name: "Account and preferences" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL(`${at}/app/login`);
+    await seen.go("/");
+    await page.waitForURL(`${at}/app/login?**`);
+  };
+
+  it("comes back to the page that was asked for, and ends with the sign-out", signsInAndOut(local));
+
+  it("is shown to a browser at the relay's own address", async () => {
+    seen = await visit(browser!, local());
+    await seen.page.goto(`${local()}/`);
+    await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();
+  });
+
+  it("says a wrong password at the form, and lets the person try again", async () => {
+    seen = await visit(browser!, local());
+    const { page } = seen;
+    await seen.go("/");
+    await page.getByLabel("Email").fill(account.email);
+    await page.getByLabel("Password").fill("not this one");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    expect(await page.getByRole("alert").textContent()).to.equal("email or password is wrong");
+    await signIn(seen, account);
+  });
+
+  it("says on plain HTTP away from localhost that it needs TLS, before it asks for a password", async () => {
+    const { port } = new URL(relay!.url);
+    const served = await fetch(`${relay!.url}/app/login`);
+    seen = await visit(browser!, "http://relay.example");
+    const { page } = seen;
+    await page.route("http://relay.example/**", async (route) => {
+      const { pathname } = new URL(route.request().url());
+      await route.fulfill({ response: await page.request.fetch(`http://127.0.0.1:${port}${pathname}`) });
+    });
+    await seen.go("/login");
+    await page.getByText("Signing in here needs TLS").waitFor();
+    expect(await page.getByText("ssh -L").textContent()).to.include("relay.example");
+    expect(await page.getByLabel("Password").count()).to.equal(0);
+    expect(served.status).to.equal(200);
+  });
+
+  it("asks to sign in again when the session ends in mid-work, and comes back", async () => {
+    seen = await visit(browser!, local());
+    const { page } = seen;
+    await seen.go("/");
+    await signIn(seen, account);
+    await browser!.context.clearCookies();
+    await page.getByRole("link", { name: "Events" }).click();
+    await page.waitForURL(`${local()}/app/login?**`);
+    await signIn(seen, account);
+    expect(page.url()).to.equal(`${local()}/app/events`);
+  });
+
+  describe("behind TLS, below a path of the proxy", () => {
+    let proxy: Proxy | undefined;
+    before(async function () {
+      proxy = await proxyOrSkip(this, "nginx", new URL(relay!.url).host, { prefix: "/relay" });
+    });
+    after(() => proxy?.close());
+
+    it("comes back to the page that was asked for, and ends with the sign-out",
+      signsInAndOut(() => `https://localhost:${proxy!.port}/relay`));
+  });
+});
