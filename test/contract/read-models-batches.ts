@@ -113,6 +113,17 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect((await found()).map(({ name }) => name)).to.deep.equal(["b"]);
     });
 
+    it("that add nothing begin documents without numbers, and change none", async () => {
+      const numbers = async () => (await found()).map((document) => document["numbers"]);
+      await apply([tally("a", [])]);
+      expect(await found()).to.deep.equal([{ name: "a", until: 7, numbers: {} }]);
+      await apply([tally("a", []), tally("bc", [], 3)], 2);
+      expect(await numbers()).to.deep.equal([{}, { peak: 3 }, { peak: 3 }]);
+      await apply([tally("a", ["x"]), tally("bc", ["x"])], 4);
+      await apply([tally("a", []), tally("bc", [])], 6);
+      expect(await numbers()).to.deep.equal([{ x: 1 }, { x: 1, peak: 3 }, { x: 1, peak: 3 }]);
+    });
+
     it("that are applied twice count once", async () => {
       await apply([tally("ab", ["x"]), tally("a", ["x"])]);
       await apply([tally("ab", ["x"]), tally("a", ["x"]), tally("a", ["x"])]);

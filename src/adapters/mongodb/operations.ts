@@ -45,23 +45,19 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
     case "set": {
       const raised = stored(definition, effect.raised);
       const fields = stored(definition, effect.fields);
-      const update = {
-        ...(Object.keys(fields).length > 0 && { $set: fields }),
-        // Null is less than anything to MongoDB, too.
-        ...(Object.keys(raised).length > 0 && { $max: raised }),
-      };
+      // Null is less than anything to MongoDB, too.
+      const update = { ...given("$set", fields), ...given("$max", raised) };
       return Object.keys(update).length > 0 ? { updateOne: { filter, update } } : undefined;
     }
     case "tally": {
       const { field, document, sums, peaks } = effect;
-      const { _id: _, ...begun } = stored(definition, document);
       const within = (numbers: Readonly<Record<string, number>>) =>
         Object.fromEntries(Object.entries(numbers).map(([name, number]) => [`${field}.${name}`, number]));
-      const update = {
-        $inc: within(sums),
-        ...(Object.keys(peaks).length > 0 && { $max: within(peaks) }),
-        ...(Object.keys(begun).length > 0 && { $setOnInsert: begun }),
-      };
+      const [added, raised] = [within(sums), within(peaks)];
+      const isEmpty = Object.keys(added).length + Object.keys(raised).length === 0;
+      // Where there is no number to write, no other operator makes the field.
+      const { _id: _, ...begun } = stored(definition, isEmpty ? { ...document, [field]: {} } : document);
+      const update = { ...given("$inc", added), ...given("$max", raised), ...given("$setOnInsert", begun) };
       return { updateOne: { filter, update, upsert: true } };
     }
     case "put": {
@@ -73,6 +69,11 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
         : { replaceOne: { filter, replacement, upsert: true } };
     }
   }
+}
+
+/** An operator of an update with its fields; nothing where there are none. */
+function given(operator: string, fields: Stored): Stored {
+  return Object.keys(fields).length > 0 ? { [operator]: fields } : {};
 }
 
 function addition(id: string, by: number): Operation {
