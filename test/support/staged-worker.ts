@@ -29,9 +29,9 @@ export function isHeld(aggregates: Aggregates, destinationId: string): boolean {
 const patienceMs = 60_000;
 
 /** Resolves once it is so. Rejects, with the condition's source, when it takes too long. */
-export async function until(condition: () => boolean): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + patienceMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > end) throw new Error(`waited in vain until ${String(condition)}`);
     await new Promise(setImmediate);
   }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { serveAll } from "../../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../../src/application/aggregates.ts";
@@ -7,6 +6,7 @@ import { Freshness } from "../../../src/application/freshness.ts";
 import { PlatformKeys } from "../../../src/application/keys/platform-keys.ts";
 import { Replaying } from "../../../src/application/replays/replaying.ts";
 import { streams } from "../../../src/domain/streams.ts";
+import type { Clock } from "../../../src/ports/clock/clock.ts";
 import { LogUnavailable, type EventStore } from "../../../src/ports/event-store.ts";
 import type { ReadModels } from "../../../src/ports/read-models.ts";
 import { Replayer } from "../../../src/workers/replayer.ts";
@@ -46,9 +46,17 @@ describe("the replayer", () => {
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
+  let elapsedMs = 0;
+  /** The API's time; time for pauses and paces passes only between steps. */
+  const clock: Clock = {
+    now: () => api.world.clock.now(),
+    monotonic: () => elapsedMs,
+    schedule: (...delayed) => api.world.clock.schedule(...delayed),
+  };
+
   /** A process of its own on these engines. */
   const replayerOn = (store: EventStore, readModels: ReadModels): Replayer => {
-    const { clock, ids, sealing } = api.world;
+    const { ids, sealing } = api.world;
     const aggregates = new Aggregates(store, { clock, ids }, { max: 100 });
     serveAll(aggregates);
     const freshness = new Freshness(store, readModels, clock);
@@ -89,17 +97,21 @@ describe("the replayer", () => {
     const { state, done, skipped, matched } = await replayOf(id);
     return state !== "Running" && done + skipped === matched;
   };
-  const finish = async (id: string, replayer = freshReplayer()) => {
-    while (!(await isOver(id))) await replayer.step(never);
+  /** A step of each, and the time in which a replay that could do nothing is left alone; whether one did anything. */
+  const step = async (...replayers: readonly Replayer[]) => {
+    const worked = await Promise.all(replayers.map((replayer) => replayer.step(never)));
+    elapsedMs += 250;
+    return worked.includes(true);
+  };
+  const finish = async (id: string, ...replayers: readonly Replayer[]) => {
+    const working = replayers.length > 0 ? replayers : [freshReplayer()];
+    while (!(await isOver(id))) await step(...working);
     return replayOf(id);
   };
-  /** Makes steps until nothing may be done at the moment. */
+  /** Makes steps until nothing may be done at the moment, of all that was ordered. */
   const settled = async (replayer: Replayer) => {
-    for (let idle = 0; idle < 2;) {
-      idle = (await replayer.step(never)) ? 0 : idle + 1;
-      // A replay that could do nothing is left alone for 200 ms.
-      if (idle === 1) await sleep(250);
-    }
+    await engines.projector.drained(await engines.store.head());
+    while (await step(replayer));
   };
   const typesOf = async (id: string) => {
     const { items } = await one.viewer.client.api.listEventHistory({ id, Qt: 100 });
@@ -150,9 +162,7 @@ describe("the replayer", () => {
     it(`puts each event to work once though two processes carry it out, ${mode}`, async () => {
       const ids = await givenUp(20);
       const { id } = await order({ ...fields(), perSecond: 7 });
-      const rivals = [freshReplayer(), freshReplayer()];
-      while (!(await isOver(id))) await Promise.all(rivals.map((rival) => rival.step(never)));
-      expect(await replayOf(id)).to.include({ matched: 20, done: 20, skipped: 0 });
+      expect(await finish(id, freshReplayer(), freshReplayer())).to.include({ matched: 20, done: 20, skipped: 0 });
       await check(ids);
     });
   }
