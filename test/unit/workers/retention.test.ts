@@ -25,14 +25,18 @@ describe("retention", () => {
     await relay.close();
   });
 
-  const newRetention = () =>
-    new Retention({
+  /** A run, of a process of its own, once the read models have all tenants. */
+  const run = async (isOver = never) => {
+    const retention = new Retention({
       ...relay.api.world,
       state,
       purge: relay.api.services.commands.purge,
       logger: quiet,
       metrics: { anomaly: (of) => anomalies.push(of) },
     });
+    await relay.drained();
+    await retention.run(isOver);
+  };
   /** A tenant with this retention. */
   const open = async (retentionDays: number | null) => {
     const tenant = await createTenant(relay.api.url);
@@ -60,10 +64,10 @@ describe("retention", () => {
     relay.clock.advance(dayMs - 60_000);
     const young = await short.accept();
     await relay.deliveries.succeed(young);
-    await newRetention().run(never);
+    await run();
     expect(await short.shown()).to.have.members([old.short, waiting, young]);
     relay.clock.advance(hourMs);
-    await newRetention().run(never);
+    await run();
     expect(await short.shown()).to.have.members([waiting, young]);
     expect(await long.shown()).to.deep.equal([old.long]);
     expect(await none.shown()).to.deep.equal([old.none]);
@@ -78,7 +82,7 @@ describe("retention", () => {
     const tenant = await open(1);
     await tenant.accept();
     relay.clock.advance(3 * dayMs);
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(0);
   });
 
@@ -89,13 +93,13 @@ describe("retention", () => {
     relay.clock.advance(hourMs / 2);
     await finish();
     relay.clock.advance(dayMs - hourMs / 2 + 1_000);
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(1);
     relay.clock.advance(hourMs / 2);
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(1);
     relay.clock.advance(hourMs / 2);
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(2);
     expect(await tenant.shown()).to.deep.equal([]);
   });
@@ -105,14 +109,14 @@ describe("retention", () => {
     const finish = async () => relay.deliveries.succeed(await tenant.accept());
     await finish();
     relay.clock.advance(9 * dayMs);
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(1);
     relay.clock.advance(-6 * dayMs);
     await finish();
     relay.clock.advance(-hourMs);
-    await newRetention().run(never);
+    await run();
     relay.clock.advance(2 * dayMs);
-    await newRetention().run(never);
+    await run();
     expect(await tenant.shown()).to.deep.equal([]);
   });
 
@@ -121,9 +125,9 @@ describe("retention", () => {
     for (const { accept } of two) await relay.deliveries.succeed(await accept());
     relay.clock.advance(2 * dayMs);
     let begun = 0;
-    await newRetention().run(() => (begun += 1) > 1);
+    await run(() => (begun += 1) > 1);
     expect(await purges()).to.equal(1);
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(2);
   });
 
@@ -134,11 +138,11 @@ describe("retention", () => {
     relay.store.beforeAppend = (stream) => {
       if (stream === `purges-${one.tenantId}`) throw new LogUnavailable("away");
     };
-    await newRetention().run(never);
+    await run();
     expect([anomalies, await purges()]).to.deep.equal([["retention"], 1]);
     expect(await other.shown()).to.deep.equal([]);
     relay.store.beforeAppend = () => undefined;
-    await newRetention().run(never);
+    await run();
     expect(await purges()).to.equal(2);
     expect(await one.shown()).to.deep.equal([]);
   });
@@ -148,8 +152,7 @@ describe("retention", () => {
     for (const tenant of [newer, other]) await relay.deliveries.succeed(await tenant.accept());
     relay.clock.advance(2 * dayMs);
     await relay.store.appendNewer(streams.tenant(newer.tenantId));
-    await relay.drained();
-    await newRetention().run(never);
+    await run();
     const { entries } = await relay.store.readLog("", 1_000);
     expect(entries.filter(({ type }) => type === "EventsPurged").map(({ stream }) => stream))
       .to.deep.equal([streams.purges(other.tenantId)]);
