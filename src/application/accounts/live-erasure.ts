@@ -14,6 +14,7 @@ import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
 import { isFinished } from "../../domain/event/purge.ts";
 import { decide as decideSender } from "../../domain/sender/decide.ts";
 import { decide as decideAccount } from "../../domain/service-account/decide.ts";
+import { decide as decideTenant } from "../../domain/tenant/decide.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
@@ -24,7 +25,7 @@ import { apiKeys, destinations, senders, serviceAccounts, tenants } from "../agg
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { PurgeCommands } from "../commands/purge.ts";
 import type { Freshness } from "../freshness.ts";
-import { serviceOrigin } from "../origin.ts";
+import { serviceOrigin, type Origin } from "../origin.ts";
 import { documentOf, everyDocument } from "../scans.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Sessions } from "./sessions.ts";
@@ -35,6 +36,8 @@ const operator = { role: "Owner" } as const;
 const lookAgainMs = 200;
 /** How long one wait for the read models lasts, before it is repeated. */
 const coverMs = 2_000;
+/** Users that one append deactivates. */
+const deactivatedAtOnce = 100;
 
 interface LiveErasureParts {
   readonly store: EventStore;
@@ -73,7 +76,6 @@ export class LiveErasure {
     const { aggregates } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (tenant) {
-      for (const userId of tenant.users.keys()) await this.#parts.sessions.endAll(userId);
       do await this.#close(tenantId);
       while (await this.#has(tenantId, eventStatuses.filter((status) => !isFinished(status))));
       await this.#purge(tenantId);
@@ -81,11 +83,12 @@ export class LiveErasure {
     return this.#erasure.erase(tenantId);
   }
 
-  /** Nobody posts for the tenant any more, and its events are cancelled. */
+  /** Nobody logs in or posts for the tenant any more, and its events are cancelled. */
   async #close(tenantId: string): Promise<void> {
     const { readModels, freshness, aggregates, clock, ids } = this.#parts;
     const origin = serviceOrigin("operator", ids);
     const at = timestampNow(clock);
+    await this.#deactivateUsers(tenantId, origin);
     await freshness.wait();
     const endEach = async <Shape extends Document & { readonly id: string }, State, Event extends DomainEvent>(
       documents: Collection<Shape>, type: AggregateType<State, Event>, end: (state: State) => readonly Event[],
@@ -102,6 +105,18 @@ export class LiveErasure {
       (sender.deleted ? [] : decideSender(sender, { type: "DeleteSender", at })));
     await endEach(destinationDocuments, destinations, (destination) =>
       (destination.deleted ? [] : decideDestination(destination, { type: "DeleteDestination", at })));
+  }
+
+  /** Ends all sessions, for good: the log has it, also after a kill. */
+  async #deactivateUsers(tenantId: string, origin: Origin): Promise<void> {
+    const { aggregates, sessions, clock } = this.#parts;
+    for (let left = true; left;) {
+      const command = { type: "DeactivateUsers", most: deactivatedAtOnce, at: timestampNow(clock) } as const;
+      const { events: deactivated } = await aggregates.change(tenants, tenantId, origin, (state) =>
+        (state ? decideTenant(state, command) : []));
+      for (const { data } of deactivated) if ("userId" in data) await sessions.endOlder(tenantId, data.userId);
+      left = deactivated.length > 0;
+    }
   }
 
   /** Whether there is an event in one of these statuses, by read models that are new enough; waits a moment if so. */

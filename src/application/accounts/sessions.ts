@@ -161,11 +161,6 @@ export class Sessions {
     await state.put(revocation(tokenId), at, Math.max(millis(expiresAt) - clock.now(), 0) + rememberedMs);
   }
 
-  /** Ends all sessions of a user, those that begin within the length of one included. */
-  async endAll(userId: string): Promise<void> {
-    await this.#parts.state.put(leastVersion(userId), String(allVersions), this.#ttlMs + 60_000);
-  }
-
   /** Ends all sessions of a user that are not of its present version; of a user that was deleted, all. */
   async endOlder(tenantId: string, userId: string): Promise<void> {
     const { aggregates, state } = this.#parts;

@@ -73,6 +73,8 @@ export type TenantCommand =
     }
   /** `from`: the wrapped data key that `dataKey` replaces. */
   | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: Timestamp }
+  /** The tenant is about to be erased: up to `most` more of its active users, of any role, can no longer log in. */
+  | { readonly type: "DeactivateUsers"; readonly most: number; readonly at: Timestamp }
   | { readonly type: "EraseTenant"; readonly at: Timestamp };
 
 interface UserData {

@@ -4,7 +4,7 @@ import { requireRole } from "../roles.ts";
 import type { ActingUser, TenantCommand } from "./commands.ts";
 import type { TenantEvent } from "./events.ts";
 import type { Tenant, TenantState } from "./state.ts";
-import { changeUser, createUser, deleteUser } from "./users.ts";
+import { changeUser, createUser, deactivateUsers, deleteUser, requireActiveOwner } from "./users.ts";
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: TenantState, command: TenantCommand): TenantEvent[] {
@@ -34,6 +34,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
       return createUser(state, command);
     case "RegisterUser": {
       const { user, at } = command;
+      requireActiveOwner(state);
       if (state.users.has(user.userId)) refuse("conflict", inviteUsed);
       return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
     }
@@ -57,6 +58,8 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
       if (state.dataKey !== from) return [];
       return [{ type: "TenantDataKeyRewrapped", data: { tenantId: state.id, dataKey, at } }];
     }
+    case "DeactivateUsers":
+      return deactivateUsers(state, command);
     case "EraseTenant":
       return [{ type: "TenantErased", data: { tenantId: state.id, at: command.at } }];
   }

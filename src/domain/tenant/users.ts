@@ -9,6 +9,7 @@ export function createUser(
   state: Tenant, { by, user, at }: Extract<TenantCommand, { type: "CreateUser" }>,
 ): TenantEvent[] {
   requireRole(by, "Developer", "create users");
+  requireActiveOwner(state);
   if (!atLeast(by.role, user.role)) {
     refuse("forbidden", `role: ${by.role} may not create a user with the role ${user.role}`);
   }
@@ -21,6 +22,7 @@ export function changeUser(state: Tenant, command: Extract<TenantCommand, { type
   const { by, at } = command;
   const user = state.users.get(command.userId) ?? refuse("not-found", "user not found");
   requireRole(by, "Viewer", "change users");
+  requireActiveOwner(state);
   const self = by.userId === user.id;
   const newRole = command.role === user.role ? undefined : command.role;
   const newStatus = command.status === user.status ? undefined : command.status;
@@ -63,9 +65,27 @@ export function deleteUser(
   return [{ type: "UserDeleted", data: { tenantId: state.id, userId, role: user.role, status: user.status, at } }];
 }
 
+/** Deactivates users of a tenant that is about to be erased, its last active Owner included. */
+export function deactivateUsers(
+  state: Tenant, { most, at }: Extract<TenantCommand, { type: "DeactivateUsers" }>,
+): TenantEvent[] {
+  const active = [...state.users.values()].filter(({ status }) => status === "Active").slice(0, most);
+  return active.map(({ id: userId, role, status: from }) => (
+    { type: "UserStatusChanged", data: { tenantId: state.id, userId, from, status: "Inactive", role, at } }));
+}
+
+/** Throws a Refusal (conflict) where the tenant has no active Owner: then it is being erased. */
+export function requireActiveOwner(state: Tenant): void {
+  for (const user of state.users.values()) if (isActiveOwner(user)) return;
+  refuse("conflict", "the tenant is being erased");
+}
+
 function isLastActiveOwner(state: Tenant, user: User): boolean {
-  const active = (other: User) => other.role === "Owner" && other.status === "Active";
-  if (!active(user)) return false;
-  for (const other of state.users.values()) if (other !== user && active(other)) return false;
+  if (!isActiveOwner(user)) return false;
+  for (const other of state.users.values()) if (other !== user && isActiveOwner(other)) return false;
   return true;
+}
+
+function isActiveOwner({ role, status }: User): boolean {
+  return role === "Owner" && status === "Active";
 }

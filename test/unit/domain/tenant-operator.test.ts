@@ -39,6 +39,25 @@ describe("a tenant under an operator's commands", () => {
     expect(refusal(erased, { type: "EraseTenant", at })).to.equal("not-found");
   });
 
+  it("deactivates all users before it is erased, a few at a time, and then takes no users and no changes", () => {
+    const command = { type: "DeactivateUsers", most: 1, at } as const;
+    const by = { userId: "owner", role: "Owner" } as const;
+    const status = (state: TenantState) => [...(state?.users.values() ?? [])].map((user) => user.status);
+    const one = apply(tenant, command);
+    expect(status(one)).to.deep.equal(["Inactive", "Active"]);
+    const all = apply(one, command);
+    expect(status(all)).to.deep.equal(["Inactive", "Inactive"]);
+    expect([...(all?.users.values() ?? [])].map(({ sessionVersion }) => sessionVersion)).to.deep.equal([1, 1]);
+    expect(decide(all, command)).to.deep.equal([]);
+    const late = { ...owner, userId: "late", role: "Owner" } as const;
+    expect(refusal(all, { type: "RegisterUser", user: late, at })).to.equal("conflict");
+    expect(refusal(all, { type: "CreateUser", by: { role: "Admin" }, user: late, at })).to.equal("conflict");
+    expect(refusal(all, { type: "ChangeUser", by: { role: "Admin" }, userId: "viewer", status: "Active", at }))
+      .to.equal("conflict");
+    expect(refusal(all, { type: "ChangeTenant", by, maxTrys: 3, at })).to.equal("unauthenticated");
+    expect(apply(all, { type: "EraseTenant", at })).to.equal(undefined);
+  });
+
   it("resets an Owner's password, which ends the Owner's sessions, and no other user's", () => {
     const command = { type: "ResetOwnerPassword", passwordHash: "new", at } as const;
     const changed = apply(tenant, { ...command, userId: "owner" })?.users.get("owner");
