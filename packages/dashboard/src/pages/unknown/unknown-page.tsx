@@ -6,8 +6,10 @@ import { Empty } from "../../parts/states.tsx";
 /** An address without a page. */
 export function UnknownPage(): ReactNode {
   return (
-    <Page title="No such page">
-      <Empty act={<PageLink to="/" className="button">Go to the overview</PageLink>}>Nothing has this address.</Empty>
-    </Page>
+    <main className="alone">
+      <Page title="No such page">
+        <Empty act={<PageLink to="/" className="button">Go to the overview</PageLink>}>Nothing has this address.</Empty>
+      </Page>
+    </main>
   );
 }

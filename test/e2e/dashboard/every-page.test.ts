@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import { axeViolations } from "../../support/axe.ts";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { furnish, furnishedReceiver, type Furnished } from "../../support/furnished-tenant.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { openAccount, startTestRelay, type TestRelay } from "../../support/relay.ts";
+
+describe("every page of the dashboard", () => {
+  let browser: Chromium | undefined;
+  let receiver: Receiver | undefined;
+  let relay: TestRelay | undefined;
+  let full: Furnished;
+  let empty: { readonly email: string; readonly password: string };
+  let seen: Visit;
+
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    receiver = await startReceiver({ record: false, script: furnishedReceiver() });
+    relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "100ms" });
+    full = await furnish(relay.url, `https://127.0.0.1:${receiver.port}`);
+    empty = await openAccount(relay.url);
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+    await receiver?.close();
+  });
+  beforeEach(async () => {
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+  });
+  afterEach(async () => {
+    seen.expectNoFault();
+    await seen.close();
+    await browser?.context.clearCookies();
+  });
+
+  const paths = () => {
+    const { events, destinationId, senderId } = full;
+    const own = ["/events", ...Object.values(events).map((id) => `/events/${id}`)];
+    const tabs = ["Health", "Events", "Circuit", "Settings", "Changes"];
+    return [
+      "/", "/start", ...own, `/events?event=${events.failed}`, "/destinations", `/destinations/${destinationId}`,
+      ...tabs.map((tab) => `/destinations/${destinationId}?tab=${tab.toLowerCase()}`), "/senders",
+      `/senders/${senderId}`, "/operations", "/audit", "/keys", "/people", "/settings", "/no/such/page",
+    ];
+  };
+  const emptyPaths = [
+    "/", "/start", "/events", "/events?Status=Cancelled", "/destinations", "/senders", "/operations", "/audit", "/keys",
+    "/people", "/settings", "/events/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
+  ];
+
+  /** The page has its heading, and nothing of it is being loaded. */
+  async function shown(): Promise<void> {
+    const { page } = seen;
+    await page.locator("h1").first().waitFor();
+    const loading = page.locator(".loading");
+    while (await loading.count() > 0) await loading.first().waitFor({ state: "detached" });
+  }
+
+  async function faultsOf(all: readonly string[]): Promise<Record<string, readonly string[]>> {
+    const { page } = seen;
+    const faults: Record<string, readonly string[]> = {};
+    for (const path of all) {
+      await seen.go(path);
+      await shown();
+      const found = await axeViolations(page);
+      const tooWide = await page.evaluate<number>(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      if (tooWide > 0) found.push(`${tooWide} px too wide`);
+      if (found.length > 0) faults[path] = found;
+    }
+    return faults;
+  }
+
+  for (const [theme, width] of [["light", 1280], ["dark", 320]] as const) {
+    it(`has no violation that axe finds, and scrolls down only, ${theme} and ${width} px wide`, async () => {
+      const { page } = seen;
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme: theme });
+      await seen.go("/login");
+      await shown();
+      expect(await axeViolations(page)).to.deep.equal([]);
+      await signIn(seen, full);
+      expect(await faultsOf(paths())).to.deep.equal({});
+    }).timeout(240_000);
+
+    it(`has none where there is nothing yet, ${theme} and ${width} px wide`, async () => {
+      const { page } = seen;
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme: theme });
+      await seen.go("/login");
+      await signIn(seen, empty);
+      expect(await faultsOf(emptyPaths)).to.deep.equal({});
+    }).timeout(240_000);
+  }
+
+  it("is legible in forced colours: what has a colour also has a word", async () => {
+    const { page } = seen;
+    await page.emulateMedia({ forcedColors: "active" });
+    await seen.go("/login");
+    await signIn(seen, full);
+    await seen.go("/events");
+    await shown();
+    expect(await axeViolations(page)).to.deep.equal([]);
+  });
+});

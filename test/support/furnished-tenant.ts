@@ -1,0 +1,105 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { createClient, Producer, type RelayClient, type Schemas } from "../../packages/client/src/index.ts";
+import type { Reply, Script } from "./receiver.ts";
+
+/** A tenant with something on every page: people, keys, destinations in each state, and events with each fate. */
+export interface Furnished {
+  readonly tenantId: string;
+  readonly email: string;
+  readonly password: string;
+  readonly owner: RelayClient;
+  /** The flaky destination. */
+  readonly destinationId: string;
+  readonly senderId: string;
+  /** Events by what became of them. */
+  readonly events: Readonly<Record<"delivered" | "retried" | "failed" | "held" | "cancelled", string>>;
+}
+
+/** Settings of the tenant. */
+export interface Furnishing {
+  readonly ownerEmail?: string;
+  /** How long the dead destination stays suspended, seconds. */
+  readonly circuitBreakerTimer?: number;
+  /** Events for the healthy destination. */
+  readonly events?: number;
+}
+
+const password = "correct horse battery";
+/** Codes of roles in requests. */
+const roles = { developer: 0, admin: 1, viewer: 20 } as const;
+const patienceMs = 30_000;
+
+/** Answers of the tenant's receiver: `/orders` takes all, `/flaky` every event at its second attempt, `/dead` none. */
+export function furnishedReceiver(): Script {
+  return ({ path, headers }): Reply => {
+    if (path === "/dead") return { status: 500, body: "<html><body>Internal Server Error</body></html>" };
+    if (path === "/flaky" && headers["x-relay-attempt"] === "1") return { status: 503, body: "not now" };
+    return { status: 200, body: "thank you" };
+  };
+}
+
+let tenants = 0;
+
+/** Makes the tenant by the API; its receiver, at `receiverUrl`, answers as {@link furnishedReceiver} says. */
+export async function furnish(
+  url: string, receiverUrl: string, { ownerEmail, circuitBreakerTimer = 600, events = 24 }: Furnishing = {},
+): Promise<Furnished> {
+  tenants += 1;
+  const email = ownerEmail ?? `ada-${tenants}-${process.pid}@acme.example`;
+  const name = ownerEmail === undefined ? `Acme ${tenants} ${process.pid}` : "Acme Shop";
+  const anyone = createClient({ url });
+  const { tenantId } =
+    await anyone.createTenant({ name, ownerEmail: email, ownerPassword: password, maxTrys: 3, circuitBreakerTimer });
+  const { accessToken } = await anyone.login({ email, password });
+  const owner = createClient({ url, token: accessToken });
+  await people(owner, email);
+  const { apiKey } = await owner.createApiKey({ name: "shop backend" });
+  const at = (path: string) => owner.createDestination({ url: `${receiverUrl}${path}` });
+  const [orders, flaky, dead, off] = [await at("/orders"), await at("/flaky"), await at("/dead"), await at("/old")];
+  const sender = await owner.createSender({
+    name: "Shop", destinationUrlId: orders.id,
+    mapping: { language: "jmespath", expression: "{order: order, total: amount}" },
+    searchFields: [{ name: "order", path: "/order" }],
+  });
+  await owner.updateDestination({ id: orders.id }, { serverRateLimit: 20 });
+  const to = ({ ingestToken }: { readonly ingestToken: string }) =>
+    new Producer({ url, apiKey, tenantId, ingestToken });
+  const post = async (producer: Producer, order: number, type = "order.paid") => {
+    const payload = { type, order, amount: 19.9 + order, customer: { name: `Customer ${order}`, vip: order % 3 === 0 } };
+    return (await producer.post(payload, { idempotencyKey: `${type}-${order}` })).eventId;
+  };
+  const delivered = await post(to(orders), 1);
+  for (let order = 2; order <= events; order += 1) {
+    await post(to(orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
+  }
+  await post(to({ ingestToken: sender.ingestToken }), 4711);
+  const retried = await post(to(flaky), 5001);
+  await reached(owner, retried, "Succeeded");
+  const failed = await post(to(dead), 6001);
+  await reached(owner, failed, "CriticalFailure");
+  const held = (await owner.replayEvent({ id: failed })).id;
+  const cancelled = await post(to(off), 7001, "order.cancelled");
+  await reached(owner, cancelled, "Succeeded");
+  await owner.updateDestination({ id: off.id }, { status: "inactive" });
+  return {
+    tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id,
+    events: { delivered, retried, failed, held, cancelled },
+  };
+}
+
+async function people(owner: RelayClient, ownerEmail: string): Promise<void> {
+  const host = `${ownerEmail.split("@")[0]}.example`;
+  await owner.createUser({ email: `grace@${host}`, password, role: roles.admin });
+  await owner.createUser({ email: `linus@${host}`, password, role: roles.viewer });
+  await owner.createInvite({ email: `new@${host}`, role: roles.viewer });
+  const { id } = await owner.createServiceAccount({ name: "reconciliation", role: roles.developer });
+  await owner.createServiceKey({ id }, { name: "nightly job", scopes: ["events:read"] });
+}
+
+async function reached(owner: RelayClient, id: string, status: Schemas["EventStatus"]): Promise<void> {
+  const end = performance.now() + patienceMs;
+  for (let last = ""; last !== status; last = (await owner.getEvent({ id })).status) {
+    if (performance.now() > end) throw new Error(`event ${id} is ${last}, not ${status}`);
+    await pause(20);
+  }
+}

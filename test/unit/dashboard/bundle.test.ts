@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+
+const assets = join(import.meta.dirname, "../../../build/dashboard/assets");
+const names = readdirSync(assets);
+const textOf = (name: string) => readFileSync(join(assets, name), "utf8");
+const one = (pattern: RegExp) => names.find((name) => pattern.test(name)) ?? expect.fail(`no ${pattern}`);
+
+/** A script, and all that it imports at once: not what it loads when needed. */
+function withImports(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const [, imported = ""] of textOf(name).matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)) withImports(imported, found);
+  return found;
+}
+
+/** The bytes of files, each compressed as it is sent. */
+function sentBytes(files: Iterable<string>): number {
+  return [...files].reduce((bytes, name) => bytes + gzipSync(textOf(name)).length, 0);
+}
+
+describe("the dashboard's bundle", () => {
+  it("needs 150 kB of script at most for the list of events, and 10 kB of style", () => {
+    const scripts = withImports(one(/^index-.*\.js$/));
+    for (const name of withImports(one(/^events-page-.*\.js$/))) scripts.add(name);
+    expect(sentBytes(scripts), [...scripts].join(", ")).to.be.below(150_000);
+    expect(sentBytes(names.filter((name) => name.endsWith(".css")))).to.be.below(10_000);
+  });
+
+  it("loads the editor when it is first shown: 130 kB at most", () => {
+    const first = withImports(one(/^index-.*\.js$/));
+    const editors = names.filter((name) => name.endsWith(".js") && textOf(name).includes("cm-editor"));
+    for (const name of editors) expect(first.has(name), name).to.equal(false);
+    expect(sentBytes(editors)).to.be.below(130_000);
+  });
+
+  it("has no address of another host but in the texts of its libraries, and nothing that evaluates a text", () => {
+    for (const name of names.filter((each) => each.endsWith(".js"))) {
+      expect(textOf(name), name).to.not.match(/\bnew Function\(|\beval\(/);
+      expect(textOf(name), name).to.not.match(/(?:src|href)\s*[=:]\s*["'`]https?:/);
+    }
+  });
+});
