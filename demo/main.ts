@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient, Producer, verifyDelivery, type Schemas } from "../packages/client/src/index.ts";
+import { furnish, furnishedReceiver } from "../test/support/furnished-tenant.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
 import { heading, say, table } from "./story.ts";
 
@@ -118,6 +119,20 @@ async function tell(receiver: Receiver, url: string): Promise<void> {
   table(rows);
 }
 
+/** A second tenant, with something on every page of the dashboard, and an event every two seconds. */
+async function openShop(receiver: Receiver, url: string): Promise<void> {
+  heading("The dashboard");
+  for (const path of ["/orders", "/flaky", "/dead", "/old"]) receiver.on(path, furnishedReceiver());
+  const { email, password, postMore } = await furnish(url, receiver.url(""), { ownerEmail: "ada@acme.example" });
+  say(`${url.replace("127.0.0.1", "localhost")}/app/, sign in as ${email} with the password "${password}"`);
+  let order = 10_000;
+  setInterval(() => {
+    order += 1;
+    // The relay may be stopping.
+    postMore(order).catch(() => undefined);
+  }, 2_000).unref();
+}
+
 function who(actor: Schemas["Actor"]): string {
   return `${actor.type} ${actor.part ?? actor.id ?? ""}`;
 }
@@ -151,6 +166,7 @@ async function run(): Promise<void> {
   const url = await startRelay(receiver);
   await tell(receiver, url);
   if (keep) {
+    await openShop(receiver, url);
     say("");
     say(`the relay stays up at ${url}, its log in ${log}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
     // Ctrl-C under npm comes twice: the second one must not end the clean-up.

@@ -11,6 +11,8 @@ export interface Furnished {
   /** The flaky destination. */
   readonly destinationId: string;
   readonly senderId: string;
+  /** Posts one more event, to the healthy destination or, every fifth, to the flaky one. */
+  readonly postMore: (order: number) => Promise<void>;
   /** Events by what became of them. */
   readonly events: Readonly<Record<"delivered" | "retried" | "failed" | "held" | "cancelled", string>>;
 }
@@ -65,7 +67,8 @@ export async function furnish(
   const to = ({ ingestToken }: { readonly ingestToken: string }) =>
     new Producer({ url, apiKey, tenantId, ingestToken });
   const post = async (producer: Producer, order: number, type = "order.paid") => {
-    const payload = { type, order, amount: 19.9 + order, customer: { name: `Customer ${order}`, vip: order % 3 === 0 } };
+    const customer = { name: `Customer ${order}`, vip: order % 3 === 0 };
+    const payload = { type, order, amount: 19.9 + order, customer };
     return (await producer.post(payload, { idempotencyKey: `${type}-${order}` })).eventId;
   };
   const delivered = await post(to(orders), 1);
@@ -83,6 +86,9 @@ export async function furnish(
   await owner.updateDestination({ id: off.id }, { status: "inactive" });
   return {
     tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id,
+    postMore: async (order) => {
+      await post(to(order % 5 === 0 ? flaky : orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
+    },
     events: { delivered, retried, failed, held, cancelled },
   };
 }
