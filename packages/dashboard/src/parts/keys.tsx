@@ -19,7 +19,9 @@ export function KeysProvider({ children }: { readonly children: ReactNode }): Re
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const withControl = event.ctrlKey || event.metaKey;
-      if (event.defaultPrevented || event.altKey || (!withControl && (!singleKeys || isField(event.target)))) return;
+      if (event.defaultPrevented || event.altKey) return;
+      // The path begins within the shadow root of an editor; the event's own target is the root's host.
+      if (!withControl && (!singleKeys || isField(event.composedPath()[0]))) return;
       if (document.querySelector("dialog[open]")) return;
       const key = withControl ? `Ctrl-${event.key}` : event.key;
       const before = first.current && event.timeStamp - first.current.at < pairMs ? `${first.current.key} ${key}` : key;
@@ -55,7 +57,7 @@ export function useAllKeys(): () => readonly (readonly [key: string, does: strin
     Object.entries(current).map(([key, { does }]) => [key, does] as const));
 }
 
-function isField(target: EventTarget | null): boolean {
+function isField(target: EventTarget | undefined): boolean {
   return target instanceof HTMLElement
     && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }

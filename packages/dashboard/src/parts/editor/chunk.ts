@@ -1,0 +1,2 @@
+export { mountDiff, mountText, type MountedDiff } from "./editors.ts";
+export { indented, isJson } from "./format.ts";

@@ -1,0 +1,45 @@
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import { Copy } from "./copy.tsx";
+import type { Mounted } from "./editor/editors.ts";
+import { useEditors } from "./editor/use-editors.ts";
+import "./json-text.css";
+import { Failure, Loading } from "./states.tsx";
+
+/**
+ * A text of somebody else, JSON for the most part: indented, with every digit, and a search. It is never a link and
+ * never markup. What is copied is the exact text. The editor that shows it is loaded when one is first shown.
+ */
+export function JsonText({ text, label }: {
+  readonly text: string;
+  /** What the text is, for screen readers, such as `Payload`. */
+  readonly label: string;
+}): ReactNode {
+  const { editors, error } = useEditors();
+  const [isIndented, setIndented] = useState(true);
+  const host = useRef<HTMLDivElement>(null);
+  const mounted = useRef<Mounted>(undefined);
+  useEffect(() => {
+    if (!editors || !host.current) return;
+    const view = editors.mountText(host.current, isIndented ? editors.indented(text) : text, label);
+    mounted.current = view;
+    return () => view.destroy();
+  }, [editors, text, label, isIndented]);
+  if (error !== undefined) return <Failure error={error} />;
+  if (!editors) return <Loading />;
+  return (
+    <div className="json-text">
+      <div className="json-acts" role="group" aria-label={`${label}: view`}>
+        <button type="button" className="plain small" onClick={() => mounted.current?.search()}>Search</button>
+        {editors.isJson(text) && (
+          <button
+            type="button" className="plain small" aria-pressed={!isIndented} onClick={() => setIndented(!isIndented)}
+          >
+            As sent
+          </button>
+        )}
+        <Copy text={text} label={`Copy ${label}`} />
+      </div>
+      <div ref={host} className="editor" />
+    </div>
+  );
+}
