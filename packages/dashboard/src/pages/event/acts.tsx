@@ -1,0 +1,76 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { useKeys } from "../../parts/keys.tsx";
+import { NoRight } from "../../parts/states.tsx";
+
+type ActId = "replayEvent" | "resendEvent" | "retryEvent" | "cancelEvent";
+
+interface Act {
+  readonly id: ActId;
+  readonly name: string;
+  /** What the act does, for the question before it. */
+  readonly does: string;
+  readonly fits: (event: Schemas["Event"]) => boolean;
+}
+
+const acts: readonly Act[] = [
+  {
+    id: "replayEvent", name: "Replay", fits: ({ status, test }) => status === "CriticalFailure" && !test,
+    does: "The event was given up. It is sent again, with as many tries as at first. A late success of an earlier "
+      + "attempt settles it, too.",
+  },
+  {
+    id: "resendEvent", name: "Resend",
+    fits: ({ status, test }) => (status === "Succeeded" || status === "CriticalFailure") && !test,
+    does: "The event is sent once more, whatever came of earlier attempts. The receiver sees the same webhook-id.",
+  },
+  {
+    id: "retryEvent", name: "Retry now", fits: ({ status }) => status === "WaitingRetry",
+    does: "The planned retry is due at once. A held event stays held, and a pause that the receiver asked for stays in "
+      + "force.",
+  },
+  {
+    id: "cancelEvent", name: "Cancel event", fits: ({ status }) => status === "Pending" || status === "WaitingRetry",
+    does: "The event is not sent any more. Its history stays.",
+  },
+];
+
+/** What the reader may do with an event in its present state. Each act is asked about first. */
+export function EventActs({ event }: { readonly event: Schemas["Event"] }): ReactNode {
+  const allows = useMay();
+  const queries = useQueryClient();
+  const [, change] = useSearch();
+  const [chosen, setChosen] = useState<ActId>();
+  const fitting = acts.filter(({ fits }) => fits(event));
+  const shown = fitting.filter(({ id }) => allows(id));
+  const act = shown.find(({ id }) => id === chosen);
+  const canReplay = shown.some(({ id }) => id === "replayEvent");
+  useKeys(canReplay ? { r: { does: "Replay the event", run: () => setChosen("replayEvent") } } : {});
+  const { id } = event;
+  return (
+    <>
+      {shown.map(({ id: operation, name }) => (
+        <button key={operation} type="button" onClick={() => setChosen(operation)}>{name}…</button>
+      ))}
+      {fitting.length > 0 && shown.length === 0 && <NoRight>Developers can replay and cancel events.</NoRight>}
+      {act && (
+        <Confirm
+          title={`${act.name}?`} act={act.name} close={() => setChosen(undefined)}
+          run={async () => {
+            await relay[act.id]({ id });
+            change({ at: undefined, attempt: undefined, with: undefined });
+            await Promise.all([["getEventStory"], ["getEvent"], ["listEvents"]].map((queryKey) =>
+              queries.invalidateQueries({ queryKey })));
+          }}
+        >
+          <p>{act.does}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
+import { useKeys } from "../../parts/keys.tsx";
+import { outcomeText, type Attempt } from "../../story/attempts.ts";
+import { curlCommand } from "../../story/curl.ts";
+import { counted } from "../../story/words.ts";
+import { HeaderTable } from "./header-table.tsx";
+import { TextView } from "./text-view.tsx";
+
+/** An attempt: what was sent and what was answered, side by side, and compared with another one. */
+export function AttemptView({ attempts, attempt, event }: {
+  /** Those begun at the chosen moment. */
+  readonly attempts: readonly Attempt[];
+  readonly attempt: Attempt;
+  readonly event: Schemas["Event"];
+}): ReactNode {
+  const [{ with: named }, change] = useSearch();
+  const other = attempts.find(({ number }) => String(number) === named && number !== attempt.number);
+  const { started, ended } = attempt;
+  const sent = ended?.data.requestHeaders ?? undefined;
+  const before = other?.ended?.data.requestHeaders ?? undefined;
+  const answer = ended?.data.answer ?? undefined;
+  const answerBefore = other?.ended?.data.answer ?? undefined;
+  const url = started?.data.url;
+  const command = url !== undefined && sent
+    ? curlCommand({ url, headers: sent, body: event.payload }) : undefined;
+  return (
+    <section className="attempt" aria-label={`Attempt ${attempt.number}`}>
+      <header className="attempt-head">
+        <h2>Attempt {attempt.number}: {outcomeText(attempt)}</h2>
+        {attempts.length > 1 && (
+          <label>Compare with{" "}
+            <select value={other ? String(other.number) : ""} onChange={({ target }) => change({ with: target.value })}>
+              <option value="">nothing</option>
+              {attempts.filter(({ number }) => number !== attempt.number).map((one) => (
+                <option key={one.number} value={one.number}>attempt {one.number}: {outcomeText(one)}</option>
+              ))}
+            </select>
+          </label>
+        )}
+      </header>
+      <div className="sides">
+        <section className="panel" aria-label="Sent">
+          <header className="side-head">
+            <h3>Sent</h3>
+            <CopyCurl command={command} />
+          </header>
+          <p className="hostile line">POST {url ?? "to a URL that the log does not name"}</p>
+          {url !== undefined && other?.started && other.started.data.url !== url && (
+            <p className="small hostile">was {other.started.data.url}</p>
+          )}
+          <HeaderTable
+            name="Headers sent" headers={sent} before={before}
+            absent={ended ? "Nothing of the request is known."
+              : "The attempt is in flight: what was sent is in the log when it ends."}
+          />
+          <TextView name="the payload" text={event.payload} />
+        </section>
+        <section className="panel" aria-label="Answered">
+          <header className="side-head"><h3>Answered</h3></header>
+          {answer ? (
+            <>
+              <p className="line">
+                {answer.statusCode}
+                {answerBefore && answerBefore.statusCode !== answer.statusCode && (
+                  <small> was {answerBefore.statusCode}</small>
+                )}
+              </p>
+              <HeaderTable
+                name="Headers answered" headers={answer.headers} before={answerBefore?.headers} absent="No headers."
+              />
+              {answer.truncated && <p className="small">The answer was longer; this is its first part.</p>}
+              {answerBefore && answerBefore.body !== answer.body && (
+                <p className="small">The body differs from that of attempt {other?.number}.</p>
+              )}
+              {answer.body === "" ? <p className="small">The body is empty.</p>
+                : <TextView key={attempt.number} name="the answer" text={answer.body} />}
+            </>
+          ) : <p>{ended?.type === "DeliveryFailed" ? ended.data.error : "No answer yet."}</p>}
+        </section>
+      </div>
+      <Settings attempt={attempt} other={other} event={event} />
+    </section>
+  );
+}
+
+function CopyCurl({ command }: { readonly command: string | undefined }): ReactNode {
+  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
+  const copy = () => {
+    if (command === undefined) return;
+    navigator.clipboard.writeText(command).then(() => setState("copied"), () => setState("refused"));
+    setTimeout(() => setState("idle"), 2_000);
+  };
+  useKeys(command === undefined ? {} : { c: { does: "Copy the attempt as a curl command", run: copy } });
+  if (command === undefined) return null;
+  const text = { idle: "⧉ curl", copied: "✓ copied", refused: "✕ the browser refuses" }[state];
+  return (
+    <button type="button" onClick={copy} title="Copy as a curl command. Secrets in it are masked.">
+      <span role="status">{text}</span>
+    </button>
+  );
+}
+
+/** By which settings an attempt was made, and whether the destination's changed since. */
+function Settings({ attempt: { started }, other, event }: {
+  readonly attempt: Attempt; readonly other: Attempt | undefined; readonly event: Schemas["Event"];
+}): ReactNode {
+  const allows = useMay();
+  const id = event.destinationUrlId;
+  const query = useQuery({
+    queryKey: ["listDestinationHistory", { id, Qt: 1, TpOrd: "Desc" }],
+    queryFn: () => relay.listDestinationHistory({ id, Qt: 1, TpOrd: "Desc" }),
+    enabled: allows("listDestinationHistory"),
+  });
+  if (!started) return <p className="small">The log does not say by which settings it was sent.</p>;
+  const { destinationRevision, secretFingerprint, authType } = started.data;
+  const newest = query.data?.items[0]?.revision;
+  const before = other?.started?.data;
+  const changes = newest === undefined ? 0 : newest - destinationRevision;
+  const was = (value: string | number | null | undefined, now: string | number | null) =>
+    (before && value !== now ? ` (was ${value ?? "none"})` : "");
+  return (
+    <p className="small settings">
+      Signed by secret <code>{secretFingerprint.slice(0, 8)}</code>
+      {was(before?.secretFingerprint.slice(0, 8), secretFingerprint.slice(0, 8))}
+      {" · "}authentication: {authType ?? "none"}{was(before?.authType, authType)}
+      {" · "}<PageLink to={`/destinations/${id}`} search={{ tab: "changes", at: started.position }}>
+        settings: revision {destinationRevision}
+      </PageLink>
+      {was(before?.destinationRevision, destinationRevision)}
+      {newest !== undefined && (changes <= 0 ? ", unchanged since" : `, ${counted(changes, "change")} since`)}
+    </p>
+  );
+}

@@ -1,0 +1,85 @@
+import type { ReactNode } from "react";
+import { PageLink, usePath, useSearch } from "../../app/navigation.tsx";
+import { between, durationText } from "../../parts/duration.ts";
+import { Moment } from "../../parts/time.tsx";
+import { actorText } from "../../story/causes.ts";
+import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
+import { keyOf } from "../../story/moments.ts";
+import { MomentLink, EntryLink, Told } from "./words.tsx";
+
+const glyphs: Readonly<Record<ChapterTone, string>> = {
+  ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—", act: "◆",
+};
+
+/** The chapters in the order of the log; those after the chosen moment are dimmed. */
+export function Chapters({ chapters, later, telling, laterTelling, attempt }: {
+  readonly chapters: readonly Chapter[];
+  readonly later: readonly Chapter[];
+  readonly telling: Telling;
+  readonly laterTelling: Telling;
+  /** The number of the attempt that is shown below. */
+  readonly attempt: number | undefined;
+}): ReactNode {
+  return (
+    <section aria-label="Chapters">
+      <ol className="chapters">
+        {chapters.map((chapter) =>
+          <Row key={keyOf(chapter)} chapter={chapter} telling={telling} attempt={attempt} />)}
+      </ol>
+      {later.length > 0 && (
+        <>
+          <h3 className="later">Later</h3>
+          <ol className="chapters dimmed">
+            {later.map((chapter) =>
+              <Row key={keyOf(chapter)} chapter={chapter} telling={laterTelling} attempt={undefined} />)}
+          </ol>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Row({ chapter, telling, attempt }: {
+  readonly chapter: Chapter; readonly telling: Telling; readonly attempt: number | undefined;
+}): ReactNode {
+  const path = usePath();
+  const [search] = useSearch();
+  const { title, tone, text, attempt: number } = chapterWords(chapter, telling);
+  const isChosen = number !== undefined && number === attempt;
+  return (
+    <li className="chapter" aria-current={isChosen ? "true" : undefined}>
+      <span className={`glyph ${tone}`} aria-hidden="true">{glyphs[tone]}</span>
+      <span className="when"><When chapter={chapter} /></span>
+      <strong className="title">
+        {number === undefined ? title
+          : <PageLink to={path} search={{ ...search, attempt: String(number) }}>{title}</PageLink>}
+      </strong>
+      <span className="text"><Told words={text} /></span>
+      {chapter.entries.length > 0 && <Entries chapter={chapter} />}
+    </li>
+  );
+}
+
+function When({ chapter: { kind, from, to, entries } }: { readonly chapter: Chapter }): ReactNode {
+  if (kind === "wait") return to === null ? "…" : `+${durationText(Math.max(0, between(from, to)))}`;
+  const [first] = entries;
+  const time = <Moment at={from} only="time" />;
+  return first ? <MomentLink position={first.position}>{time}</MomentLink> : time;
+}
+
+function Entries({ chapter: { entries } }: { readonly chapter: Chapter }): ReactNode {
+  return (
+    <details className="entries">
+      <summary>{entries.length === 1 ? "1 entry" : `${entries.length} entries`}</summary>
+      <ul>
+        {entries.map((entry) => (
+          <li key={entry.position}>
+            <MomentLink position={entry.position}><Moment at={entry.time} /></MomentLink>{" "}
+            <EntryLink entry={entry}>{entry.type}</EntryLink>{" "}
+            <span className="small">of the {entry.subject.type}, by {actorText(entry.actor)}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,93 @@
+import type { ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { useKeys } from "../../parts/keys.tsx";
+import { Answered } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { attemptsOf } from "../../story/attempts.ts";
+import type { Telling } from "../../story/chapters.ts";
+import { entriesOf, indexAt, laterThan } from "../../story/moments.ts";
+import { sentence, type Tense } from "../../story/sentence.ts";
+import { AsOf, Constants, StateAtMoment } from "./as-of.tsx";
+import { AttemptView } from "./attempt-view.tsx";
+import { Bar } from "./bar.tsx";
+import { Chapters } from "./chapters.tsx";
+import "./event.css";
+import { useMomentState, useStory, useStoryAt, type StoryAndFacts } from "./use-story.ts";
+import { Told } from "./words.tsx";
+
+/**
+ * The story of an event: its state in a sentence, its chapters with their causes, and its attempts. `at` in the address
+ * is a position of the log, and the story that of then; `attempt` and `with` are numbers of attempts.
+ */
+export function EventStory({ id }: { readonly id: string }): ReactNode {
+  const query = useStory(id);
+  return <Answered query={query}>{(known) => <Story key={id} id={id} known={known} />}</Answered>;
+}
+
+function Story({ id, known }: { readonly id: string; readonly known: StoryAndFacts }): ReactNode {
+  const [{ at, attempt: named }, change] = useSearch();
+  const { story: present, facts } = known;
+  const entries = entriesOf(present.chapters);
+  const index = indexAt(entries, at);
+  const past = useStoryAt(id, at);
+  const state = useMomentState(present.event, at);
+  const earlier = useMomentState(present.event, entries[index - 1]?.position, { enabled: index > 0 });
+  const isPast = at !== undefined;
+  const shown = isPast ? past.data ?? present : present;
+
+  const now: Telling = { event: present.event, facts, attempts: attemptsOf(facts) };
+  const attempts = isPast ? attemptsOf(facts, shown.asOf.position) : now.attempts;
+  const then: Telling = { event: shown.event, facts, attempts };
+  const attempt = attempts.find(({ number }) => String(number) === named) ?? attempts.at(-1);
+  const later = isPast ? laterThan(shown.chapters, present.chapters) : [];
+
+  const choose = (to: number) => {
+    const bounded = Math.min(Math.max(to, 0), entries.length - 1);
+    change({ at: bounded === entries.length - 1 ? undefined : entries[bounded]?.position }, { replace: true });
+  };
+  const moveAttempt = (by: number) => {
+    const next = attempts[attempts.findIndex((one) => one === attempt) + by];
+    if (next) change({ attempt: String(next.number) }, { replace: true });
+  };
+  useKeys({
+    ArrowLeft: { does: "Go to the entry before", run: () => choose(index - 1) },
+    ArrowRight: { does: "Go to the next entry", run: () => choose(index + 1) },
+    "[": { does: "Show the attempt before", run: () => moveAttempt(-1) },
+    "]": { does: "Show the next attempt", run: () => moveAttempt(1) },
+  });
+
+  return (
+    <div className="story" aria-busy={past.isPlaceholderData}>
+      {isPast && past.error !== null
+        ? <p className="problem" role="alert">There is nothing to tell of that moment: {past.error.message}</p>
+        : isPast && <Sentence story={shown} telling={then} tense="then" />}
+      <Sentence story={present} telling={now} tense="now" isBrief={isPast} />
+      <Bar chapters={shown.chapters} later={later} telling={now} />
+      <AsOf entries={entries} index={index} isPast={isPast} choose={choose} />
+      {state.data && <StateAtMoment state={state.data} before={index > 0 ? earlier.data : undefined} />}
+      <Constants event={present.event} />
+      <Chapters
+        chapters={shown.chapters} later={later} telling={then} laterTelling={now} attempt={attempt?.number}
+      />
+      {attempt ? <AttemptView attempts={attempts} attempt={attempt} event={present.event} />
+        : <p className="state">No attempt {isPast ? "had been" : "has been"} made.</p>}
+    </div>
+  );
+}
+
+function Sentence({ story, telling, tense, isBrief = false }: {
+  readonly story: Schemas["Story"];
+  readonly telling: Telling;
+  readonly tense: Tense;
+  readonly isBrief?: boolean;
+}): ReactNode {
+  const { waiting, chapters, event } = story;
+  return (
+    <p className={isBrief ? "sentence brief" : "sentence"}>
+      {(tense === "then" || isBrief) && <span className="small">{tense === "then" ? "Then: " : "Now: "}</span>}
+      <Status value={event.status} />{" "}
+      <span data-tense={tense}><Told words={sentence({ ...telling, waiting, chapters }, tense)} /></span>
+    </p>
+  );
+}

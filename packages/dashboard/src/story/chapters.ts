@@ -1,0 +1,153 @@
+import type { Schemas } from "../../../client/src/index.ts";
+import { between, durationText } from "../parts/duration.ts";
+import { outcomeOf, outcomeText, type Attempt, type EventFact } from "./attempts.ts";
+import { actorText, causeWords, type Cause, type CauseContext } from "./causes.ts";
+import { capital, joined, linked, type Piece, type Words } from "./words.ts";
+
+/** A chapter of a story. */
+export type Chapter = Schemas["StoryChapter"];
+
+/** What the words of a chapter need to know of the event. */
+export interface Telling {
+  readonly event: Schemas["Event"];
+  readonly facts: readonly EventFact[];
+  readonly attempts: readonly Attempt[];
+}
+
+/** The look of a chapter: the tone of its glyph. */
+export type ChapterTone = "ok" | "bad" | "wait" | "info" | "off" | "act";
+
+/** A chapter in words. */
+export interface ChapterWords {
+  readonly title: string;
+  readonly tone: ChapterTone;
+  readonly text: Words;
+  /** The number of its attempt; undefined for other chapters. */
+  readonly attempt?: number;
+}
+
+const tellers: Readonly<Record<Chapter["kind"], (chapter: Chapter, telling: Telling) => ChapterWords>> = {
+  accepted: (chapter, telling) => ({ title: "Accepted", tone: "info", text: acceptance(chapter, telling) }),
+  attempt: attemptChapter,
+  wait: (chapter, telling) => ({
+    title: chapter.to === null ? "Waiting" : "Waited", tone: "wait",
+    text: waitText(chapter, contextOf(chapter, telling)),
+  }),
+  replayed: (chapter, telling) => {
+    const fact = factOf(chapter, telling);
+    const isResent = fact?.type === "EventReplayed" && fact.data.mode === "resend";
+    return { title: isResent ? "Resent" : "Replayed", tone: "act", text: causes(chapter, telling) };
+  },
+  exhausted: (chapter, telling) => ({ title: "Given up", tone: "bad", text: causes(chapter, telling) }),
+  cancelled: (chapter, telling) => ({ title: "Cancelled", tone: "off", text: causes(chapter, telling) }),
+  setting: (chapter, telling) => ({
+    title: "Setting changed", tone: "act",
+    text: [...settingText(chapter), ...chapter.because.length === 0 ? [] : [", "], ...causes(chapter, telling, false)],
+  }),
+};
+
+/** A chapter in words: its title, and why it came to be. A cause that no entry states is said to be missing. */
+export function chapterWords(chapter: Chapter, telling: Telling): ChapterWords {
+  return tellers[chapter.kind](chapter, telling);
+}
+
+/** The attempt of a chapter; undefined where the chapter is another one, or the history does not have it. */
+export function attemptOfChapter(chapter: Chapter, { attempts }: Pick<Telling, "attempts">): Attempt | undefined {
+  if (chapter.kind !== "attempt") return undefined;
+  const positions = chapter.entries.map(({ position }) => position);
+  return attempts.find(({ started, ended }) =>
+    [started, ended].some((fact) => fact && positions.includes(fact.position)));
+}
+
+/** How long a wait was planned to take, and how much longer it took; milliseconds. */
+export function waitTimes({ from, to, because }: Chapter):
+{ readonly due: string | undefined; readonly plannedMs: number; readonly addedMs: number | null } {
+  const due = because.map(({ values }) => values.nextAttemptAt).findLast((at) => at !== undefined);
+  const plannedMs = due === undefined ? 0 : between(from, due);
+  return { due, plannedMs, addedMs: to === null ? null : between(due ?? from, to) };
+}
+
+/** The causes that planned a wait; the others held the event once it was due. */
+const planning: readonly Cause["code"][] = ["retry-schedule", "receiver-retry-after", "lease-lost"];
+/** A claim comes some milliseconds after its event is due: less than this is no delay. */
+const promptMs = 50;
+
+function waitText(chapter: Chapter, context: CauseContext): Words {
+  const { due, plannedMs, addedMs } = waitTimes(chapter);
+  const planned = chapter.because.filter(({ code }) => planning.includes(code));
+  const holds = chapter.because.filter(({ code }) => !planning.includes(code));
+  const plan: Words = due === undefined
+    ? joined(planned.map((cause) => causeWords(cause, context)), ", ")
+    : [`${durationText(plannedMs)}, due `, { time: due }, ": ",
+      ...joined(planned.map((cause) => causeWords(cause, context)), ", ")];
+  const isLate = addedMs !== null && addedMs >= promptMs;
+  const reasons: readonly Words[] = holds.length > 0
+    ? holds.map((cause) => causeWords(cause, context)) : isLate ? [["the log names no cause"]] : [];
+  const added: Words = isLate
+    ? [due === undefined ? `${durationText(addedMs)}: ` : `sent ${durationText(addedMs)} later: `] : [];
+  return capital([...plan, ...plan.length > 0 && reasons.length > 0 ? ["; "] : [], ...added, ...joined(reasons, "; ")]);
+}
+
+function attemptChapter(chapter: Chapter, telling: Telling): ChapterWords {
+  const attempt = attemptOfChapter(chapter, telling);
+  const why = joined(chapter.because.map((cause) => causeWords(cause, contextOf(chapter, telling))), "; ");
+  if (!attempt) return { title: "Attempt", tone: chapter.to === null ? "info" : "wait", text: capital(why) };
+  const tones = { "in flight": "info", succeeded: "ok", failed: "bad", unknown: "wait" } as const;
+  return {
+    title: `Attempt ${attempt.number}`, tone: tones[outcomeOf(attempt)], attempt: attempt.number,
+    text: [...capital([outcomeText(attempt)]), " · ", ...why],
+  };
+}
+
+function acceptance({ entries: [entry] }: Chapter, { event }: Telling): Words {
+  const pieces: Words[] = [
+    ...entry ? [["by ", actorText(entry.actor)]] : [["the log does not say by whom"]],
+    ...event.idempotencyKey === null ? [] : [[`under the key ${event.idempotencyKey}`]],
+    ...event.test ? [["as a test event"]] : [],
+    ...event.sourceEventId === null
+      ? [] : [["as a copy of event ", { text: event.sourceEventId.slice(0, 13), eventId: event.sourceEventId }]],
+  ];
+  return capital(joined(pieces, ", "));
+}
+
+function causes(chapter: Chapter, telling: Telling, isSentence = true): Words {
+  const { because } = chapter;
+  const context = contextOf(chapter, telling);
+  const text = because.length === 0
+    ? ["the log names no cause"] : joined(because.map((cause) => causeWords(cause, context)), "; ");
+  return isSentence ? capital(text) : because.length === 0 ? [] : text;
+}
+
+const settings: Readonly<Record<string, string>> = {
+  DestinationUrlChanged: "the destination's URL",
+  DestinationRateLimitChanged: "the destination's limit of requests at once",
+  DestinationActivated: "the destination was switched on",
+  DestinationDeactivated: "the destination was switched off",
+  DestinationAuthConfigured: "the destination's authentication",
+  DestinationAuthRemoved: "the destination's authentication was removed",
+  DestinationDeleted: "the destination was deleted",
+  TenantDeliveryPolicyChanged: "the tenant's tries or circuit timer",
+  WebhookSecretRegenerated: "the tenant's webhook secret was replaced",
+  SenderRenamed: "the sender's name",
+  SenderDestinationChanged: "the sender's destination",
+  SenderMappingChanged: "the sender's mapping",
+  SenderSearchFieldsChanged: "the sender's search fields",
+  SenderActivated: "the sender was switched on",
+  SenderDeactivated: "the sender was switched off",
+  SenderDeleted: "the sender was deleted",
+};
+
+function settingText({ entries }: Chapter): Words {
+  const texts = entries.map((entry): Piece => linked(settings[entry.type] ?? entry.type, entry));
+  return capital(joined(texts.map((text) => [text]), ", "));
+}
+
+function contextOf({ entries }: Chapter, { event, facts }: Telling): CauseContext {
+  const authorOf = (position: string) =>
+    [...entries, ...facts].find((entry) => entry.position === position)?.actor;
+  return { test: event.test, authorOf };
+}
+
+function factOf({ entries }: Chapter, { facts }: Telling): EventFact | undefined {
+  return facts.find(({ position }) => position === entries[0]?.position);
+}

@@ -1,0 +1,27 @@
+import type { Schemas } from "../../../client/src/index.ts";
+import type { Chapter } from "./chapters.ts";
+
+type Entry = Schemas["StoryEntry"];
+
+/** The entries at which a moment can be chosen: those of all chapters, each once, in the order of the log. */
+export function entriesOf(chapters: readonly Chapter[]): readonly Entry[] {
+  const entries = new Map(chapters.flatMap(({ entries }) => entries).map((entry) => [entry.position, entry]));
+  return [...entries.values()].sort((one, other) => (one.position < other.position ? -1 : 1));
+}
+
+/** The index of the last entry at or before a position; the first where there is none, the last without a position. */
+export function indexAt(entries: readonly Entry[], position: string | undefined): number {
+  if (position === undefined) return entries.length - 1;
+  return Math.max(0, entries.findLastIndex((entry) => entry.position <= position));
+}
+
+/** Of the chapters known now, those that had not begun at a moment, whose chapters are `then`. */
+export function laterThan(then: readonly Chapter[], now: readonly Chapter[]): readonly Chapter[] {
+  const begun = new Set(then.map(keyOf));
+  return now.filter((chapter) => !begun.has(keyOf(chapter)));
+}
+
+/** A text that is the same for the same chapter at every moment. A wait may not have an entry of its own. */
+export function keyOf({ kind, from, entries }: Chapter): string {
+  return `${kind} ${kind === "wait" ? from : entries[0]?.position ?? from}`;
+}

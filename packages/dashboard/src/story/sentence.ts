@@ -1,0 +1,95 @@
+import type { Schemas } from "../../../client/src/index.ts";
+import { between, durationText } from "../parts/duration.ts";
+import { causeWords } from "./causes.ts";
+import { attemptOfChapter, waitTimes, type Chapter, type Telling } from "./chapters.ts";
+import { counted, joined, type Words } from "./words.ts";
+
+/** Whether a sentence is about the present or about a moment before. */
+export type Tense = "now" | "then";
+
+/** What a sentence is about. */
+export interface Told extends Telling {
+  readonly waiting: Schemas["Story"]["waiting"];
+  readonly chapters: readonly Chapter[];
+}
+
+const sentences: Readonly<Record<Schemas["EventStatus"], (told: Told, tense: Tense) => Words>> = {
+  Pending: (told, tense) => waits(told, tense),
+  WaitingRetry: (told, tense) => {
+    const { currentRetryCount: failed } = told.event;
+    return [`${counted(failed, "attempt")} ${tense === "now" ? "failed" : "had failed"}. `, ...waits(told, tense)];
+  },
+  Processing: inFlight,
+  Failed: ({ attempts }, tense) =>
+    [`Attempt ${attempts.at(-1)?.number ?? ""} ${tense === "now" ? "failed" : "had just failed"}.`],
+  Succeeded: ({ event, attempts }, tense) => {
+    const by = attempts.findLast(({ ended }) => ended?.type === "DeliverySucceeded")?.number;
+    const after = event.deliveredAt === null ? "" : `, ${spent(event.acceptedAt, event.deliveredAt)} after acceptance`;
+    return [`${tense === "now" ? "Delivered" : "Had been delivered"}${by === undefined ? "" : ` by attempt ${by}`}${
+      after}.`];
+  },
+  CriticalFailure: (told, tense) => ended(told, "exhausted", tense === "now" ? "Given up" : "Had been given up"),
+  Cancelled: (told, tense) => {
+    const { attempts } = told;
+    const tried = attempts.length === 0 ? "before any attempt" : `after ${counted(attempts.length, "attempt")}`;
+    return ended(told, "cancelled", `${tense === "now" ? "Cancelled" : "Had been cancelled"} ${tried}`);
+  },
+};
+
+/** The state of an event, and its cause, in one sentence or two. */
+export function sentence(told: Told, tense: Tense): Words {
+  return sentences[told.event.status](told, tense);
+}
+
+/** Why an event waits, in words, with the end of that as far as it is planned. */
+export function waitingWords(waiting: NonNullable<Told["waiting"]>, { event, facts }: Telling): Words {
+  const cause = waiting.because.at(-1);
+  const authorOf = (position: string) => facts.find((fact) => fact.position === position)?.actor;
+  const why = cause ? causeWords(cause, { test: event.test, authorOf }) : ["the log names no cause"];
+  const { until } = waiting;
+  if (until === null) return why;
+  const isPlanned = waiting.reason === "retry-schedule" || waiting.reason === "receiver-retry-after";
+  return [...why, isPlanned ? ", due " : ", until ", { time: until }];
+}
+
+function waits(told: Told, tense: Tense): Words {
+  const { waiting, attempts } = told;
+  const next = (attempts.at(-1)?.number ?? 0) + 1;
+  const what = next === 1 ? "its first attempt" : `attempt ${next}`;
+  const begin = `${tense === "now" ? "Waits" : "Was waiting"} for ${what}: `;
+  if (!waiting) return [begin, "the log names no cause."];
+  const { ahead } = waiting;
+  const due = tense === "now" ? "are due" : "were due";
+  const before = ahead === null || ahead === 0
+    ? "" : ` ${ahead === 1 ? `One event of its destination ${due.replace("are", "is").replace("were", "was")}` : `${
+      ahead} events of its destination ${due}`} before it.`;
+  return [begin, ...waitingWords(waiting, told), `.${before}`];
+}
+
+function inFlight(told: Told, tense: Tense): Words {
+  const { chapters } = told;
+  const index = chapters.findLastIndex(({ kind, to }) => kind === "attempt" && to === null);
+  const chapter = chapters[index];
+  const number = chapter && attemptOfChapter(chapter, told)?.number;
+  const begin = `${number === undefined ? "An attempt" : `Attempt ${number}`} ${
+    tense === "now" ? "is" : "was"} in flight`;
+  const probe = chapter?.because.find(({ code }) => code === "probe");
+  if (!probe) return [`${begin}.`];
+  const wait = chapters.slice(0, index).findLast(({ kind }) => kind === "wait");
+  const held = wait?.because.some(({ code }) => code === "circuit-open") ? waitTimes(wait).addedMs : null;
+  return [`${begin}, as `, ...causeWords(probe), held === null ? "." : ` that had held it ${durationText(held)}.`];
+}
+
+function ended(told: Told, kind: Chapter["kind"], begin: string): Words {
+  const { chapters, event } = told;
+  const chapter = chapters.findLast((one) => one.kind === kind);
+  if (!chapter || chapter.because.length === 0) return [`${begin}: the log names no cause.`];
+  const authorOf = (position: string) =>
+    chapter.entries.find((entry) => entry.position === position)?.actor;
+  const because = joined(chapter.because.map((cause) => causeWords(cause, { test: event.test, authorOf })), "; ");
+  return [`${begin}, ${spent(event.acceptedAt, chapter.from)} after acceptance: `, ...because, "."];
+}
+
+function spent(from: string, to: string): string {
+  return durationText(Math.max(0, between(from, to)));
+}

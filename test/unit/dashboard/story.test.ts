@@ -1,0 +1,214 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Schemas } from "../../../packages/client/src/index.ts";
+import { attemptsOf, outcomeText, type EventFact } from "../../../packages/dashboard/src/story/attempts.ts";
+import { actorText, causeWords, type Cause } from "../../../packages/dashboard/src/story/causes.ts";
+import { chapterWords, type Chapter, type Telling } from "../../../packages/dashboard/src/story/chapters.ts";
+import { curlCommand, quoted } from "../../../packages/dashboard/src/story/curl.ts";
+import { entriesOf, indexAt, laterThan } from "../../../packages/dashboard/src/story/moments.ts";
+import { sentence, type Told } from "../../../packages/dashboard/src/story/sentence.ts";
+import { plainText, type Words } from "../../../packages/dashboard/src/story/words.ts";
+
+const id = "01a21403-596c-8427-b45d-b3dcde7cf788";
+const other = "01a21403-5971-8427-b45d-b3dcde7cf788";
+
+function schema(name: string): Record<string, unknown> {
+  const path = join(import.meta.dirname, "../../../schemas/responses", `${name}.json`);
+  return JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
+}
+const codes = schema("cause-code")["enum"] as Schemas["CauseCode"][];
+const statuses = schema("event-status")["enum"] as Schemas["EventStatus"][];
+const kinds = (schema("story-chapter") as { properties: { kind: { enum: Chapter["kind"][] } } }).properties.kind.enum;
+
+const time = (second: number) => `2026-11-25T18:41:${String(second).padStart(2, "0")}.000Z`;
+const user: Schemas["Actor"] = { type: "user", id: "01a2aaaa-0001-8427-b45d-b3dcde7cf788", role: "Developer" };
+
+function entry(position: number, type: string, subject: Schemas["StorySubject"]["type"] = "event") {
+  return { position: String(position), type, subject: { type: subject, id }, time: time(position), actor: user };
+}
+
+function cause(code: Schemas["CauseCode"], values: Cause["values"] = {}): Cause {
+  const { actor: _, ...stated } = entry(3, "Anything", "circuit");
+  return { code, entry: code === "not-recorded" ? null : stated, values };
+}
+
+function event(fields: Partial<Schemas["Event"]> = {}): Schemas["Event"] {
+  return {
+    id, tenantId: id, destinationUrlId: id, payload: "{}", status: "Pending", idempotencyKey: null,
+    currentRetryCount: 0, nextAttemptAt: null, acceptedAt: time(0), deliveredAt: null, senderId: null, messageId: null,
+    eventType: null, ownerId: null, tags: null, test: false, sourceEventId: null, ...fields,
+  };
+}
+
+function fact(position: number, type: EventFact["type"], data: object): EventFact {
+  return {
+    type, position: String(position), revision: position, time: time(position), actor: user, correlationId: "c",
+    data: { attempt: 1, at: time(position), ...data },
+  } as unknown as EventFact;
+}
+
+function told(fields: Partial<Told> = {}): Told {
+  return { event: event(), facts: [], attempts: [], chapters: [], waiting: null, ...fields };
+}
+
+function chapter(kind: Chapter["kind"], fields: Partial<Chapter> = {}): Chapter {
+  return { kind, from: time(1), to: time(2), entries: [entry(1, "Anything")], because: [], ...fields };
+}
+
+const text = (words: Words) => plainText(words);
+const telling: Telling = told();
+
+describe("the words of stories", () => {
+  for (const code of codes) {
+    it(`say the cause ${code}, with a link to its entry`, () => {
+      const words = causeWords(cause(code));
+      expect(text(words)).to.match(/^[a-z][a-z0-9 ',-]+$/i);
+      const links = words.filter((piece) => typeof piece === "object" && "entry" in piece);
+      expect(links).to.have.length(code === "not-recorded" ? 0 : 1);
+    });
+
+    it(`say that an event waits by ${code}, in both tenses`, () => {
+      const waiting = { reason: code, since: time(1), until: time(9), ahead: 2, because: [cause(code)] };
+      expect(text(sentence(told({ waiting }), "now")))
+        .to.match(/^Waits for its first attempt: .+\. 2 events .+ are due/);
+      expect(text(sentence(told({ waiting }), "then"))).to.match(/^Was waiting for its first attempt: .+ were due/);
+    });
+  }
+
+  it("know no two causes by the same words", () => {
+    expect(new Set(codes.map((code) => text(causeWords(cause(code))))).size).to.equal(codes.length);
+  });
+
+  it("name a cause of a later relay by its code", () => {
+    const later = { ...cause("gone"), code: "eclipse" } as unknown as Cause;
+    expect(text(causeWords(later))).to.include("eclipse");
+  });
+
+  for (const kind of kinds) {
+    it(`give the chapter ${kind} a title, and say each of its causes`, () => {
+      for (const code of codes) {
+        const { title, text: words } = chapterWords(chapter(kind, { because: [cause(code)] }), telling);
+        expect(title).to.match(/^[A-Z]/);
+        const said = text(words).toLowerCase();
+        if (kind !== "accepted") expect(said).to.include(text(causeWords(cause(code))).toLowerCase());
+      }
+    });
+  }
+
+  for (const kind of ["replayed", "exhausted", "cancelled"] as const) {
+    it(`say of the chapter ${kind} that its cause is missing where it is`, () => {
+      expect(text(chapterWords(chapter(kind), telling).text)).to.equal("The log names no cause");
+    });
+  }
+
+  for (const status of statuses) {
+    it(`say the status ${status} now and then, also where nothing else is known`, () => {
+      const said = told({ event: event({ status }) });
+      const [now, then] = (["now", "then"] as const).map((tense) => text(sentence(said, tense)));
+      expect(now).to.match(/^[A-Z0-9].+\.$/);
+      expect(then).to.match(/^[A-Z0-9].+\.$/);
+      expect(then).to.not.equal(now);
+      if (!["Succeeded", "Processing", "Failed"].includes(status)) expect(now).to.include("the log names no cause");
+    });
+  }
+
+  it("say what a wait was planned to take, and what was added by what", () => {
+    const wait = chapter("wait", {
+      from: time(0), to: time(50), because: [
+        cause("retry-schedule", { retryCount: 2, nextAttemptAt: time(2) }), cause("circuit-open", { failures: 4 }),
+      ],
+    });
+    expect(text(chapterWords(wait, telling).text)).to.equal(`2 s, due ${time(2)}: planned by the retry schedule, after `
+      + "2 failed attempts; sent 48 s later: held by the open circuit, after 4 failures in a row");
+    const because = [cause("retry-schedule", { retryCount: 2, nextAttemptAt: time(2) })];
+    expect(text(chapterWords({ ...wait, because }, telling).text)).to.match(/sent 48 s later: the log names no cause$/);
+    expect(text(chapterWords({ ...wait, because, to: time(2) }, telling).text)).to.not.include("no cause");
+    expect(text(chapterWords({ ...wait, because: [] }, telling).text)).to.equal("50 s: the log names no cause");
+  });
+
+  it("say how each attempt came out", () => {
+    const failed = (data: object) => outcomeText(attemptsOf([
+      fact(1, "DeliveryAttemptStarted", {}),
+      fact(2, "DeliveryFailed", {
+        durationMs: 12, answer: null, error: "no connection", reason: "connection", ...data,
+      }),
+    ])[0]!);
+    expect(failed({ reason: "status", answer: { statusCode: 500 } })).to.equal("500 in 12 ms");
+    expect(failed({})).to.equal("no connection, after 12 ms");
+    expect(failed({ reason: "outcome unknown", durationMs: null })).to.match(/^outcome unknown: the worker was lost/);
+    const facts = [
+      fact(1, "DeliveryAttemptStarted", {}),
+      fact(2, "DeliveryFailed", { durationMs: null, answer: null, reason: "outcome unknown" }),
+      fact(3, "DeliverySucceeded", { durationMs: 4, answer: { statusCode: 200 } }),
+    ];
+    expect(attemptsOf(facts, "1").map(outcomeText)).to.deep.equal(["in flight"]);
+    expect(attemptsOf(facts, "2").map(outcomeText)[0]).to.match(/^outcome unknown/);
+    expect(attemptsOf(facts).map(outcomeText)).to.deep.equal(["200 in 4 ms"]);
+  });
+
+  it("say the end in the tense of the moment, with its cause", () => {
+    const exhausted = chapter("exhausted", { because: [cause("max-attempts", { retryCount: 4 })] });
+    const given = told({ event: event({ status: "CriticalFailure" }), chapters: [exhausted] });
+    expect(text(sentence(given, "now")))
+      .to.equal("Given up, 1 s after acceptance: 4 attempts failed, the tenant's maximum.");
+    expect(text(sentence(given, "then"))).to.match(/^Had been given up, /);
+    const test = told({ ...given, event: event({ status: "CriticalFailure", test: true }) });
+    expect(text(sentence(test, "now"))).to.match(/a test event is not retried\.$/);
+    const cancelled = chapter("cancelled", { because: [{ ...cause("requested"), entry: entry(1, "EventCancelled") }] });
+    expect(text(sentence(told({ event: event({ status: "Cancelled" }), chapters: [cancelled] }), "now")))
+      .to.equal("Cancelled before any attempt, 1 s after acceptance: requested by user 01a2aaaa-0001 (Developer).");
+  });
+
+  it("say of a probe how long the circuit had held its event", () => {
+    const facts = [fact(5, "DeliveryAttemptStarted", { attempt: 3 })];
+    const chapters = [
+      chapter("wait", { from: time(0), to: time(40), because: [cause("circuit-open", { failures: 4 })] }),
+      chapter("attempt", { to: null, entries: [entry(5, "DeliveryAttemptStarted")], because: [cause("probe")] }),
+    ];
+    const probe = told({ event: event({ status: "Processing" }), facts, attempts: attemptsOf(facts), chapters });
+    expect(text(sentence(probe, "then")))
+      .to.equal("Attempt 3 was in flight, as the probe of the circuit that had held it 40 s.");
+  });
+
+  it("name every kind of author", () => {
+    const { type } = (schema("actor") as { properties: { type: { enum: Schemas["Actor"]["type"][] } } }).properties;
+    expect(new Set(type.enum.map((kind) => actorText({ type: kind, id: other }))).size).to.equal(type.enum.length);
+  });
+});
+
+describe("the moments of a story", () => {
+  const wait = chapter("wait", { from: time(2), to: null, entries: [entry(2, "RetryScheduled")] });
+  const chapters = [
+    chapter("accepted", { entries: [entry(1, "EventAccepted")] }),
+    { ...wait, to: time(6), entries: [entry(2, "RetryScheduled"), entry(4, "CircuitOpened", "circuit")] },
+    chapter("setting", { entries: [entry(4, "CircuitOpened", "circuit")] }),
+    chapter("attempt", { entries: [entry(6, "DeliveryAttemptStarted")] }),
+  ];
+
+  it("are its entries, each once, in the order of the log", () => {
+    const entries = entriesOf(chapters);
+    expect(entries.map(({ position }) => position)).to.deep.equal(["1", "2", "4", "6"]);
+    expect(["0", "3", "6", undefined].map((position) => indexAt(entries, position))).to.deep.equal([0, 1, 3, 3]);
+  });
+
+  it("leave what had not begun for later, and a wait that went on in its place", () => {
+    const then = [chapters[0]!, wait];
+    expect(laterThan(then, chapters).map(({ kind }) => kind)).to.deep.equal(["setting", "attempt"]);
+  });
+});
+
+describe("an attempt as a curl command", () => {
+  it("is quoted so that a shell finds no meaning in it", () => {
+    expect(quoted("it's $(rm) `x` \\ \n\"!")).to.equal("'it'\\''s $(rm) `x` \\ \n\"!'");
+    const command = curlCommand({
+      url: "https://a.example/[1]?q='", headers: { Host: "a", "X-Key": "***", "X-Empty": "" }, body: "@file'",
+    });
+    expect(command).to.equal("curl --globoff --request POST 'https://a.example/[1]?q='\\''' \\\n"
+      + "  --header 'X-Key: ***' \\\n  --header 'X-Empty;' \\\n  --data-raw '@file'\\'''");
+  });
+
+  it("does not exist where no argument can hold the payload", () => {
+    expect(curlCommand({ url: "https://a.example", headers: {}, body: "a\0b" })).to.equal(undefined);
+  });
+});
