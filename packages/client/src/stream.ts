@@ -40,29 +40,39 @@ export type StreamFrame = {
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
+/** Frames that are of no entry of the log. */
+const notices: readonly string[] = ["lagged", "gone", "end"];
 
 /**
  * The frames of the stream, for as long as they are iterated. After a break it connects again, and goes on behind the
- * last frame. Rejects as any operation does where that cannot help: once the session is over, with its 401.
+ * last frame. Rejects as any operation does where that cannot help: once the session is over, with its 401. `pause`
+ * waits so many ms before it connects again.
  */
-export async function* followed(client: ClientOptions, call: Call): AsyncGenerator<StreamFrame, void> {
+export async function* followed(
+  client: ClientOptions, call: Call, pause: typeof pauseFor = pauseFor,
+): AsyncGenerator<StreamFrame, void> {
   const { signal } = call.options;
-  let { headers = {} } = call.options;
+  const headers = new Headers(call.options.headers);
   for (let breaks = 0; ; breaks += 1) {
+    // Of an entry's frames only the last one has its place. They are given together: resumed, all of them come again.
+    let entry: StreamFrame[] = [];
     try {
-      const asked = { ...call, options: { ...call.options, headers } };
+      const asked = { ...call, options: { ...call.options, headers: Object.fromEntries(headers) } };
       const { body } = await open(client, asked, async (answer) => answer);
       for await (const { event, data, id } of blocksOf(body)) {
         breaks = 0;
-        if (id !== null) headers = { ...headers, "Last-Event-ID": id };
-        if (data !== null) yield { event, data: JSON.parse(data) as unknown, id } as StreamFrame;
+        if (data !== null) entry.push({ event, data: JSON.parse(data) as unknown, id } as StreamFrame);
+        if (id !== null) headers.set("Last-Event-ID", id);
+        else if (data !== null && !notices.includes(event)) continue;
+        yield* entry;
+        entry = [];
       }
     } catch (error) {
       // What breaks off the answer is the platform's own error, a TypeError.
       if (signal?.aborted || !(mayPass(error) || error instanceof TypeError)) throw error;
     }
     signal?.throwIfAborted();
-    await pauseFor(Math.min(firstPauseMs * 2 ** breaks, longestPauseMs), signal);
+    await pause(Math.min(firstPauseMs * 2 ** breaks, longestPauseMs), signal);
   }
 }
 
