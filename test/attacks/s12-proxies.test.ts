@@ -119,20 +119,24 @@ for (const name of ["nginx", "haproxy"] satisfies ProxyName[]) {
   });
 }
 
-for (const name of ["nginx", "haproxy"] as const satisfies readonly ProxyName[]) {
-  describe(`the stream behind ${name} with TLS, configured as the guide has it`, () => {
+for (const [name, how, options] of [
+  ["nginx", "configured as the guide has it", {}],
+  ["haproxy", "configured as the guide has it", {}],
+  ["nginx", "with the defaults of Debian's package", { isUntuned: true }],
+] as const satisfies readonly (readonly [ProxyName, string, object])[]) {
+  describe(`the stream behind ${name} with TLS, ${how}`, () => {
     let relay: TestRelay;
     let proxy: Proxy | undefined;
     before(async function () {
       relay = await startTestRelay(null, { RELAY_TRUSTED_PROXIES: "1" });
-      proxy = await proxyOrSkip(this, name, new URL(relay.url).host);
+      proxy = await proxyOrSkip(this, name, new URL(relay.url).host, options);
     });
     after(async () => {
       await proxy?.close();
       await relay.close();
     });
 
-    it("has a frame within a second of its entry", async () => {
+    it("has each frame within a second of its entry", async () => {
       const account = await openAccount(relay.url);
       const { ingest } = await account.destination({ url: "https://receiver.example/" });
       const stream = get({
@@ -141,14 +145,14 @@ for (const name of ["nginx", "haproxy"] as const satisfies readonly ProxyName[])
       });
       const [answer] = (await once(stream, "response")) as [IncomingMessage];
       expect(answer.headers["content-type"]).to.match(/^text\/event-stream/);
-      const accepted = await new ApiClient(relay.url).as(account.producer.headers).post(ingest, {});
-      const postedAt = performance.now();
       let seen = "";
-      for await (const chunk of answer) {
-        seen += String(chunk);
-        if (seen.includes(text(accepted, "eventId"))) break;
+      answer.on("data", (chunk) => (seen += String(chunk)));
+      for (let count = 0; count < 3; count += 1) {
+        const accepted = await new ApiClient(relay.url).as(account.producer.headers).post(ingest, {});
+        const postedAt = performance.now();
+        while (!seen.includes(text(accepted, "eventId"))) await once(answer, "data");
+        expect(performance.now() - postedAt).to.be.below(1_000);
       }
-      expect(performance.now() - postedAt).to.be.below(1_000);
       stream.destroy();
     });
   });

@@ -30,6 +30,14 @@ interface Kind {
   readonly run: (file: string, folder: string) => readonly string[];
 }
 
+/** How a proxy is configured, where not as the guide has it; of nginx. */
+interface ProxyOptions {
+  /** A path below which the relay is, such as `/relay`, as the guide says. */
+  readonly prefix?: string;
+  /** The rest is as Debian's package has it, and of the guide's directives for proxies there is `proxy_pass` alone. */
+  readonly isUntuned?: boolean;
+}
+
 const guide = new URL("../../docs/operating/proxy.md", import.meta.url);
 const patienceMs = 20_000;
 
@@ -43,10 +51,8 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
       "127.0.0.1:8080": relay,
     }),
     whole: (folder, block) => {
-      const modules = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-      const temporary = modules.map((name) => `${name}_temp_path ${folder};`);
       return `daemon off; master_process off; pid ${folder}/pid; events {}
-        http { access_log off; ${temporary.join(" ")}\n${block}}\n`;
+        http { access_log off; ${temporaryOf(folder)}\n${block}}\n`;
     },
     run: (file, folder) => ["-e", join(folder, "errors.txt"), "-c", file],
   },
@@ -62,13 +68,18 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
   },
 };
 
+/** The folders in which nginx keeps bodies: a process without rights has none of its own. */
+function temporaryOf(folder: string): string {
+  const modules = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  return modules.map((name) => `${name}_temp_path ${folder};`).join(" ");
+}
+
 /**
  * Starts a proxy, configured as the guide has it, in front of the relay at `host:port`, for a `before` hook. Where it
- * is neither installed nor can be, its tests are skipped by name, but never in CI. With a `prefix`, such as `/relay`,
- * nginx has the relay below that path, as the guide says.
+ * is neither installed nor can be, its tests are skipped by name, but never in CI.
  */
 export async function proxyOrSkip(
-  context: Mocha.Context, name: ProxyName, relay: string, { prefix = "" }: { readonly prefix?: string } = {},
+  context: Mocha.Context, name: ProxyName, relay: string, options: ProxyOptions = {},
 ): Promise<Proxy> {
   context.timeout(600_000);
   const problem = commandProblem(name, "-v", [name]);
@@ -77,10 +88,12 @@ export async function proxyOrSkip(
     console.log(`  ${name} for the tests: ${problem}`);
     return context.skip();
   }
-  return start(name, relay, prefix);
+  return start(name, relay, options);
 }
 
-async function start(name: ProxyName, relay: string, prefix: string): Promise<Proxy> {
+async function start(
+  name: ProxyName, relay: string, { prefix = "", isUntuned = false }: ProxyOptions,
+): Promise<Proxy> {
   const { language, replaced, whole, run } = kinds[name];
   const folder = mkdtempSync(join(tmpdir(), `relay-${name}-`));
   const port = await freePort();
@@ -95,8 +108,9 @@ async function start(name: ProxyName, relay: string, prefix: string): Promise<Pr
     block = block.replaceAll(text, own);
   }
   if (prefix !== "") block = belowPath(block, prefix, relay);
+  if (isUntuned) block = block.replace(/^ *proxy_(?!pass ).*\n/gm, "");
   const file = join(folder, "configuration");
-  writeFileSync(file, whole(folder, block));
+  writeFileSync(file, (isUntuned ? debiansNginx : whole)(folder, block));
   const child = spawn(name, run(file, folder), { stdio: ["ignore", "inherit", "inherit"], env: commandEnvironment });
   const exited = once(child, "exit");
   const ended = new AbortController();
@@ -119,6 +133,20 @@ function belowPath(block: string, prefix: string, relay: string): string {
     .replaceAll("location = /", `location = ${prefix}/`)
     .replace("location / {", `location ${prefix}/ {\n proxy_redirect / ${prefix}/;`)
     .replace(`proxy_pass http://${relay};`, `proxy_pass http://${relay}/;`);
+}
+
+/** The configuration of Debian's package, in a folder of its own, with one site. */
+function debiansNginx(folder: string, site: string): string {
+  const own: readonly (readonly [RegExp, string])[] = [
+    [/^user .*$/m, "daemon off; master_process off;"],
+    [/^pid .*$/m, `pid ${folder}/pid;`],
+    [/^\s*access_log .*$/m, `access_log off; ${temporaryOf(folder)}`],
+    [/^\s*include .*sites-enabled.*$/m, site],
+  ];
+  return own.reduce((text, [line, replacement]) => {
+    if (!line.test(text)) throw new Error(`Debian's configuration of nginx has no line ${String(line)}`);
+    return text.replace(line, () => replacement);
+  }, readFileSync("/etc/nginx/nginx.conf", "utf8").replace(/^error_log .*$/m, ""));
 }
 
 function blockOf(language: string): string {
