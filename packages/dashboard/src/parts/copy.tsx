@@ -1,5 +1,14 @@
 import { useState, type ReactNode } from "react";
 
+/** Two sheets, one on the other. Drawn, since few fonts have the sign. */
+export function CopyIcon(): ReactNode {
+  return (
+    <svg className="icon" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+      <path d="M4 4h7v7H4zM8 4V1H1v7h3" fill="none" stroke="currentColor" />
+    </svg>
+  );
+}
+
 /** Copies a text. Says so in its own name, also to screen readers. */
 export function Copy({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
@@ -7,7 +16,7 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
     navigator.clipboard.writeText(text).then(() => setState("copied"), () => setState("refused"));
     setTimeout(() => setState("idle"), 2_000);
   };
-  const glyph = { idle: "⧉", copied: "✓", refused: "✕" }[state];
+  const glyph = { idle: <CopyIcon />, copied: "✓", refused: "✕" }[state];
   return (
     <button
       type="button" className="plain copy" onClick={copy} title={label}

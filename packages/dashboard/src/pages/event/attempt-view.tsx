@@ -4,6 +4,7 @@ import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
+import { CopyIcon } from "../../parts/copy.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { outcomeText, type Attempt } from "../../story/attempts.ts";
 import { curlCommand } from "../../story/curl.ts";
@@ -97,7 +98,7 @@ function CopyCurl({ command }: { readonly command: string | undefined }): ReactN
   };
   useKeys(command === undefined ? {} : { c: { does: "Copy the attempt as a curl command", run: copy } });
   if (command === undefined) return null;
-  const text = { idle: "⧉ curl", copied: "✓ copied", refused: "✕ the browser refuses" }[state];
+  const text = { idle: <><CopyIcon /> curl</>, copied: "✓ copied", refused: "✕ the browser refuses" }[state];
   return (
     <button type="button" onClick={copy} title="Copy as a curl command. Secrets in it are masked.">
       <span role="status">{text}</span>
