@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { ProcessRole } from "../../src/config/config.ts";
 import type { ApiClient } from "../support/api-client.ts";
 import { closeBooks } from "../support/closed-books.ts";
+import { EventStream } from "../support/event-stream.ts";
 import { Ledger, printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
@@ -69,33 +70,55 @@ describe("separate roles, two processes of each", function () {
     }
   });
 
+  /** Uses a key at each API process; after its deletion none takes a request that is sent a second later. */
+  const expectStopped = async (use: (api: RelayProcess) => Promise<number>, taken: number, place: string) => {
+    for (const api of fleet.of("api")) expect(await use(api)).to.equal(taken);
+    await owner().delete(place);
+    const deletedAt = performance.now();
+    for (const api of fleet.of("api")) {
+      let takenAt = deletedAt;
+      const status = await eventually(async () => {
+        const since = performance.now();
+        const answered = await use(api);
+        if (answered === taken) takenAt = since;
+        return answered;
+      }, (answered) => answered !== taken);
+      // A process that cannot prove its freshness answers 503.
+      expect(status).to.be.oneOf([401, 503]);
+      expect(takenAt - deletedAt, "sent with the key that was taken last").to.be.below(1_000);
+      await eventually(() => use(api), (status) => status === 401);
+    }
+  };
+
   it("refuse a deleted API key in every API process within a second", async () => {
     const { ingest } = await account.destination({ url: receiver.url("/keys") });
     for (let round = 0; round < 5; round += 1) {
       const made = await owner().post("/api/v1/api-keys", { name: "short" });
       const { id, apiKey } = made as { id: string; apiKey: string };
-      const post = async ({ url }: RelayProcess) => {
-        const headers = { "x-api-key": apiKey, "content-type": "application/json" };
-        return (await fetch(url + ingest, { method: "POST", headers, body: "{}" })).status;
-      };
-      for (const api of fleet.of("api")) expect(await post(api)).to.equal(202);
-      await owner().delete(`/api/v1/api-keys/${id}`);
-      const deletedAt = performance.now();
-      for (const api of fleet.of("api")) {
-        let takenAt = deletedAt;
-        const status = await eventually(async () => {
-          const since = performance.now();
-          const answered = await post(api);
-          if (answered === 202) takenAt = since;
-          return answered;
-        }, (answered) => answered !== 202);
-        // A process that cannot prove its freshness answers 503.
-        expect(status).to.be.oneOf([401, 503]);
-        expect(takenAt - deletedAt, "sent with the key that was taken last").to.be.below(1_000);
-        await eventually(() => post(api), (status) => status === 401);
-      }
+      const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+      await expectStopped(async ({ url }) =>
+        (await fetch(url + ingest, { method: "POST", headers, body: "{}" })).status, 202, `/api/v1/api-keys/${id}`);
     }
   });
+
+  for (const deleted of ["service key", "service account"] as const) {
+    it(`refuse a deleted ${deleted} in every API process within a second, and end its streams`, async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const made = await owner().post("/api/v1/service-accounts", { name: "short", role: "Viewer" });
+        const place = `/api/v1/service-accounts/${String(made["id"])}`;
+        const { id, key } = await owner().post(`${place}/keys`, { name: "short" });
+        const headers = { authorization: `Bearer ${String(key)}` };
+        const streams = await Promise.all(fleet.of("api").map(({ url }) =>
+          EventStream.open(`${url}/api/v1/stream`, headers)));
+        await expectStopped(async ({ url }) => (await fetch(`${url}/api/v1/destinations`, { headers })).status, 200,
+          deleted === "service key" ? `${place}/keys/${String(id)}` : place);
+        for (const stream of streams) {
+          await stream.until((frames) => frames.some(({ event }) => event === "end"), 1_000);
+          expect(stream.frames.at(-1)?.data).to.deep.equal({ reason: "session over" });
+        }
+      }
+    });
+  }
 
   it("carry on when a process of any role is killed under load, and keep the limits", async () => {
     const ledger = new Ledger();

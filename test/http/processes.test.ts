@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { createUser, freshEmail, login, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import {
+  createService, createUser, freshEmail, login, openAccount, openIngest, type Account,
+} from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
@@ -50,6 +52,21 @@ describeOnEngines("two processes", (freshEngines) => {
       expect((await person.client.at(there.url).get("/api/v1/users")).status).to.equal(200);
       await end(person.id, person.client);
       expect((await person.client.at(there.url).get("/api/v1/users")).status).to.equal(401);
+    }
+  });
+
+  it("end each other's service keys at once", async () => {
+    const { client } = one.owner;
+    const endings: ((place: string, keyId: string) => Promise<unknown>)[] = [
+      (place, keyId) => client.delete(`${place}/keys/${keyId}`),
+      (place) => client.delete(place),
+      (place) => client.patch(place, { status: "inactive" }),
+    ];
+    for (const end of endings) {
+      const { id, keyId, client: machine } = await createService(client, "viewer");
+      expect((await machine.at(there.url).get("/api/v1/destinations")).status).to.equal(200);
+      await end(`/api/v1/service-accounts/${id}`, keyId);
+      expect((await machine.at(there.url).get("/api/v1/destinations")).status).to.equal(401);
     }
   });
 
