@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { expect } from "chai";
+import type { Locator, Page } from "playwright-core";
+import { createClient, type RelayClient } from "../../../packages/client/src/index.ts";
 import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
 import { signIn, visit, type Visit } from "../../support/dashboard.ts";
 import { startReceiver, type Receiver, type Script } from "../../support/receiver.ts";
@@ -9,18 +12,25 @@ describe("the story of an event on its page", () => {
   let receiver: Receiver | undefined;
   let relay: TestRelay | undefined;
   let account: Account;
+  let owner: RelayClient;
   let seen: Visit | undefined;
+  let page: Page;
   before(async function () {
     browser = await chromiumOrSkip(this, { bypassCSP: false });
     receiver = await startReceiver();
     relay = await startTestRelay(receiver);
-    account = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 2 });
-    seen = await visit(browser, relay.url.replace("127.0.0.1", "localhost"));
+    account = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
+    const { email, password } = account;
+    const { accessToken } = await createClient({ url: relay.url }).login({ email, password });
+    owner = createClient({ url: relay.url, token: accessToken });
+    const origin = relay.url.replace("127.0.0.1", "localhost");
+    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+    seen = await visit(browser, origin);
+    page = seen.page;
     await seen.go("/");
     await signIn(seen, account);
   });
   after(async () => {
-    await seen?.close();
     await browser?.close();
     await relay?.close();
     await receiver?.close();
@@ -28,14 +38,14 @@ describe("the story of an event on its page", () => {
   afterEach(() => seen?.expectNoFault());
 
   let paths = 0;
-  /** A destination of a receiver that answers so. */
+  /** A destination whose receiver answers by a script, and a producer for it. */
   const opened = async (script: Script) => {
     paths += 1;
     receiver!.on(`/story-${paths}`, script);
     const { id, ingest } = await account.destination({ url: receiver!.url(`/story-${paths}`) });
     return {
       id,
-      post: async (body: string, headers: Readonly<Record<string, string>> = {}) => {
+      post: async (body = '{"order":1}', headers: Readonly<Record<string, string>> = {}) => {
         const answer = await fetch(relay!.url + ingest, {
           method: "POST", body,
           headers: { ...account.producer.headers, "content-type": "application/json", ...headers },
@@ -44,14 +54,218 @@ describe("the story of an event on its page", () => {
       },
     };
   };
+  const show = async (id: string, query = "") => {
+    await seen!.go(`/events/${id}${query}`);
+    await page.locator(".sentence").first().waitFor();
+  };
+  /** The chosen moment is shown, not the one before. */
+  const settled = () => page.locator(".story[aria-busy=false]").waitFor();
+  const said = (tense: "now" | "then") => page.locator(`[data-tense=${tense}]`);
+  const titles = () => page.locator(".chapters:not(.dimmed) .title").allTextContents();
+  const laterTitles = () => page.locator(".chapters.dimmed .title").allTextContents();
+  const chapter = (title: string): Locator =>
+    page.locator(".chapter").filter({ has: page.locator(".title", { hasText: title }) });
+  const address = (name: string) => new URL(page.url()).searchParams.get(name);
+  const positionOf = async (id: string, type: string) => {
+    const { items } = await owner.listEventHistory({ id, Qt: 100 });
+    return items.find((fact) => fact.type === type)?.position ?? expect.fail(`no ${type}`);
+  };
 
-  it("shows an event that was given up", async () => {
+  it("says of an exhausted event why it was given up, and of each wait what was planned", async () => {
     const { post } = await opened(() => ({ status: 500, body: "<h1>no</h1>" }));
-    const id = await post('{"order": 1}');
+    const id = await post();
     await eventReaches(account.owner, id, "CriticalFailure");
+    await show(id);
+    expect(await said("now").textContent())
+      .to.match(/^Given up, .+ after acceptance: 3 attempts failed, the tenant's maximum\.$/);
+    expect(await titles())
+      .to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Given up"]);
+    expect(await chapter("Attempt 2").locator(".text").textContent()).to.match(/^500 in .+ · planned by the retry schedule/);
+    expect(await chapter("Waited").first().locator(".text").textContent())
+      .to.match(/^\d+ ms, due [\d:.]+: planned by the retry schedule, after 1 failed attempt/);
+    await page.getByRole("img", { name: /7 chapters in a line/ }).waitFor();
+  });
+
+  it("is told as of any moment by keyboard, by slider and by links, and the moment is in the address", async () => {
+    const { post } = await opened(() => ({ status: 500 }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await show(id);
+    await page.keyboard.press("ArrowLeft");
+    await said("then").waitFor();
+    await settled();
+    expect(await said("now").textContent()).to.match(/^Given up/);
+    expect(await laterTitles()).to.deep.equal(["Given up"]);
+    expect(address("at")).to.equal((await owner.listEventHistory({ id, Qt: 1, TpOrd: "Desc", Type: "DeliveryFailed" }))
+      .items[0]?.position);
+    await page.keyboard.press("ArrowLeft");
+    await said("then").getByText("Attempt 3 was in flight.").waitFor();
+    await page.getByText("No answer yet.").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await said("then").waitFor({ state: "detached" });
+    expect(address("at")).to.equal(null);
+    const slider = page.getByLabel("As of");
+    await slider.focus();
+    await page.keyboard.press("Home");
+    await said("then").getByText(/^Was waiting for its first attempt: the first attempt after acceptance/).waitFor();
+    await page.getByText("No attempt had been made.").waitFor();
+    await page.getByRole("button", { name: "Now" }).click();
+    await chapter("Given up").getByRole("link", { name: "3 attempts failed" }).click();
+    await page.waitForURL(`**/events/${id}?at=${await positionOf(id, "DeliveryExhausted")}`);
+  });
+
+  it("is told of a moment by its address, with what changed there and what it was", async () => {
+    const { post } = await opened(() => ({ status: 500 }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await show(id, `?at=${await positionOf(id, "RetryScheduled")}`);
+    await said("then").getByText(/^1 attempt had failed\. Was waiting for attempt 2: planned by .+, due /).waitFor();
+    await settled();
+    await page.locator(".moment-state .changed", { hasText: "status" }).getByText("was Failed").waitFor();
+    expect(await titles()).to.deep.equal(["Accepted", "Attempt 1", "Waiting"]);
+    expect(await laterTitles()).to.deep.equal(["Attempt 2", "Waited", "Attempt 3", "Given up"]);
+    await page.reload();
+    await said("then").waitFor();
+    await show(id, "?at=no-place");
+    await page.getByRole("alert").getByText("There is nothing to tell of that moment").waitFor();
+  });
+
+  it("compares the attempts of a retried event, side by side, also by keyboard", async () => {
+    const { post } = await opened(({ headers }) => (headers["x-relay-attempt"] === "1"
+      ? { status: 503, body: "later" } : { status: 200, body: "thanks", headers: { "x-shard": "b" } }));
+    const id = await post();
+    await eventReaches(account.owner, id, "Succeeded");
+    await show(id);
+    expect(await said("now").textContent()).to.match(/^Delivered by attempt 2, .+ after acceptance\.$/);
+    const view = page.getByRole("region", { name: "Attempt 2" });
+    await view.getByLabel("Compare with").selectOption({ index: 1 });
+    const sent = view.getByRole("row", { name: /^X-Relay-Attempt/ });
+    expect(await sent.textContent()).to.equal("X-Relay-Attempt2 was 1");
+    expect(await view.getByRole("row", { name: /^x-shard/ }).textContent()).to.equal("x-shardb was absent");
+    await view.getByText("The body differs from that of attempt 1.").waitFor();
+    await view.getByText("settings: revision 0").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("h1").click();
+    await page.keyboard.press("[");
+    await page.getByRole("heading", { name: "Attempt 1: 503 in" }).waitFor();
+    expect(address("attempt")).to.equal("1");
+    await page.keyboard.press("]");
+    await page.getByRole("heading", { name: "Attempt 2: 200 in" }).waitFor();
+  });
+
+  it("says that the open circuit held an event, after which failures, and that the event was its probe", async () => {
+    let isUp = false;
+    const { id: destinationId, post } = await opened(() => ({ status: isUp ? 200 : 500 }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await owner.replayEvent({ id });
+    isUp = true;
+    await eventReaches(account.owner, id, "Succeeded");
+    await show(id);
+    const wait = chapter("Waited").last().locator(".text");
+    expect(await wait.textContent()).to.match(/held by the open circuit, after 3 failures in a row/);
+    expect(await wait.getByRole("link", { name: "open circuit" }).getAttribute("href"))
+      .to.match(new RegExp(`/destinations/${destinationId}\\?tab=circuit&at=`));
+    expect(await chapter("Attempt 4").locator(".text").textContent()).to.include("the probe of the circuit");
+    const { items } = await owner.listEventHistory({ id, Type: "DeliveryAttemptStarted", TpOrd: "Desc", Qt: 1 });
+    await show(id, `?at=${items[0]?.position}`);
+    await said("then").getByText(/^Attempt 4 was in flight, as the probe of the circuit that had held it/).waitFor();
+    await page.locator(".moment-state").getByText(/^Suspended/).waitFor();
+  });
+
+  it("replays an exhausted event by its key, after a question, and tells who asked", async () => {
+    let isUp = false;
+    const { post } = await opened(() => ({ status: isUp ? 200 : 500 }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    isUp = true;
+    await show(id);
+    await page.keyboard.press("r");
+    await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
+    await said("now").getByText(/^Delivered by attempt 4/).waitFor();
+    expect((await titles()).slice(6, 8)).to.deep.equal(["Given up", "Replayed"]);
+    expect(await chapter("Replayed").locator(".text").textContent()).to.match(/^Requested by user .+ \(Owner\)$/);
+    await page.getByRole("button", { name: "Resend…" }).waitFor();
+    expect(await page.getByRole("button", { name: "Replay…" }).count()).to.equal(0);
+  });
+
+  it("says why an event waits while it does, and cancels it", async () => {
+    await owner.updateTenant({ id: account.tenantId }, { circuitBreakerTimer: 600 });
+    const { post } = await opened(() => ({ status: 500 }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await owner.replayEvent({ id });
+    await show(id);
+    await said("now").getByText(/^Waits for attempt 4: held by the open circuit, .+, until [\d:.]+\.$/).waitFor();
+    await page.getByRole("button", { name: "Cancel event…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel event" }).click();
+    await said("now").getByText(/^Cancelled after 3 attempts, .+: requested by user .+ \(Owner\)\.$/).waitFor();
+    expect((await titles()).at(-1)).to.equal("Cancelled");
+    await owner.updateTenant({ id: account.tenantId }, { circuitBreakerTimer: 1 });
+  });
+
+  it("shows hostile payloads and answers to the letter", async () => {
+    const digits = "1234567890".repeat(20);
+    const answer = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \u202Eright to left\0end";
+    const { post } = await opened(() => ({ status: 500, body: answer, headers: { "x-evil": "<b>bold</b>" } }));
+    const payload = `{"number":${digits},"text":"</script>\\u0000 שלום \u202E","n":1.0}`;
+    const id = await post(payload, { "idempotency-key": "</td><script>" });
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await show(id);
+    const sent = page.getByRole("textbox", { name: "Payload" });
+    expect(await sent.textContent()).to.include(digits).and.include('"</script>\\u0000 שלום ').and.include("1.0");
+    const answered = page.getByRole("textbox", { name: "Answer" });
+    expect(await answered.textContent()).to.include("</script><script>alert(1)</script><img src=x onerror=alert(2)>");
+    expect(await answered.locator(".cm-specialChar").count()).to.equal(2);
+    expect(await page.locator(".story :is(script, b, [onerror])").count()).to.equal(0);
+    expect(await page.getByRole("row", { name: /^x-evil/ }).textContent()).to.equal("x-evil<b>bold</b>");
+    expect(await page.locator(".story a[href*=alert]").count()).to.equal(0);
+  });
+
+  it("shows a payload of one long line, and finds a text in it", async () => {
+    const { post } = await opened(() => ({}));
+    const id = await post(`{"long":"${"x".repeat(100 * 1024)}needle"}`);
+    await eventReaches(account.owner, id, "Succeeded");
+    await show(id);
+    const sent = page.getByRole("region", { name: "Sent" });
+    await sent.getByRole("button", { name: "Search" }).click();
+    await sent.getByPlaceholder("Find").pressSequentially("needle");
+    await page.keyboard.press("Enter");
+    await sent.locator(".cm-searchMatch", { hasText: "needle" }).first().waitFor();
+  });
+
+  it("copies an attempt as a command that sends the very request again, without its secrets", async () => {
+    const { id: destinationId, post } = await opened(() => ({}));
+    await owner.updateDestination({ id: destinationId }, {
+      authType: "BearerToken", credentials: { token: "top-secret-token" },
+    });
+    const payload = `{"quote":"it's $(id) \`id\` \\\\ \\"x\\"","at":"@file"}`;
+    const id = await post(payload);
+    await eventReaches(account.owner, id, "Succeeded");
+    await show(id);
+    await page.keyboard.press("c");
+    await page.getByText("✓ Copied").waitFor();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${command}`;
+    const words = execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0");
+    const at = (option: string) => words[words.indexOf(option) + 1];
+    expect(at("--data-raw")).to.equal(payload);
+    expect(words).to.include("Authorization: Bearer ***").and.include(`webhook-id: ${id}`);
+    expect(words.find((word) => word.startsWith("https://"))).to.match(/\/story-\d+$/);
+    expect(command).to.not.include("top-secret");
+  });
+
+  it("has no acts for a Viewer, and says who can", async () => {
+    const { post } = await opened(() => ({}));
+    const id = await post();
+    await eventReaches(account.owner, id, "Succeeded");
+    const viewer = { email: `viewer-${account.email}`, password: "correct horse battery" };
+    await owner.createUser({ ...viewer, role: 20 });
+    await browser!.context.clearCookies();
     await seen!.go(`/events/${id}`);
-    await seen!.page.getByText(/Given up, .* after acceptance: 3 attempts failed, the tenant's maximum\./).waitFor();
-    const titles = await seen!.page.locator(".chapter .title").allTextContents();
-    expect(titles).to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Given up"]);
+    await signIn(seen!, viewer);
+    await page.getByText("Developers can replay and cancel events.").waitFor();
+    expect(await page.getByRole("button", { name: "Resend…" }).count()).to.equal(0);
   });
 });

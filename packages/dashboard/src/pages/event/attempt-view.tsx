@@ -5,12 +5,12 @@ import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { CopyIcon } from "../../parts/copy.tsx";
+import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { outcomeText, type Attempt } from "../../story/attempts.ts";
 import { curlCommand } from "../../story/curl.ts";
 import { counted } from "../../story/words.ts";
 import { HeaderTable } from "./header-table.tsx";
-import { TextView } from "./text-view.tsx";
 
 /** An attempt: what was sent and what was answered, side by side, and compared with another one. */
 export function AttemptView({ attempts, attempt, event }: {
@@ -59,7 +59,7 @@ export function AttemptView({ attempts, attempt, event }: {
             absent={ended ? "Nothing of the request is known."
               : "The attempt is in flight: what was sent is in the log when it ends."}
           />
-          <TextView name="the payload" text={event.payload} />
+          <JsonText label="Payload" text={event.payload} />
         </section>
         <section className="panel" aria-label="Answered">
           <header className="side-head"><h3>Answered</h3></header>
@@ -79,7 +79,7 @@ export function AttemptView({ attempts, attempt, event }: {
                 <p className="small">The body differs from that of attempt {other?.number}.</p>
               )}
               {answer.body === "" ? <p className="small">The body is empty.</p>
-                : <TextView key={attempt.number} name="the answer" text={answer.body} />}
+                : <JsonText label="Answer" text={answer.body} />}
             </>
           ) : <p>{ended?.type === "DeliveryFailed" ? ended.data.error : "No answer yet."}</p>}
         </section>
@@ -98,7 +98,9 @@ function CopyCurl({ command }: { readonly command: string | undefined }): ReactN
   };
   useKeys(command === undefined ? {} : { c: { does: "Copy the attempt as a curl command", run: copy } });
   if (command === undefined) return null;
-  const text = { idle: <><CopyIcon /> curl</>, copied: "✓ copied", refused: "✕ the browser refuses" }[state];
+  const text = {
+    idle: <><CopyIcon /> Copy as curl</>, copied: "✓ Copied", refused: "✕ The browser refuses",
+  }[state];
   return (
     <button type="button" onClick={copy} title="Copy as a curl command. Secrets in it are masked.">
       <span role="status">{text}</span>

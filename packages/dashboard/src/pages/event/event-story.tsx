@@ -58,10 +58,11 @@ function Story({ id, known }: { readonly id: string; readonly known: StoryAndFac
   });
 
   return (
-    <div className="story" aria-busy={past.isPlaceholderData}>
-      {isPast && past.error !== null
-        ? <p className="problem" role="alert">There is nothing to tell of that moment: {past.error.message}</p>
-        : isPast && <Sentence story={shown} telling={then} tense="then" />}
+    <div className="story" aria-busy={isPast && (past.isPending || past.isPlaceholderData)}>
+      {isPast && past.error !== null && (
+        <p className="problem" role="alert">There is nothing to tell of that moment: {past.error.message}</p>
+      )}
+      {isPast && past.data && <Sentence story={shown} telling={then} tense="then" />}
       <Sentence story={present} telling={now} tense="now" isBrief={isPast} />
       <Bar chapters={shown.chapters} later={later} telling={now} />
       <AsOf entries={entries} index={index} isPast={isPast} choose={choose} />

@@ -27,7 +27,8 @@ function pauseOf(status: Schemas["EventStatus"] | undefined): number | false {
 /** The story up to the present. It is asked for again until the event is finished. */
 export function useStory(id: string): UseQueryResult<StoryAndFacts> {
   const queries = useQueryClient();
-  const queryKey = ["getEventStory", { id }] as const;
+  // The third part keeps answers of one operation apart from those that are put together of several.
+  const queryKey = ["getEventStory", { id }, "with facts"] as const;
   return useQuery({
     queryKey,
     queryFn: async () => {
@@ -68,7 +69,7 @@ export function useMomentState(
   const { id, tenantId, destinationUrlId } = event;
   const asOf = at === undefined ? {} : { AsOf: at };
   return useQuery({
-    queryKey: ["getEvent", { id, AsOf: at }],
+    queryKey: ["getEvent", { id, AsOf: at }, "with neighbours"],
     queryFn: async () => {
       const [then, destination, tenant] = await Promise.all([
         relay.getEvent({ id, ...asOf }),
