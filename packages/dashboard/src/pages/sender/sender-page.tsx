@@ -1,6 +1,132 @@
-import type { ReactNode } from "react";
-import { Page } from "../../parts/page.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink, useGo, usePath, useSearch } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Page, Tabs } from "../../parts/page.tsx";
+import { Answered, NoRight, textOf } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { DestinationLink } from "../senders/destination.tsx";
+import { Command, ingestAddress, ingestCommand, TokenDialog } from "../senders/ingest.tsx";
+import "../senders/senders.css";
+import { useSenderChanged } from "./changed.ts";
+import { SenderChanges } from "./changes.tsx";
+import { MappingEditor } from "./mapping-editor.tsx";
+import "./sender.css";
+import { SenderSettings } from "./settings.tsx";
 
+const tabs = { mapping: "Mapping", settings: "Settings", ingest: "Ingest address", changes: "Changes" };
+
+/** A sender as it is, or as it was at the moment in the address: `at` is a position in the log, or a time. */
 export function SenderPage(): ReactNode {
-  return <Page title="Sender">…</Page>;
+  const id = usePath().split("/").at(-1) ?? "";
+  const [{ at }] = useSearch();
+  const query = useQuery({
+    queryKey: ["getSender", { id, at }],
+    queryFn: () => relay.getSender({ id, ...(at === undefined ? {} : { AsOf: at }) }),
+  });
+  const answered = (
+    <Answered query={query}>
+      {(sender) => <SenderContent key={sender.id} sender={sender} />}
+    </Answered>
+  );
+  return query.data ? answered : <Page title="Sender">{answered}</Page>;
+}
+
+function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
+  const [{ tab = "mapping" }, change] = useSearch();
+  const { asOf } = sender;
+  const mayChange = useMay()("updateSender") && asOf === undefined;
+  return (
+    <Page title={sender.name} acts={asOf === undefined && <Acts sender={sender} />}>
+      {asOf && (
+        <p className="stale">
+          As it was at <Moment at={asOf.time} />, entry <code>{asOf.position}</code> of the log.{" "}
+          <PageLink to={`/senders/${sender.id}`}>Show it as it is now</PageLink>
+        </p>
+      )}
+      <p className="sender-line">
+        <Status value={sender.status} />
+        <span aria-hidden="true">→</span>
+        <DestinationLink id={sender.destinationUrlId} at={asOf?.position} />
+        <PageLink to="/events" search={{ SenderId: sender.id }}>its events</PageLink>
+      </p>
+      <Tabs label="Parts of the sender" tabs={tabs} chosen={tab} choose={(chosen) => change({ tab: chosen })} />
+      {!mayChange && asOf === undefined && <NoRight>Developers, Admins and Owners can change senders.</NoRight>}
+      {tab === "mapping" && (
+        <MappingEditor key={asOf?.position ?? "now"} sender={sender} mayChange={mayChange} />
+      )}
+      {tab === "settings" && <SenderSettings sender={sender} mayChange={mayChange} />}
+      {tab === "ingest" && <Ingest sender={sender} />}
+      {tab === "changes" && <SenderChanges id={sender.id} />}
+    </Page>
+  );
+}
+
+function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Schemas["Sender"] }): ReactNode {
+  const allows = useMay();
+  const go = useGo();
+  const changed = useSenderChanged();
+  const [{ act }, change] = useSearch();
+  const [token, setToken] = useState<string>();
+  const [problem, setProblem] = useState<unknown>();
+  const close = () => change({ act: undefined });
+  const isActive = status === "Active";
+  const turn = () => {
+    relay.updateSender({ id }, { status: isActive ? "inactive" : "active" }).then(changed).then(
+      () => setProblem(undefined), setProblem,
+    );
+  };
+  const replaceToken = async () => setToken((await relay.regenerateSenderToken({ id })).ingestToken);
+  const remove = async () => {
+    await relay.deleteSender({ id });
+    await changed();
+    go("/senders");
+  };
+  return (
+    <>
+      {allows("updateSender") && <button type="button" onClick={turn}>{isActive ? "Switch off" : "Switch on"}</button>}
+      {allows("regenerateSenderToken") && (
+        <button type="button" onClick={() => change({ act: "token" })}>New token…</button>
+      )}
+      {allows("deleteSender") && (
+        <button type="button" className="danger" onClick={() => change({ act: "delete" })}>Delete…</button>
+      )}
+      {problem !== undefined && <p className="problem" role="alert">{textOf(problem)}</p>}
+      {act === "token" && allows("regenerateSenderToken") && (
+        <Confirm title={`A new token for ${name}?`} act="Replace the token" run={replaceToken} close={close}>
+          <p>The old token stops working at once: whoever posts with it is answered 401 until it has the new one.</p>
+        </Confirm>
+      )}
+      {token !== undefined && (
+        <TokenDialog
+          title={`The new ingest token of ${name}`} tenantId={tenantId} token={token}
+          done={() => setToken(undefined)}
+        />
+      )}
+      {act === "delete" && allows("deleteSender") && (
+        <Confirm title={`Delete ${name}?`} act="Delete the sender" type={name} run={remove} close={close}>
+          <p>Its address refuses events from then on. What it has accepted is still delivered.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Ingest({ sender: { tenantId, status } }: { readonly sender: Schemas["Sender"] }): ReactNode {
+  return (
+    <section className="ingest" aria-label="Ingest address">
+      {status === "Inactive" && <p className="stale">The sender is Inactive: posts are answered 422.</p>}
+      <p>Producers post events to this address, with an API key in the header <code>X-API-Key</code>:</p>
+      <Command text={ingestAddress(tenantId)} label="Copy the address" />
+      <p>For example, in a shell:</p>
+      <Command text={ingestCommand(tenantId)} />
+      <p className="small">
+        The token was shown when it was made. The relay keeps no copy of it; a lost one can only be replaced.
+      </p>
+    </section>
+  );
 }

@@ -2,7 +2,7 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import { MergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension } from "@codemirror/state";
+import { EditorState, Transaction, type Extension } from "@codemirror/state";
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { look } from "./look.ts";
 
@@ -42,14 +42,14 @@ export function mountDiff(host: HTMLElement, { before, after, onChange }: {
 }): MountedDiff {
   const root = rootIn(host);
   const told = EditorView.updateListener.of(({ docChanged, state, transactions }) => {
-    if (docChanged && transactions.some((change) => change.isUserEvent("input") || change.isUserEvent("delete")
-      || change.isUserEvent("undo") || change.isUserEvent("redo") || change.isUserEvent("move"))) {
+    // Only what a person does has a user event.
+    if (docChanged && transactions.some((change) => change.annotation(Transaction.userEvent) !== undefined)) {
       onChange(state.doc.toString());
     }
   });
   const view = new MergeView({
     parent: root, root,
-    a: { doc: before.text, extensions: [common(before.text, before.label), history(), keymap.of(historyKeymap), told] },
+    a: { doc: before.text, extensions: [common(before.text, before.label), writable, told] },
     b: { doc: after.text, extensions: [common(after.text, after.label), readOnly] },
     diffConfig: { scanLimit, timeout: comparisonMs },
   });
@@ -70,6 +70,20 @@ const readOnly: Extension = [
   EditorState.readOnly.of(true),
   EditorView.contentAttributes.of({ "aria-readonly": "true" }),
 ];
+
+/**
+ * A selection that is typed over is replaced here: the browser would keep its look by an inline style, which the page's
+ * policy refuses and reports.
+ */
+const typingOverSelections = EditorView.domEventHandlers({
+  beforeinput: ({ inputType, data, isComposing }, view) => {
+    if (inputType !== "insertText" || data === null || isComposing || view.state.selection.main.empty) return false;
+    view.dispatch(view.state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
+
+const writable: Extension = [history(), keymap.of(historyKeymap), typingOverSelections];
 
 /** Texts longer than this have no colours: their parser would hold the page. */
 const longestColoured = 1_000_000;

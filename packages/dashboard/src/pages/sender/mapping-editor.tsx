@@ -1,0 +1,168 @@
+import { useEffect, useId, useRef, useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { Copy } from "../../parts/copy.tsx";
+import type { MountedDiff } from "../../parts/editor/chunk.ts";
+import { useEditors } from "../../parts/editor/use-editors.ts";
+import { Failure, Loading, textOf } from "../../parts/states.tsx";
+import { momentText } from "../../parts/time.tsx";
+import { useSenderChanged } from "./changed.ts";
+import { useOriginal, useRecordedEvents } from "./recorded.ts";
+import { useTried } from "./tried.ts";
+
+const example = '{"data":{"id":4711,"lines":[{"price":19.90}]}}';
+
+/** Tries a mapping on what the sender received, or on a pasted text, as one types; and saves it. */
+export function MappingEditor({ sender, mayChange }: {
+  readonly sender: Schemas["Sender"]; readonly mayChange: boolean;
+}): ReactNode {
+  const id = useId();
+  const [{ event: chosen }, change] = useSearch();
+  const events = useRecordedEvents(sender.id);
+  const eventId = chosen === "none" ? undefined : chosen ?? events.data?.[0]?.id;
+  const original = useOriginal(eventId);
+  const recorded = original.data ?? (eventId === undefined ? example : undefined);
+  const [pasted, setPasted] = useState<string>();
+  const [expression, setExpression] = useState(sender.mapping?.expression ?? "");
+  const payload = pasted ?? recorded;
+  const tried = useTried(expression, payload);
+  const choose = (event: string) => {
+    setPasted(undefined);
+    change({ event }, { replace: true });
+  };
+  return (
+    <section className="mapping" aria-label="Mapping">
+      <Expression
+        sender={sender} mayChange={mayChange} expression={expression} change={setExpression}
+        problem={tried.problem?.at === "expression" ? tried.problem.text : undefined}
+      />
+      <div className="original-choice">
+        <label htmlFor={id}>Recorded event</label>
+        <select
+          id={id} value={pasted === undefined ? eventId ?? "none" : "pasted"}
+          onChange={({ target }) => choose(target.value)}
+        >
+          {pasted !== undefined && <option value="pasted">changed by hand</option>}
+          {(events.data ?? []).map(({ id, acceptedAt, eventType }) => (
+            <option key={id} value={id}>
+              {[momentText(acceptedAt, "UTC"), "UTC", eventType ?? "", id.slice(0, 8)].filter(Boolean).join(" ")}
+            </option>
+          ))}
+          {chosen !== undefined && chosen !== "none" && !events.data?.some(({ id }) => id === chosen) && (
+            <option value={chosen}>{chosen}</option>
+          )}
+          <option value="none">an example</option>
+        </select>
+        <small>The text on the left can be changed, or another one pasted.</small>
+      </div>
+      {original.error !== null && <Failure error={original.error} retry={() => void original.refetch()} />}
+      {tried.problem?.at === "original" && <p className="problem" role="alert">{tried.problem.text}</p>}
+      {payload === undefined
+        ? original.error === null && <Loading />
+        : (
+          <Preview
+            recorded={recorded ?? ""} isPasted={pasted !== undefined} paste={setPasted}
+            result={tried.text ?? ""} isTrying={tried.isTrying}
+          />
+        )}
+    </section>
+  );
+}
+
+function Expression({ sender, mayChange, expression, change, problem }: {
+  readonly sender: Schemas["Sender"];
+  readonly mayChange: boolean;
+  readonly expression: string;
+  readonly change: (expression: string) => void;
+  readonly problem: string | undefined;
+}): ReactNode {
+  const id = useId();
+  const changed = useSenderChanged();
+  const [state, setState] = useState<"idle" | "saving" | "saved">("idle");
+  const [refused, setRefused] = useState<string>();
+  const isSaved = expression === (sender.mapping?.expression ?? "");
+  const shown = refused ?? problem;
+  const save = async () => {
+    setState("saving");
+    const mapping = expression.trim() === "" ? null : { language: "jmespath" as const, expression };
+    try {
+      await relay.updateSender({ id: sender.id }, { mapping });
+      await changed();
+      setState("saved");
+    } catch (error) {
+      setRefused(textOf(error));
+      setState("idle");
+    }
+  };
+  return (
+    <form className="expression" onSubmit={(event) => {
+      event.preventDefault();
+      void save();
+    }}>
+      <label htmlFor={id}>JMESPath expression</label>
+      <textarea
+        id={id} rows={4} spellCheck={false} value={expression} maxLength={4_096} readOnly={!mayChange}
+        aria-invalid={shown !== undefined} aria-describedby={`${id}-hint ${id}-problem`}
+        onChange={({ target }) => {
+          setRefused(undefined);
+          setState("idle");
+          change(target.value);
+        }}
+      />
+      <small id={`${id}-hint`}>It yields the object that is delivered. Without one, events pass unchanged.</small>
+      <p className="problem" id={`${id}-problem`} role="alert">{shown}</p>
+      {mayChange && (
+        <p className="acts">
+          <button type="submit" className="primary" disabled={isSaved || state === "saving"}>
+            {expression.trim() === "" && sender.mapping ? "Remove the mapping" : "Save the mapping"}
+          </button>
+          <button type="button" disabled={isSaved} onClick={() => change(sender.mapping?.expression ?? "")}>
+            As it was saved
+          </button>
+          {state === "saved" && isSaved && (
+            <span role="status" className="ok">✓ Saved. The next event is mapped by it.</span>
+          )}
+        </p>
+      )}
+    </form>
+  );
+}
+
+function Preview({ recorded, isPasted, paste, result, isTrying }: {
+  readonly recorded: string;
+  /** Whether the text at the left is a person's, in place of the recorded one. */
+  readonly isPasted: boolean;
+  readonly paste: (text: string) => void;
+  readonly result: string;
+  readonly isTrying: boolean;
+}): ReactNode {
+  const { editors, error } = useEditors();
+  const host = useRef<HTMLDivElement>(null);
+  const diff = useRef<MountedDiff>(undefined);
+  useEffect(() => {
+    if (!editors || !host.current) return;
+    const view = editors.mountDiff(host.current, {
+      before: { text: "", label: "Original" }, after: { text: "", label: "Result" }, onChange: paste,
+    });
+    diff.current = view;
+    return () => view.destroy();
+  }, [editors, paste]);
+  useEffect(() => {
+    if (editors && !isPasted) diff.current?.show("before", editors.indented(recorded));
+  }, [editors, recorded, isPasted]);
+  useEffect(() => {
+    if (editors) diff.current?.show("after", editors.indented(result));
+  }, [editors, result]);
+  if (error !== undefined) return <Failure error={error} />;
+  if (!editors) return <Loading lines={10} />;
+  return (
+    <div className="preview" data-trying={isTrying}>
+      <div className="preview-heads">
+        <h2>Original</h2>
+        <h2>Result{result !== "" && <Copy text={result} label="Copy the result" />}</h2>
+      </div>
+      <div ref={host} className="editor" />
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+import { expect } from "chai";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+
+const digits = "1234567890".repeat(20);
+const hostile = `{"order":{"id":${digits}},"html":"</script><img src=x onerror=alert(1)>","note":"\\u0000\u202e"}`;
+
+describe("the pages of senders", () => {
+  let browser: Chromium | undefined;
+  let receiver: Receiver | undefined;
+  let relay: TestRelay | undefined;
+  let account: Account;
+  let destinationId: string;
+  let seen: Visit;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    receiver = await startReceiver();
+    relay = await startTestRelay(receiver);
+    account = await openAccount(relay.url);
+    destinationId = (await account.destination({ url: `https://127.0.0.1:${receiver.port}/shop` })).id;
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+    await receiver?.close();
+  });
+  beforeEach(async () => {
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+  });
+  afterEach(async () => {
+    seen.expectNoFault();
+    await seen.close();
+    await browser?.context.clearCookies();
+  });
+
+  interface Made {
+    readonly id: string;
+    readonly ingestToken: string;
+  }
+
+  const sender = async (fields: object = {}): Promise<Made> => {
+    const body = { name: "shop", destinationUrlId: destinationId, ...fields };
+    return await account.owner.post("/api/v1/senders", body) as unknown as Made;
+  };
+
+  const signedInAt = async (path: string) => {
+    await seen.go(path);
+    await signIn(seen, account);
+  };
+
+  /** Posts an event through a sender, and waits for its delivery. */
+  const posted = async ({ ingestToken }: Made, body: string) => {
+    const answer = await fetch(`${relay!.url}/api/v1/ingest/${account.tenantId}/${ingestToken}`, {
+      method: "POST", headers: { ...account.producer.headers, "content-type": "application/json" }, body,
+    });
+    const { eventId } = await answer.json() as { eventId: string };
+    await eventReaches(account.owner, eventId, "Succeeded");
+    return eventId;
+  };
+
+  it("lets a person create a sender and post with the command beside its token, which is shown once", async () => {
+    await signedInAt("/senders");
+    const { page } = seen;
+    await page.getByRole("button", { name: "New sender…" }).first().click();
+    await page.getByLabel("Name").fill("shop front");
+    await page.getByLabel("Destination").selectOption(destinationId);
+    await page.getByRole("button", { name: "Create" }).click();
+    const dialog = page.getByRole("dialog", { name: "The ingest token of shop front" });
+    const command = await dialog.locator("pre").textContent();
+    const [, token] = /\/(sndr_[\w-]+)"/.exec(command ?? "") ?? [];
+    expect(await dialog.locator(".secret code").textContent()).to.equal(token);
+    expect(command).to.include(`/api/v1/ingest/${account.tenantId}/`).and.include('-H "X-API-Key: $API_KEY"');
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("heading", { name: "shop front" }).waitFor();
+    expect(await page.content()).not.to.include(token);
+    await posted({ id: "", ingestToken: token ?? "" }, '{"a":1}');
+    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByText("— Inactive").waitFor();
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await page.getByText("✓ Active").waitFor();
+  });
+
+  it("tries a mapping on a recorded event as one types, with every digit, and saves it", async () => {
+    const made = await sender();
+    await posted(made, '{"order":{"id":1}}');
+    const newest = await posted(made, hostile);
+    await signedInAt(`/senders/${made.id}`);
+    const { page } = seen;
+    const original = page.getByRole("textbox", { name: "Original" });
+    await original.getByText(digits).waitFor();
+    expect(await original.innerText()).to.include("</script><img src=x onerror=alert(1)>").and.include("\\u0000");
+    expect(await page.locator("img[src]").count()).to.equal(0);
+    expect(await page.getByLabel("Recorded event").inputValue()).to.equal(newest);
+    await page.getByLabel("JMESPath expression").fill("{id: order.id, page: html}");
+    const result = page.getByRole("textbox", { name: "Result" });
+    await result.getByText('"page"').waitFor();
+    expect((await result.innerText()).replace(/\s/g, ""))
+      .to.equal(`{"id":${digits},"page":"</script><imgsrc=xonerror=alert(1)>"}`);
+    await page.getByRole("button", { name: "Save the mapping" }).click();
+    await page.getByText("Saved. The next event is mapped by it.").waitFor();
+    await posted(made, '{"order":{"id":7},"html":"x"}');
+    expect(receiver!.requests.at(-1)?.body.toString()).to.equal('{"id":7,"page":"x"}');
+  });
+
+  it("offers what was received, not what its mapping made of it", async () => {
+    const made = await sender({ mapping: { language: "jmespath", expression: "{id: order.id}" } });
+    const first = await posted(made, '{"order":{"id":1},"more":true}');
+    await posted(made, '{"order":{"id":2}}');
+    await signedInAt(`/senders/${made.id}?event=${first}`);
+    const { page } = seen;
+    await page.getByRole("textbox", { name: "Original" }).getByText('"more"').waitFor();
+    await page.getByRole("textbox", { name: "Result" }).getByText('"id"').waitFor();
+  });
+
+  it("shows an error of the mapping at its expression, and one of a pasted original at the original", async () => {
+    const { id } = await sender();
+    await signedInAt(`/senders/${id}`);
+    const { page } = seen;
+    const expression = page.getByLabel("JMESPath expression");
+    const described = async () => {
+      const ids = (await expression.getAttribute("aria-describedby"))?.split(" ") ?? [];
+      return page.locator(`[id="${ids[1] ?? ""}"]`).textContent();
+    };
+    await expression.fill("{id: nope(@)}");
+    await page.locator('textarea[aria-invalid="true"]').waitFor();
+    expect(await described()).to.match(/^mapping\.expression: /);
+    await page.getByRole("button", { name: "Save the mapping" }).click();
+    expect(await described()).to.match(/^mapping\.expression: /);
+    await expression.fill("data.lines");
+    await page.getByText("payload: the mapping yields an array, not an object").waitFor();
+    expect(await described()).to.include("yields an array");
+    await expression.fill("@");
+    const original = page.getByRole("textbox", { name: "Original" });
+    const replace = async (text: string) => {
+      await original.click();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.type(text);
+    };
+    await replace("[1");
+    await page.getByText("payload: must be valid JSON").waitFor();
+    expect(await expression.getAttribute("aria-invalid")).to.equal("false");
+    await replace('{"g":1,"j":2}');
+    await page.getByRole("textbox", { name: "Result" }).getByText('"j"').waitFor();
+    await page.keyboard.type("g e?");
+    expect(new URL(page.url()).pathname).to.equal(`/app/senders/${id}`);
+    expect(await original.innerText()).to.include("g e?");
+  });
+
+  it("renames a sender, gives it search fields with an error at its field, and deletes it by its name", async () => {
+    const { id } = await sender();
+    await signedInAt(`/senders/${id}?tab=settings`);
+    const { page } = seen;
+    await page.getByLabel("Name", { exact: true }).fill("shop two");
+    await page.getByLabel("Tag 1").fill("order");
+    await page.getByLabel("Path 1").fill("order.id");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("searchFields.0.path: must be a JSON Pointer").waitFor();
+    expect(await page.getByLabel("Path 1").getAttribute("aria-invalid")).to.equal("true");
+    await page.getByLabel("Path 1").fill("/order/id");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "shop two" }).waitFor();
+    await page.getByRole("button", { name: "New token…" }).click();
+    await page.getByRole("button", { name: "Replace the token" }).click();
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    await page.getByLabel(/to confirm/).fill("shop two");
+    await page.getByRole("button", { name: "Delete the sender" }).click();
+    await page.getByRole("heading", { name: "Senders" }).waitFor();
+    expect(await page.getByRole("link", { name: "shop two" }).count()).to.equal(0);
+  });
+});
