@@ -1,11 +1,14 @@
 import { expect } from "chai";
+import type { Schemas } from "../../packages/client/src/index.ts";
 import { text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import type { Account, TestRelay } from "../support/relay.ts";
 import { describeOnTopologies } from "../support/topologies.ts";
 
-describeOnTopologies("acts on single events, end to end over TLS", ({ start }) => {
+type Story = Schemas["Story"];
+
+describeOnTopologies("acts on single events, and their stories, end to end over TLS", ({ start }) => {
   let receiver: Receiver;
   let relay: TestRelay;
   let paths = 0;
@@ -146,5 +149,60 @@ describeOnTopologies("acts on single events, end to end over TLS", ({ start }) =
     await eventReaches(account.owner, await post(account, ingest), "Succeeded");
     expect(receiver.requestsTo(hook)).to.have.length(4);
     expect((await account.owner.get(`/api/v1/destinations/${id}/circuit/history`))["total"]).to.equal(0);
+  });
+
+  const storyOf = async ({ owner }: Account, eventId: string, query = "") =>
+    (await owner.get(`/api/v1/events/${eventId}/story${query}`)) as unknown as Story;
+  const causesOf = (because: Story["chapters"][number]["because"]) =>
+    because.map(({ code, entry }) => `${code} ${entry?.type}`);
+  const chaptersOf = ({ chapters }: Story) =>
+    chapters.map(({ kind, because }) => [kind, ...causesOf(because)].join(", "));
+
+  it("a story names the Retry-After of a 429, and the pause for which another event waited", async () => {
+    const account = await openAccount(relay.url);
+    const hook = path();
+    receiver.on(hook, ({ count }) => ({ status: count === 1 ? 429 : 200, headers: { "retry-after": "4" } }));
+    const { id, ingest } = await account.destination({ url: receiver.url(hook) });
+    const first = await post(account, ingest);
+    await eventReaches(account.owner, first, "WaitingRetry");
+    const second = await post(account, ingest);
+    const held = await eventually(() => storyOf(account, second), ({ waiting }) =>
+      waiting?.reason === "receiver-pause");
+    const pausedUntil = String(held.waiting?.until);
+    expect(causesOf(held.waiting!.because)).to.deep.equal(["receiver-pause CircuitCounted"]);
+    expect(held.waiting?.because[0]?.entry?.subject).to.deep.equal({ type: "circuit", id });
+    expect(held.waiting?.because[0]?.values).to.include({ eventId: first, pausedUntil });
+    for (const eventId of [first, second]) await eventReaches(account.owner, eventId, "Succeeded");
+    const told = await storyOf(account, first);
+    expect(chaptersOf(told)).to.deep.equal([
+      "accepted", "attempt, first-attempt EventAccepted", "wait, receiver-retry-after DeliveryFailed",
+      "attempt, receiver-retry-after DeliveryFailed",
+    ]);
+    expect(told.chapters[2]?.because[0]?.values).to.include({ retryAfterMs: 4_000 });
+    const after = await storyOf(account, second);
+    expect(chaptersOf(after)).to.deep.equal([
+      "accepted", "wait, receiver-pause CircuitCounted", "attempt, first-attempt EventAccepted",
+    ]);
+    expect(String(after.chapters[1]?.to) >= pausedUntil).to.equal(true);
+    expect((await storyOf(account, second, `?AsOf=${held.asOf.position}`)).waiting).to.include({
+      reason: "receiver-pause", until: pausedUntil,
+    });
+  });
+
+  it("a story tells that a receiver answered 410", async () => {
+    const account = await openAccount(relay.url);
+    const hook = path();
+    receiver.on(hook, () => ({ status: 410 }));
+    const { ingest } = await account.destination({ url: receiver.url(hook) });
+    const eventId = await post(account, ingest);
+    await eventReaches(account.owner, eventId, "CriticalFailure");
+    const told = await storyOf(account, eventId);
+    expect(told.waiting).to.equal(null);
+    expect(chaptersOf(told)).to.deep.equal([
+      "accepted", "attempt, first-attempt EventAccepted", "exhausted, gone DeliveryExhausted",
+    ]);
+    expect(told.chapters[1]?.entries.map(({ type }) => type)).to.deep.equal([
+      "DeliveryAttemptStarted", "DeliveryFailed",
+    ]);
   });
 });

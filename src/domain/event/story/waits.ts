@@ -120,11 +120,16 @@ export class Waits {
   }
 }
 
-/** What an event waited for last, by its claim: one of the causes, or else the claim itself states it. */
+/**
+ * What an event waited for last, by its claim: one of the causes, or else the claim itself states it. A pause that the
+ * event's own 429 asked for is the plan of its retry: the dispatcher does not tell it from those of other events.
+ */
 function lastOf(claim: Claim, causes: readonly Cause[]): Cause | undefined {
   const { waitedFor } = claim.data;
   if (waitedFor === undefined) return undefined;
-  return causes.findLast(({ code }) => code === waitedFor) ?? cause(waitedFor, eventEntry(claim));
+  const told = causes.findLast(({ code }) => code === waitedFor);
+  const own = waitedFor === "receiver-pause" && causes.find(({ code }) => code === "receiver-retry-after");
+  return told ?? (own || cause(waitedFor, eventEntry(claim)));
 }
 
 /** Whether a hold was over when an attempt was claimed: else the claim did not heed it. */
