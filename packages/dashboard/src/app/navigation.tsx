@@ -1,5 +1,5 @@
 import { Link, useLocation, useNavigate, useRouter, type AnyRouter, type RouterHistory } from "@tanstack/react-router";
-import { useCallback, type ReactNode } from "react";
+import { useCallback, useEffect, useState, type ReactNode } from "react";
 import { pagesPath } from "../api/relay.ts";
 import type { Search } from "./search.ts";
 
@@ -54,4 +54,15 @@ readonly [search: Search, change: (changes: SearchChanges, options?: { readonly 
     void navigate({ to: ".", search: (before: Search) => ({ ...before, ...changes }), replace } as never);
   }, [navigate]);
   return [search, change];
+}
+
+/** What was behind the `#` of the address when the part was first shown. It is removed from the address and history. */
+export function useFragment(): string {
+  const [fragment] = useState(() => location.hash.slice(1));
+  const router: AnyRouter = useRouter();
+  useEffect(() => {
+    if (location.hash === "") return;
+    (router.history as RouterHistory).replace(location.pathname + location.search);
+  }, [router]);
+  return fragment;
 }

@@ -43,13 +43,16 @@ export function Dialog({ title, close, children }: {
   );
 }
 
-/** Shows a secret once. Only the word of the person that it is stored closes it. */
-export function SecretDialog({ title, secret, children, done }: {
-  readonly title: string; readonly secret: string; readonly children?: ReactNode; readonly done: () => void;
+const shownOnce = "It is shown this once. The relay keeps nothing from which it could show it again.";
+
+/** Shows a secret once. Only the word of the person that it is stored closes it. `note` says whether it comes again. */
+export function SecretDialog({ title, secret, note = shownOnce, children, done }: {
+  readonly title: string; readonly secret: string; readonly note?: string; readonly children?: ReactNode;
+  readonly done: () => void;
 }): ReactNode {
   return (
     <Dialog title={title}>
-      <p>It is shown this once. The relay keeps nothing from which it could show it again.</p>
+      <p>{note}</p>
       <p className="secret"><code>{secret}</code> <Copy text={secret} label="Copy the secret" /></p>
       {children}
       <p className="acts"><button type="button" className="primary" onClick={done}>I have stored it</button></p>

@@ -57,12 +57,16 @@ export function NoRight({ children }: { readonly children: ReactNode }): ReactNo
   return <p className="small no-right">{children}</p>;
 }
 
+/** What is shown of a query. */
+type Answer<Data> =
+  Pick<UseQueryResult<Data>, "data" | "error" | "failureReason"> & { readonly refetch: () => unknown };
+
 /**
  * The content of an answer in each of its states: loading, failed, stale (earlier content stays), and there. `loading`
  * has the shape of the content.
  */
 export function Answered<Data>({ query, loading, children }: {
-  readonly query: UseQueryResult<Data>;
+  readonly query: Answer<Data>;
   readonly loading?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }): ReactNode {
@@ -71,6 +75,6 @@ export function Answered<Data>({ query, loading, children }: {
   if (data !== undefined) {
     return <>{waits && <Stale since={failureReason} />}{children(data)}</>;
   }
-  if (error !== null) return <Failure error={error} retry={() => void query.refetch()} />;
+  if (error !== null) return <Failure error={error} retry={() => query.refetch()} />;
   return <>{waits && <Stale since={failureReason} />}{loading ?? <Loading />}</>;
 }

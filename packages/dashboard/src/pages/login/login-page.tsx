@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { relay, relayAddress } from "../../api/relay.ts";
+import { relay } from "../../api/relay.ts";
 import { useGo, useGoToAddress, useSearch } from "../../app/navigation.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Page } from "../../parts/page.tsx";
+import { canSignIn, NeedsTls } from "./needs-tls.tsx";
 
 /** Signs a person in, then shows the page that they came for. */
 export function LoginPage(): ReactNode {
@@ -38,22 +39,4 @@ export function LoginPage(): ReactNode {
 /** Whether an address is a page of ours: another site must not be where a sign-in leads. */
 function isOwn(address: string): boolean {
   return address.startsWith("/") && !address.startsWith("//") && !address.includes("\\");
-}
-
-/** Browsers drop the session's cookie on plain HTTP, except at localhost. */
-function canSignIn(): boolean {
-  return location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-}
-
-function NeedsTls(): ReactNode {
-  const { hostname, port } = new URL(relayAddress);
-  const far = port === "" ? "80" : port;
-  return (
-    <div className="state">
-      <p>Signing in here needs TLS: over plain HTTP everybody on the way could read the password.</p>
-      <p>Open the relay by <code>https:</code>, or through a tunnel to your own machine:</p>
-      <pre><code>{`ssh -L 8080:localhost:${far} ${hostname}`}</code></pre>
-      <p>Then open <code>http://localhost:8080/app/</code>.</p>
-    </div>
-  );
 }

@@ -1,6 +1,18 @@
 import type { ReactNode } from "react";
-import { Page } from "../../parts/page.tsx";
+import { useSearch } from "../../app/navigation.tsx";
+import { Page, Tabs } from "../../parts/page.tsx";
+import { Invites } from "./invites.tsx";
+import { Users } from "./users.tsx";
 
+/** The people of a tenant, and those who are invited. */
 export function PeoplePage(): ReactNode {
-  return <Page title="People">…</Page>;
+  const [{ tab }, change] = useSearch();
+  const chosen = tab === "invites" ? tab : "users";
+  return (
+    <Page title="People">
+      <Tabs label="People" tabs={{ users: "Users", invites: "Invites" }} chosen={chosen}
+        choose={(next) => change({ tab: next === "users" ? undefined : next })} />
+      {chosen === "users" ? <Users /> : <Invites />}
+    </Page>
+  );
 }

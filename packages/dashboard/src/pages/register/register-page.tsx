@@ -1,6 +1,50 @@
-import type { ReactNode } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink, useFragment } from "../../app/navigation.tsx";
+import { Field, Form } from "../../parts/form.tsx";
 import { Page } from "../../parts/page.tsx";
+import { canSignIn, NeedsTls } from "../login/needs-tls.tsx";
 
+/** Makes a user of somebody who was invited; the invite's token is in the fragment of the address. */
 export function RegisterPage(): ReactNode {
-  return <Page title="Register">…</Page>;
+  return (
+    <main className="alone">
+      <Page title="Accept your invite">{canSignIn() ? <Registration /> : <NeedsTls />}</Page>
+    </main>
+  );
+}
+
+function Registration(): ReactNode {
+  const token = new URLSearchParams(useFragment()).get("token");
+  const [user, setUser] = useState<Schemas["User"]>();
+  if (user) return <Registered user={user} />;
+  if (token === null || token === "") {
+    return <div className="state"><p>Open the link of your invite once more: this address has no token in it.</p></div>;
+  }
+  const submit = async ({ password = "", again }: Readonly<Record<string, string>>) => {
+    if (password !== again) throw new Error("The two passwords differ.");
+    setUser(await relay.register({ token }, { password }));
+  };
+  return (
+    <Form submit={submit} label="Set the password" keeps>
+      <Field name="password" label="Password" hint="8 to 72 bytes.">
+        {(props) => <input {...props} type="password" autoComplete="new-password" required />}
+      </Field>
+      <Field name="again" label="The same again">
+        {(props) => <input {...props} type="password" autoComplete="new-password" required />}
+      </Field>
+    </Form>
+  );
+}
+
+function Registered({ user: { email, role } }: { readonly user: Schemas["User"] }): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <div className="state" ref={place} tabIndex={-1}>
+      <p>Your password is set. You are <strong>{email}</strong>, with the role {role}.</p>
+      <p><PageLink to="/login" className="button">Sign in</PageLink></p>
+    </div>
+  );
 }

@@ -1,0 +1,100 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { usePreferences } from "../../app/preferences.tsx";
+import { useMay } from "../../app/session.ts";
+import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
+import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
+import { Field, Form } from "../../parts/form.tsx";
+import { Listed } from "../../parts/listed.tsx";
+import { Empty, NoRight } from "../../parts/states.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { Expiry, KeyName } from "./key-cells.tsx";
+import "./keys.css";
+
+type Key = Schemas["ApiKey"];
+type Asking = { readonly act: "create" } | { readonly act: "revoke"; readonly key: Key }
+  | { readonly act: "store"; readonly secret: string };
+
+const queryKey = ["listApiKeys"];
+
+/** The keys by which producers post events. */
+export function ApiKeys(): ReactNode {
+  const may = useMay();
+  const { zone } = usePreferences();
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState<Asking>();
+  const close = () => setAsking(undefined);
+  const changed = () => queries.invalidateQueries({ queryKey });
+  const create = async ({ name = "", expiresAt }: Readonly<Record<string, string>>) => {
+    const { apiKey } = await relay.createApiKey({ name, ...expiryOf(expiresAt, zone) });
+    setAsking({ act: "store", secret: apiKey });
+    await changed();
+  };
+  const createButton = (
+    <button type="button" className="primary" onClick={() => setAsking({ act: "create" })}>Create API key…</button>
+  );
+  return (
+    <section aria-label="API keys" className="section">
+      <div className="section-head">
+        <p className="small">Producers send one as <code>X-Api-Key</code> with every event. It opens nothing else.</p>
+        {may("createApiKey") && createButton}
+      </div>
+      {!may("createApiKey") && <NoRight>Developers, Admins and Owners create and revoke API keys.</NoRight>}
+      <Listed
+        queryKey={queryKey} ask={(page) => relay.listApiKeys(page)}
+        empty={<Empty act={may("createApiKey") && createButton}>
+          No API key yet: here is one for each producer, with its last use.
+        </Empty>}
+      >
+        {(keys) => (
+          <table className="rows">
+            <thead>
+              <tr><th>Name</th><th>Key</th><th>Last used</th><th>Created</th><th>Expires</th>
+                <th><span className="hidden-text">Acts</span></th></tr>
+            </thead>
+            <tbody>
+              {keys.map((key) => (
+                <tr key={key.id}>
+                  <KeyName of={key} />
+                  <td data-label="Last used">{key.lastUsedAt === null ? "never" : <Moment at={key.lastUsedAt} />}</td>
+                  <td data-label="Created"><Moment at={key.createdAt} only="day" /></td>
+                  <td data-label="Expires"><Expiry at={key.expiresAt} /></td>
+                  <td className="row-acts">
+                    {may("deleteApiKey") && (
+                      <button type="button" className="danger" aria-label={`Revoke ${key.name}…`}
+                        onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Listed>
+      {asking?.act === "create" && (
+        <Dialog title="Create an API key" close={close}>
+          <Form submit={create} label="Create" cancel={close} keeps>
+            <Field name="name" label="Name" hint="What it is for, such as the producer's name.">
+              {(props) => <input {...props} required maxLength={255} autoComplete="off" />}
+            </Field>
+            <ExpiryField />
+          </Form>
+        </Dialog>
+      )}
+      {asking?.act === "store" && <SecretDialog title="The new API key" secret={asking.secret} done={close} />}
+      {asking?.act === "revoke" && (
+        <Confirm
+          title={`Revoke ${asking.key.name}?`} act="Revoke" close={close}
+          run={async () => {
+            await relay.deleteApiKey({ id: asking.key.id });
+            await changed();
+          }}
+        >
+          <p>Events posted with the key that ends in <code>{asking.key.last4}</code> are refused from then on.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { usePreferences } from "../../app/preferences.tsx";
+import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
+import { Field, Form } from "../../parts/form.tsx";
+
+type Body = Schemas["CreateServiceKeyRequest"];
+type Scope = NonNullable<Body["scopes"]>[number];
+
+/** All scopes of the API, and what each opens. */
+const scopes: Readonly<Record<Scope, string>> = {
+  "events:read": "events and their attempts, totals",
+  "events:write": "also replay, cancel and purge events",
+  "destinations:read": "destinations",
+  "destinations:write": "also change them and their ingest tokens",
+  "senders:read": "senders and their mappings",
+  "senders:write": "also change them and their ingest tokens",
+  "users:read": "users and invites",
+  "users:write": "also change them",
+  "audit:read": "the audit and all histories",
+  "portal:write": "links to the portal",
+};
+const allScopes = Object.keys(scopes) as readonly Scope[];
+
+/** Asks for a service key; begins with what an earlier key has, where there is one. */
+export function ServiceKeyForm({ like, create, cancel }: {
+  readonly like: Schemas["ServiceKey"] | undefined;
+  readonly create: (body: Body) => Promise<void>;
+  readonly cancel: () => void;
+}): ReactNode {
+  const { zone } = usePreferences();
+  const [chosen, setChosen] = useState<readonly Scope[] | null>(like?.scopes ?? null);
+  const submit = async ({ name = "", expiresAt }: Readonly<Record<string, string>>) => {
+    if (chosen?.length === 0) throw new Error("Choose at least one scope.");
+    await create({ name, ...expiryOf(expiresAt, zone), ...(chosen && { scopes: [...chosen] }) });
+  };
+  const toggle = (scope: Scope, on: boolean) => {
+    setChosen(allScopes.filter((each) => (each === scope ? on : chosen?.includes(each) === true)));
+  };
+  return (
+    <Form submit={submit} label="Create" cancel={cancel} keeps>
+      <Field name="name" label="Name">
+        {(props) => <input {...props} required maxLength={255} autoComplete="off" defaultValue={like?.name} />}
+      </Field>
+      <fieldset className="scopes">
+        <legend>What the key may do</legend>
+        <label>
+          <input type="radio" name="limit" checked={chosen === null} onChange={() => setChosen(null)} />
+          All that the account’s role may
+        </label>
+        <label>
+          <input type="radio" name="limit" checked={chosen !== null} onChange={() => setChosen([])} />
+          Only these scopes
+        </label>
+        {chosen !== null && (
+          <div className="chosen">
+            {allScopes.map((scope) => (
+              <label key={scope}>
+                <input type="checkbox" checked={chosen.includes(scope)}
+                  onChange={({ target }) => toggle(scope, target.checked)} />
+                <span><code>{scope}</code> <small>{scopes[scope]}</small></span>
+              </label>
+            ))}
+          </div>
+        )}
+      </fieldset>
+      <ExpiryField />
+    </Form>
+  );
+}

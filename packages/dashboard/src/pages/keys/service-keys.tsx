@@ -1,0 +1,101 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useMay } from "../../app/session.ts";
+import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
+import { Listed } from "../../parts/listed.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { Expiry, KeyName } from "./key-cells.tsx";
+import "./keys.css";
+import { ServiceKeyForm } from "./service-key-form.tsx";
+
+type Key = Schemas["ServiceKey"];
+/** `replaces` is the old key, which is to be revoked once the new one is stored. */
+type Asking = { readonly act: "create"; readonly replaces?: Key }
+  | { readonly act: "store"; readonly secret: string; readonly replaces?: Key }
+  | { readonly act: "revoke"; readonly key: Key; readonly isReplaced: boolean };
+
+/** The keys of a service account. */
+export function ServiceKeys({ accountId }: { readonly accountId: string }): ReactNode {
+  const may = useMay();
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState<Asking>();
+  const queryKey = ["listServiceKeys", { id: accountId }];
+  const close = () => setAsking(undefined);
+  const changed = () => queries.invalidateQueries({ queryKey });
+  const create = async (body: Schemas["CreateServiceKeyRequest"], replaces: Key | undefined) => {
+    const { key: secret } = await relay.createServiceKey({ id: accountId }, body);
+    setAsking({ act: "store", secret, ...(replaces && { replaces }) });
+    await changed();
+  };
+  const stored = (replaced: Key | undefined) => {
+    setAsking(replaced && { act: "revoke", key: replaced, isReplaced: true });
+  };
+  const createButton = (
+    <button type="button" className="primary" onClick={() => setAsking({ act: "create" })}>Create key…</button>
+  );
+  return (
+    <>
+      <div className="section-head"><h3>Keys</h3>{may("createServiceKey") && createButton}</div>
+      <Listed queryKey={queryKey} ask={(page) => relay.listServiceKeys({ id: accountId, ...page })}
+        empty={<Empty>No key yet: without one the machine cannot call the API.</Empty>}>
+        {(keys) => (
+          <table className="rows">
+            <thead>
+              <tr><th>Name</th><th>Key</th><th>Scopes</th><th>Created</th><th>Expires</th>
+                <th><span className="hidden-text">Acts</span></th></tr>
+            </thead>
+            <tbody>
+              {keys.map((key) => (
+                <tr key={key.id}>
+                  <KeyName of={key} />
+                  <td data-label="Scopes">{key.scopes?.join(", ") ?? "all that the role may"}</td>
+                  <td data-label="Created"><Moment at={key.createdAt} only="day" /></td>
+                  <td data-label="Expires"><Expiry at={key.expiresAt} /></td>
+                  <td className="row-acts">
+                    {may("createServiceKey") && may("deleteServiceKey") && (
+                      <button type="button" aria-label={`Replace ${key.name}…`}
+                        onClick={() => setAsking({ act: "create", replaces: key })}>Replace…</button>
+                    )}
+                    {may("deleteServiceKey") && (
+                      <button type="button" className="danger" aria-label={`Revoke ${key.name}…`}
+                        onClick={() => setAsking({ act: "revoke", key, isReplaced: false })}>Revoke…</button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Listed>
+      {asking?.act === "create" && (
+        <Dialog title={asking.replaces ? `Replace ${asking.replaces.name}` : "Create a service key"} close={close}>
+          {asking.replaces && <p>First the new key; then you are asked whether the old one ends.</p>}
+          <ServiceKeyForm like={asking.replaces} create={(body) => create(body, asking.replaces)} cancel={close} />
+        </Dialog>
+      )}
+      {asking?.act === "store" && (
+        <SecretDialog title="The new service key" secret={asking.secret} done={() => stored(asking.replaces)}>
+          <p>Send it as <code>Authorization: Bearer …</code>.</p>
+        </SecretDialog>
+      )}
+      {asking?.act === "revoke" && (
+        <Confirm
+          title={asking.isReplaced ? "Revoke the old key now?" : `Revoke ${asking.key.name}?`} act="Revoke"
+          close={close}
+          run={async () => {
+            await relay.deleteServiceKey({ id: accountId, keyId: asking.key.id });
+            await changed();
+          }}
+        >
+          <p>
+            Requests with the key <code>{asking.key.prefix}…{asking.key.last4}</code> are refused from then on.
+            {asking.isReplaced && " Revoke it once the machine uses the new one; until then both work."}
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

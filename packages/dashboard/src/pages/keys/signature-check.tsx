@@ -1,0 +1,44 @@
+import { useState, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { useMay, useMe } from "../../app/session.ts";
+import { Field, Form } from "../../parts/form.tsx";
+import { NoRight } from "../../parts/states.tsx";
+import "./keys.css";
+
+/** Says whether a signature is that of a payload under the tenant's present webhook secret. */
+export function SignatureCheck(): ReactNode {
+  const { tenant: { id } } = useMe();
+  const may = useMay();
+  const [valid, setValid] = useState<boolean>();
+  if (!may("verifySignature")) return <NoRight>Developers, Admins and Owners check signatures.</NoRight>;
+  const check = async ({ payload = "", signature = "" }: Readonly<Record<string, string>>) => {
+    setValid(undefined);
+    // A form's text has the line ends of the network; what was pasted, had those of a payload.
+    const body = { payload: payload.replaceAll("\r\n", "\n"), signature: signature.trim() };
+    setValid((await relay.verifySignature({ id }, body)).valid);
+  };
+  return (
+    <section aria-label="Signature check" className="section check">
+      <p className="small">Paste what your receiver got: the body byte for byte, and the header beside it.</p>
+      <Form submit={check} label="Check the signature" keeps>
+        <Field name="payload" label="Payload" hint="The raw body, before any parser.">
+          {(props) => <textarea {...props} spellCheck={false} />}
+        </Field>
+        <Field name="signature" label="X-Service-Signature" hint={<>It begins with <code>sha256=</code>.</>}>
+          {(props) => <input {...props} className="mono" required spellCheck={false} autoComplete="off" />}
+        </Field>
+      </Form>
+      <div role="status">
+        {valid === true && (
+          <p className="ok">✓ Valid: the relay signed exactly this payload with the present webhook secret.</p>
+        )}
+        {valid === false && (
+          <p className="bad">
+            ✕ Not valid: the payload is not what was signed (a space or a line end is enough), or it was signed with
+            another secret, such as the one before the last change.
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}

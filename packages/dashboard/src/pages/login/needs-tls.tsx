@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { relayAddress } from "../../api/relay.ts";
+
+/** Browsers drop the session's cookie on plain HTTP, except at localhost. */
+export function canSignIn(): boolean {
+  return location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+}
+
+/** Says in place of a password's field that the connection is not safe for one, and what to do. */
+export function NeedsTls(): ReactNode {
+  const { hostname, port } = new URL(relayAddress);
+  const far = port === "" ? "80" : port;
+  return (
+    <div className="state">
+      <p>Signing in here needs TLS: over plain HTTP everybody on the way could read the password.</p>
+      <p>Open the relay by <code>https:</code>, or through a tunnel to your own machine:</p>
+      <pre><code>{`ssh -L 8080:localhost:${far} ${hostname}`}</code></pre>
+      <p>Then open <code>http://localhost:8080/app/</code>.</p>
+    </div>
+  );
+}

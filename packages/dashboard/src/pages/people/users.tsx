@@ -1,0 +1,123 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useMay, useMe } from "../../app/session.ts";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Field, Form } from "../../parts/form.tsx";
+import { Listed } from "../../parts/listed.tsx";
+import { atLeast, codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
+import { Empty, NoRight } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Moment } from "../../parts/time.tsx";
+import "../keys/keys.css";
+
+type User = Schemas["User"];
+type Act = "role" | "switch" | "delete";
+
+const queryKey = ["listUsers"];
+
+/** The users of the tenant, and what the caller may do with each. */
+export function Users(): ReactNode {
+  const me = useMe();
+  const may = useMay();
+  const [asking, setAsking] = useState<{ readonly act: Act; readonly user: User }>();
+  // Everybody may call updateUser, on themselves. Others are changed by those who may delete them.
+  const manages = may("updateUser") && may("deleteUser");
+  const isOpen = (user: User) => manages && user.id !== me.principal.id && atLeast(me.role, user.role);
+  return (
+    <section aria-label="Users" className="section">
+      {!manages && <NoRight>Admins and Owners change users.</NoRight>}
+      <Listed queryKey={queryKey} ask={(page) => relay.listUsers({ ...page, CpOrd: "email" })}
+        empty={<Empty>No user.</Empty>}>
+        {(users) => (
+          <table className="rows">
+            <thead>
+              <tr><th>Email</th><th>Role</th><th>Status</th><th>Since</th>
+                <th><span className="hidden-text">Acts</span></th></tr>
+            </thead>
+            <tbody>
+              {users.map((user) => (
+                <tr key={user.id}>
+                  <td className="main">{nameOf(user)}{user.id === me.principal.id && <small>you</small>}</td>
+                  <td data-label="Role">{user.role}</td>
+                  <td><Status value={user.status} /></td>
+                  <td data-label="Since"><Moment at={user.createdAt} only="day" /></td>
+                  <td className="row-acts">
+                    {isOpen(user) && <Acts user={user} ask={(act) => setAsking({ act, user })} />}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Listed>
+      {asking && <Asked {...asking} close={() => setAsking(undefined)} />}
+    </section>
+  );
+}
+
+function Acts({ user, ask }: { readonly user: User; readonly ask: (act: Act) => void }): ReactNode {
+  const name = nameOf(user);
+  const turn = turnOf(user);
+  return (
+    <>
+      <button type="button" aria-label={`Change role of ${name}…`} onClick={() => ask("role")}>Change role…</button>
+      <button type="button" aria-label={`${turn} ${name}…`} onClick={() => ask("switch")}>{turn}…</button>
+      <button type="button" className="danger" aria-label={`Delete ${name}…`} onClick={() => ask("delete")}>
+        Delete…
+      </button>
+    </>
+  );
+}
+
+function Asked({ act, user, close }: {
+  readonly act: Act; readonly user: User; readonly close: () => void;
+}): ReactNode {
+  const { role: own } = useMe();
+  const queries = useQueryClient();
+  const { id } = user;
+  const name = nameOf(user);
+  const changed = async (change: Promise<unknown>) => {
+    await change;
+    await queries.invalidateQueries({ queryKey });
+  };
+  if (act === "role") {
+    return (
+      <Dialog title={`The role of ${name}`} close={close}>
+        <Form label="Change role" cancel={close} keeps submit={async ({ role }) => {
+          if (isRole(role)) await changed(relay.updateUser({ id }, { role: codeOf(role) }));
+          close();
+        }}>
+          <Field name="role" label="Role" hint="Their sessions end: they sign in again with the new role.">
+            {(props) => <select {...props} defaultValue={user.role}><RoleOptions of={rolesFor(own)} /></select>}
+          </Field>
+        </Form>
+      </Dialog>
+    );
+  }
+  const turn = turnOf(user);
+  if (act === "switch") {
+    return (
+      <Confirm title={`${turn} ${name}?`} act={turn} close={close}
+        run={() => changed(relay.updateUser({ id }, { status: user.status === "Active" ? 1 : 0 }))}>
+        <p>
+          {user.status === "Active" ? "Their sessions end, and they cannot sign in." : "They can sign in again."}
+        </p>
+      </Confirm>
+    );
+  }
+  return (
+    <Confirm title={`Delete ${name}?`} act="Delete" close={close} run={() => changed(relay.deleteUser({ id }))}>
+      <p>Their sessions end, and open invites to their address are revoked. What they did stays in the audit.</p>
+    </Confirm>
+  );
+}
+
+function turnOf({ status }: User): string {
+  return status === "Active" ? "Deactivate" : "Activate";
+}
+
+function nameOf({ email }: User): string {
+  return email ?? "(being deleted)";
+}

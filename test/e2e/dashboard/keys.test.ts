@@ -1,0 +1,176 @@
+import { createHmac } from "node:crypto";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { createTenant, openAccount, openIngest, password, type Account } from "../../support/accounts.ts";
+import { relayClient } from "../../support/api-client.ts";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { http } from "../../support/http.ts";
+import { startTestRelay, type TestRelay } from "../../support/relay.ts";
+
+describe("the dashboard's keys", () => {
+  let browser: Chromium | undefined;
+  let relay: TestRelay | undefined;
+  let account: Account;
+  let ingest: string;
+  let seen: Visit;
+  let page: Page;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    relay = await startTestRelay(null);
+    account = await openAccount(relay.url);
+    ingest = relay.url + (await openIngest(account.owner.client, account.tenantId)).path;
+    const at = relay.url.replace("127.0.0.1", "localhost");
+    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: at });
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+  });
+  beforeEach(async () => {
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    ({ page } = seen);
+    await seen.go("/keys");
+    await signIn(seen, { email: account.owner.email, password });
+  });
+  afterEach(async () => {
+    seen.expectNoFault();
+    await seen.close();
+    await browser?.context.clearCookies();
+  });
+
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  /** The secret in the open dialog, which its button copies. */
+  const secret = async () => {
+    await press("Copy the secret");
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    return page.locator("dialog .secret code").innerText();
+  };
+  const post = (apiKey: string) => http("POST", ingest, { json: {}, headers: { "x-api-key": apiKey } });
+
+  it("creates an API key that is shown once, works at ingest, and stops when it is revoked", async () => {
+    await press("Create API key…");
+    await page.getByLabel("Name").fill("shop backend");
+    await press("Create");
+    await page.getByRole("dialog", { name: "The new API key" }).waitFor();
+    const apiKey = await secret();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "The new API key" }).waitFor();
+    expect((await post(apiKey)).status).to.equal(202);
+    await press("I have stored it");
+    expect(await page.content()).not.to.include(apiKey);
+    await page.reload();
+    await row("shop backend").locator("td").filter({ hasText: /^\d{4}-\d\d-\d\d \d\d:/ }).waitFor();
+    expect(await page.content()).not.to.include(apiKey);
+    await press("Revoke shop backend…");
+    await press("Revoke");
+    await row("shop backend").waitFor({ state: "detached" });
+    expect((await post(apiKey)).status).to.equal(401);
+  });
+
+  it("sends an expiry in the zone of the preferences, and says a refusal at its field", async () => {
+    await press("Create API key…");
+    await page.getByLabel("Name").fill("for a while");
+    await page.getByLabel("Expires (optional)").fill("2020-01-01T10:00");
+    await press("Create");
+    expect(await page.getByRole("alert").textContent()).to.include("expiresAt");
+    await page.getByLabel("Expires (optional)").fill("2999-01-01T10:00");
+    await press("Create");
+    await press("I have stored it");
+    await row("for a while").getByText("2999-01-01 10:00:00.000").waitFor();
+  });
+
+  it("gives a service account a key with scopes, replaces it, and switches the account off", async () => {
+    const api = (key: string) => relayClient(relay!.url, { token: key });
+    await press("Service accounts");
+    await page.getByRole("button", { name: "Create service account…" }).first().click();
+    await page.getByLabel("Name").fill("order sync");
+    await page.getByLabel("Role", { exact: true }).selectOption("Developer");
+    await press("Create");
+    await page.getByRole("heading", { name: "order sync" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("account")).to.match(/^[0-9a-f-]{36}$/);
+
+    await press("Create key…");
+    await page.getByLabel("Name").fill("first key");
+    await page.getByLabel("Only these scopes").check();
+    await press("Create");
+    expect(await page.getByRole("alert").textContent()).to.equal("Choose at least one scope.");
+    await page.getByLabel("events:read").check();
+    await press("Create");
+    const first = await secret();
+    await press("I have stored it");
+    await row("first key").getByText("events:read").waitFor();
+    await api(first).listEvents();
+    expect(await failure(api(first).listSenders())).to.equal(403);
+
+    await press("Replace first key…");
+    expect(await page.getByLabel("events:read").isChecked()).to.equal(true);
+    await page.getByLabel("Name").fill("second key");
+    await press("Create");
+    const second = await secret();
+    await press("I have stored it");
+    await page.getByRole("dialog", { name: "Revoke the old key now?" }).waitFor();
+    await api(first).listEvents();
+    await press("Revoke");
+    await row("first key").waitFor({ state: "detached" });
+    expect(await failure(api(first).listEvents())).to.equal(401);
+    await api(second).listEvents();
+
+    await press("Change role…");
+    await page.getByLabel("Role", { exact: true }).selectOption("Viewer");
+    await press("Change role");
+    await page.getByRole("definition").filter({ hasText: "Viewer" }).waitFor();
+    await press("Switch off…");
+    await press("Switch off");
+    await press("Switch on…");
+    expect(await failure(api(second).listEvents())).to.equal(401);
+    await press("Switch on");
+    await press("Switch off…");
+    await press("Keep as it is");
+    await api(second).listEvents();
+    await press("Delete…");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No service account yet").waitFor();
+    expect(await failure(api(second).listEvents())).to.equal(401);
+  });
+
+  it("replaces the webhook secret after its tenant's name is typed, and checks signatures in words", async () => {
+    const own = await createTenant(relay!.url);
+    await browser!.context.clearCookies();
+    await seen.go("/keys?tab=secret");
+    await signIn(seen, { email: own.owner.email, password });
+    const before = await page.getByRole("definition").first().innerText();
+    await press("Show the secret");
+    expect(await secret()).to.equal(own.webhookSecret);
+    await page.keyboard.press("Escape");
+
+    await press("Make a new secret…");
+    const act = page.getByRole("dialog").getByRole("button", { name: "Make a new secret" });
+    expect(await act.isDisabled()).to.equal(true);
+    await page.getByLabel("to confirm").fill(own.name);
+    await act.click();
+    const fresh = await secret();
+    await page.keyboard.press("Escape");
+    await press("I have stored it");
+    expect(fresh).not.to.equal(own.webhookSecret);
+    await page.getByRole("definition").first().filter({ hasNotText: before }).waitFor();
+
+    await press("Signature check");
+    const payload = "{\"a\": 1}\n";
+    const signed = (by: string) => `sha256=${createHmac("sha256", by).update(payload).digest("hex")}`;
+    await page.getByLabel("Payload").fill(payload);
+    await page.getByLabel("X-Service-Signature").fill(` ${signed(fresh)} `);
+    await press("Check the signature");
+    await page.getByText("✓ Valid").waitFor();
+    await page.getByLabel("X-Service-Signature").fill(signed(own.webhookSecret));
+    await press("Check the signature");
+    await page.getByText("✕ Not valid").waitFor();
+  });
+});
+
+/** The status with which a request failed. */
+async function failure(asked: Promise<unknown>): Promise<unknown> {
+  return asked.then(() => "succeeded", (error: { status: unknown }) => error.status);
+}
