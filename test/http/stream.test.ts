@@ -278,12 +278,16 @@ describeOnEngines("the stream", (freshEngines) => {
   });
 
   it("goes on where a change does not concern its session", async () => {
+    const service = await createService(one.owner.client, "viewer");
     const stream = await follow(one.viewer.client);
     await one.owner.client.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: 7 });
     await one.owner.client.patch(`/api/v1/users/${one.viewer.id}`, { email: freshEmail() });
     const { token = "" } = await login(api.url, one.developer.email);
     await new HttpClient(api.url, token).post("/api/v1/auth/logout");
-    await pause(700);
+    // Streams whose session a change may end are checked together.
+    const checked = await follow(service.client);
+    await one.owner.client.delete(`/api/v1/service-accounts/${service.id}`);
+    await checked.ended;
     const eventId = await accept();
     await stream.until((frames) => frames.some(({ data }) => data["eventId"] === eventId));
   });
