@@ -83,6 +83,7 @@ describe("the story of an event on its page", () => {
     expect(await chapter("Attempt 2").locator(".text").textContent()).to.match(/^500 in .+ · planned by the retry schedule/);
     expect(await chapter("Waited").first().locator(".text").textContent())
       .to.match(/^\d+ ms, due [\d:.]+: planned by the retry schedule, after 1 failed attempt/);
+    await chapter("Accepted").locator(".text").getByText("By API key “producer”").waitFor();
     await page.getByRole("img", { name: /7 chapters in a line/ }).waitFor();
   });
 
@@ -185,7 +186,8 @@ describe("the story of an event on its page", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
     await said("now").getByText(/^Delivered by attempt 4/).waitFor();
     expect((await titles()).slice(6, 8)).to.deep.equal(["Given up", "Replayed"]);
-    expect(await chapter("Replayed").locator(".text").textContent()).to.match(/^Requested by user .+ \(Owner\)$/);
+    expect(await chapter("Replayed").locator(".text").textContent())
+      .to.equal(`Requested by user “${account.email}” (Owner)`);
     await page.getByRole("button", { name: "Resend…" }).waitFor();
     expect(await page.getByRole("button", { name: "Replay…" }).count()).to.equal(0);
   });

@@ -49,7 +49,7 @@ function fact(position: number, type: EventFact["type"], data: object): EventFac
 }
 
 function told(fields: Partial<Told> = {}): Told {
-  return { event: event(), facts: [], attempts: [], chapters: [], waiting: null, ...fields };
+  return { event: event(), facts: [], attempts: [], names: new Map(), chapters: [], waiting: null, ...fields };
 }
 
 function chapter(kind: Chapter["kind"], fields: Partial<Chapter> = {}): Chapter {
@@ -174,6 +174,16 @@ describe("the words of stories", () => {
   it("name every kind of author", () => {
     const { type } = (schema("actor") as { properties: { type: { enum: Schemas["Actor"]["type"][] } } }).properties;
     expect(new Set(type.enum.map((kind) => actorText({ type: kind, id: other }))).size).to.equal(type.enum.length);
+  });
+
+  it("call an author by name where the reader may see it", () => {
+    const names = new Map([[user.id!, "ada@example.com"]]);
+    const replayed = chapter("replayed", { because: [{ ...cause("requested"), entry: entry(1, "EventReplayed") }] });
+    expect(text(chapterWords(replayed, told({ names })).text))
+      .to.equal("Requested by user “ada@example.com” (Developer)");
+    const posted = { ...entry(1, "EventAccepted"), actor: { type: "apiKey" as const, id } };
+    const accepted = chapter("accepted", { entries: [posted] });
+    expect(text(chapterWords(accepted, told({ names: new Map([[id, "shop"]]) })).text)).to.equal("By API key “shop”");
   });
 });
 

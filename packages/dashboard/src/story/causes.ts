@@ -11,6 +11,8 @@ export interface CauseContext {
   readonly test?: boolean;
   /** Who wrote the entry at a position, if that is known. */
   readonly authorOf?: (position: string) => Schemas["Actor"] | undefined;
+  /** Names of authors by their ids. */
+  readonly names?: ReadonlyMap<string, string>;
 }
 
 const unknown: Words = ["the log names no cause"];
@@ -36,9 +38,9 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
     ...pausedUntil === undefined ? [] : [" until ", { time: pausedUntil }],
     ...typeof eventId === "string" ? [", to event ", { text: shortId(eventId), eventId }] : [],
   ],
-  requested: ({ entry }, { authorOf }) => {
+  requested: ({ entry }, { authorOf, names }) => {
     const author = entry && authorOf?.(entry.position);
-    return [linked("requested", entry), ...author ? [` by ${actorText(author)}`] : []];
+    return [linked("requested", entry), ...author ? [` by ${actorText(author, names)}`] : []];
   },
   "destination-deleted": ({ entry }) => ["its destination was ", linked("deleted", entry)],
   "max-attempts": ({ entry, values: { retryCount } }, { test = false }) => {
@@ -65,9 +67,12 @@ function circuitWords({ entry, values: { failures, openUntil } }: Cause): Words 
   return ["held by the ", linked("open circuit", entry), after];
 }
 
-/** An author of an entry in words. */
-export function actorText({ type, id, role, part }: Schemas["Actor"]): string {
-  const who = id === undefined ? "" : ` ${shortId(id)}`;
+/** An author of an entry in words: by name where it is known, otherwise by id. */
+export function actorText(
+  { type, id, role, part }: Schemas["Actor"], names: ReadonlyMap<string, string> = new Map(),
+): string {
+  const name = id === undefined ? undefined : names.get(id);
+  const who = name !== undefined ? ` “${name}”` : id === undefined ? "" : ` ${shortId(id)}`;
   const texts: Readonly<Record<typeof type, string>> = {
     user: `user${who}${role === undefined ? "" : ` (${role})`}`,
     serviceAccount: `service account${who}`,

@@ -12,6 +12,8 @@ export interface Telling {
   readonly event: Schemas["Event"];
   readonly facts: readonly EventFact[];
   readonly attempts: readonly Attempt[];
+  /** The names of users, service accounts and API keys by their ids, as far as the reader may see them. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 /** The look of a chapter: the tone of its glyph. */
@@ -99,9 +101,9 @@ function attemptChapter(chapter: Chapter, telling: Telling): ChapterWords {
   };
 }
 
-function acceptance({ entries: [entry] }: Chapter, { event }: Telling): Words {
+function acceptance({ entries: [entry] }: Chapter, { event, names }: Telling): Words {
   const pieces: Words[] = [
-    ...entry ? [["by ", actorText(entry.actor)]] : [["the log does not say by whom"]],
+    ...entry ? [["by ", actorText(entry.actor, names)]] : [["the log does not say by whom"]],
     ...event.idempotencyKey === null ? [] : [[`under the key ${event.idempotencyKey}`]],
     ...event.test ? [["as a test event"]] : [],
     ...event.sourceEventId === null
@@ -142,10 +144,10 @@ function settingText({ entries }: Chapter): Words {
   return capital(joined(texts.map((text) => [text]), ", "));
 }
 
-function contextOf({ entries }: Chapter, { event, facts }: Telling): CauseContext {
+function contextOf({ entries }: Chapter, { event, facts, names }: Telling): CauseContext {
   const authorOf = (position: string) =>
     [...entries, ...facts].find((entry) => entry.position === position)?.actor;
-  return { test: event.test, authorOf };
+  return { test: event.test, authorOf, names };
 }
 
 function factOf({ entries }: Chapter, { facts }: Telling): EventFact | undefined {

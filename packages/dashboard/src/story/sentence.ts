@@ -42,10 +42,10 @@ export function sentence(told: Told, tense: Tense): Words {
 }
 
 /** Why an event waits, in words, with the end of that as far as it is planned. */
-export function waitingWords(waiting: NonNullable<Told["waiting"]>, { event, facts }: Telling): Words {
+export function waitingWords(waiting: NonNullable<Told["waiting"]>, { event, facts, names }: Telling): Words {
   const cause = waiting.because.at(-1);
   const authorOf = (position: string) => facts.find((fact) => fact.position === position)?.actor;
-  const why = cause ? causeWords(cause, { test: event.test, authorOf }) : ["the log names no cause"];
+  const why = cause ? causeWords(cause, { test: event.test, authorOf, names }) : ["the log names no cause"];
   const { until } = waiting;
   if (until === null) return why;
   const isPlanned = waiting.reason === "retry-schedule" || waiting.reason === "receiver-retry-after";
@@ -81,12 +81,13 @@ function inFlight(told: Told, tense: Tense): Words {
 }
 
 function ended(told: Told, kind: Chapter["kind"], begin: string): Words {
-  const { chapters, event } = told;
+  const { chapters, event, names } = told;
   const chapter = chapters.findLast((one) => one.kind === kind);
   if (!chapter || chapter.because.length === 0) return [`${begin}: the log names no cause.`];
   const authorOf = (position: string) =>
     chapter.entries.find((entry) => entry.position === position)?.actor;
-  const because = joined(chapter.because.map((cause) => causeWords(cause, { test: event.test, authorOf })), "; ");
+  const context = { test: event.test, authorOf, names };
+  const because = joined(chapter.because.map((cause) => causeWords(cause, context)), "; ");
   return [`${begin}, ${spent(event.acceptedAt, chapter.from)} after acceptance: `, ...because, "."];
 }
 

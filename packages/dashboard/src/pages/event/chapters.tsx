@@ -28,7 +28,7 @@ export function Chapters({ chapters, later, telling, laterTelling, attempt }: {
       </ol>
       {later.length > 0 && (
         <>
-          <h3 className="later">Later</h3>
+          <h2 className="later">Later</h2>
           <ol className="chapters dimmed">
             {later.map((chapter) =>
               <Row key={keyOf(chapter)} chapter={chapter} telling={laterTelling} attempt={undefined} />)}
@@ -55,7 +55,7 @@ function Row({ chapter, telling, attempt }: {
           : <PageLink to={path} search={{ ...search, attempt: String(number) }}>{title}</PageLink>}
       </strong>
       <span className="text"><Told words={text} /></span>
-      {chapter.entries.length > 0 && <Entries chapter={chapter} />}
+      {chapter.entries.length > 0 && <Entries chapter={chapter} names={telling.names} />}
     </li>
   );
 }
@@ -67,7 +67,9 @@ function When({ chapter: { kind, from, to, entries } }: { readonly chapter: Chap
   return first ? <MomentLink position={first.position}>{time}</MomentLink> : time;
 }
 
-function Entries({ chapter: { entries } }: { readonly chapter: Chapter }): ReactNode {
+function Entries({ chapter: { entries }, names }: {
+  readonly chapter: Chapter; readonly names: Telling["names"];
+}): ReactNode {
   return (
     <details className="entries">
       <summary>{entries.length === 1 ? "1 entry" : `${entries.length} entries`}</summary>
@@ -76,7 +78,7 @@ function Entries({ chapter: { entries } }: { readonly chapter: Chapter }): React
           <li key={entry.position}>
             <MomentLink position={entry.position}><Moment at={entry.time} /></MomentLink>{" "}
             <EntryLink entry={entry}>{entry.type}</EntryLink>{" "}
-            <span className="small">of the {entry.subject.type}, by {actorText(entry.actor)}</span>
+            <span className="small">of the {entry.subject.type}, by {actorText(entry.actor, names)}</span>
           </li>
         ))}
       </ul>

@@ -13,6 +13,7 @@ import { AttemptView } from "./attempt-view.tsx";
 import { Bar } from "./bar.tsx";
 import { Chapters } from "./chapters.tsx";
 import "./event.css";
+import { useNames } from "./use-names.ts";
 import { useMomentState, useStory, useStoryAt, type StoryAndFacts } from "./use-story.ts";
 import { Told } from "./words.tsx";
 
@@ -33,12 +34,13 @@ function Story({ id, known }: { readonly id: string; readonly known: StoryAndFac
   const past = useStoryAt(id, at);
   const state = useMomentState(present.event, at);
   const earlier = useMomentState(present.event, entries[index - 1]?.position, { enabled: index > 0 });
+  const names = useNames();
   const isPast = at !== undefined;
   const shown = isPast ? past.data ?? present : present;
 
-  const now: Telling = { event: present.event, facts, attempts: attemptsOf(facts) };
+  const now: Telling = { event: present.event, facts, attempts: attemptsOf(facts), names };
   const attempts = isPast ? attemptsOf(facts, shown.asOf.position) : now.attempts;
-  const then: Telling = { event: shown.event, facts, attempts };
+  const then: Telling = { event: shown.event, facts, attempts, names };
   const attempt = attempts.find(({ number }) => String(number) === named) ?? attempts.at(-1);
   const later = isPast ? laterThan(shown.chapters, present.chapters) : [];
 
