@@ -1,7 +1,38 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { PageLink } from "../../app/navigation.tsx";
+import { relay } from "../../api/relay.ts";
+import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { FactChange } from "../../parts/fact-change.tsx";
+import { FactRows } from "../../parts/fact-rows.tsx";
+import { Answered } from "../../parts/states.tsx";
 
-/** The changes of a sender. */
+const pageSize = 50;
+
+/** Every change of a sender, the newest first. */
 export function SenderChanges({ id }: { readonly id: string }): ReactNode {
-  return <PageLink to="/audit" search={{ SubjectId: id }}>Changes of this sender in the audit</PageLink>;
+  const [search] = useSearch();
+  const { cursor } = search;
+  const parameters = { id, Qt: pageSize, TpOrd: "Desc", Total: false, ...(cursor ? { Cursor: cursor } : {}) } as const;
+  const query = useQuery({
+    queryKey: ["listSenderHistory", parameters],
+    queryFn: () => relay.listSenderHistory(parameters),
+  });
+  return (
+    <Answered query={query}>
+      {({ items, nextCursor }) => (
+        <>
+          <FactRows facts={items}>
+            {(fact) => <FactChange fact={fact} subject={{ type: "sender", id }} />}
+          </FactRows>
+          {nextCursor !== null && (
+            <p>
+              <PageLink to={`/senders/${id}`} search={{ ...search, cursor: nextCursor }} className="button">
+                Older changes
+              </PageLink>
+            </p>
+          )}
+        </>
+      )}
+    </Answered>
+  );
 }

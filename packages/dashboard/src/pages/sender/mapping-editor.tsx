@@ -46,7 +46,7 @@ export function MappingEditor({ sender, mayChange }: {
           {pasted !== undefined && <option value="pasted">changed by hand</option>}
           {(events.data ?? []).map(({ id, acceptedAt, eventType }) => (
             <option key={id} value={id}>
-              {[momentText(acceptedAt, "UTC"), "UTC", eventType ?? "", id.slice(0, 8)].filter(Boolean).join(" ")}
+              {[momentText(acceptedAt, "UTC"), "UTC", eventType ?? "", id.slice(0, 13)].filter(Boolean).join(" ")}
             </option>
           ))}
           {chosen !== undefined && chosen !== "none" && !events.data?.some(({ id }) => id === chosen) && (

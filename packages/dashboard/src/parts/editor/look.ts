@@ -28,9 +28,10 @@ const theme = EditorView.theme({
   },
 });
 
+/** On the ground of changed text only ink has the contrast that people need, not the colours of its parts. */
 const merge = EditorView.theme({
-  "&.cm-merge-a .cm-changedLine": { backgroundColor: "color-mix(in srgb, var(--bad) 8%, transparent)" },
-  "&.cm-merge-b .cm-changedLine": { backgroundColor: "color-mix(in srgb, var(--ok) 10%, transparent)" },
+  "&.cm-merge-a .cm-changedLine, &.cm-merge-b .cm-changedLine": { backgroundColor: "transparent" },
+  ".cm-changedText, .cm-changedText *": { color: "var(--ink)" },
   "&.cm-merge-a .cm-changedText": {
     background: "color-mix(in srgb, var(--bad) 16%, transparent)", borderBottom: "1px solid var(--bad)",
   },

@@ -1,0 +1,118 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRef, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { usePreferences } from "../../app/preferences.tsx";
+import type { Search } from "../../app/search.ts";
+import { useMay } from "../../app/session.ts";
+import { title } from "../../parts/fact-values.ts";
+import { fieldTime, timeInField } from "./times.ts";
+import { auditTypes } from "./types.ts";
+
+/** The filters of the audit, by their names in the API and in the address. */
+export const filterNames = ["ActorId", "SubjectId", "CorrelationId", "Type", "From", "To"] as const;
+
+/** A filter that the relay refuses, and its sentence. */
+export interface FilterProblem {
+  readonly field: string;
+  readonly text: string;
+}
+
+/** The filters that an address has. */
+export function filtersIn(search: Search): Readonly<Record<string, string>> {
+  return Object.fromEntries(filterNames.flatMap((name) => search[name] ? [[name, search[name]]] : []));
+}
+
+/** The changes that remove all filters, the open entry and the page. */
+export const withoutFilters = Object.fromEntries([...filterNames, "open", "cursor"].map((name) => [name, undefined]));
+
+/** The filter bar of the audit. A choice applies at once, a text with Enter or the button. */
+export function AuditFilters({ problem }: { readonly problem: FilterProblem | undefined }): ReactNode {
+  const [search, change] = useSearch();
+  const { zone } = usePreferences();
+  const form = useRef<HTMLFormElement>(null);
+  const apply = () => {
+    if (!form.current) return;
+    const fields = new FormData(form.current);
+    const given = (name: string) => {
+      const value = fields.get(name);
+      return typeof value === "string" ? value.trim() : "";
+    };
+    change({
+      ...withoutFilters,
+      ...Object.fromEntries(filterNames.map((name) => [name, given(name)])),
+      From: timeInField(given("From"), zone), To: timeInField(given("To"), zone),
+    });
+  };
+  const filters = filtersIn(search);
+  const control = (name: string) => ({
+    name, defaultValue: search[name] ?? "", "aria-invalid": problem?.field === name,
+  });
+  return (
+    // The fields show what the address has, whenever it changes.
+    <form ref={form} key={JSON.stringify([filters, zone])} className="audit-filters" onSubmit={(event) => {
+      event.preventDefault();
+      apply();
+    }}>
+      <label>Person or machine <Actors control={control("ActorId")} apply={apply} /></label>
+      <label>Type <select {...control("Type")} onChange={apply}>
+        <option value="">all</option>
+        {Object.entries(auditTypes).map(([kind, types = []]) => (
+          <optgroup key={kind} label={kind}>
+            {types.map((type) => <option key={type} value={type}>{title(type)}</option>)}
+          </optgroup>
+        ))}
+      </select></label>
+      <label>Thing <input {...control("SubjectId")} className="mono" placeholder="its id" autoComplete="off" /></label>
+      <label>
+        Request <input {...control("CorrelationId")} className="mono" placeholder="X-Request-Id" autoComplete="off" />
+      </label>
+      {(["From", "To"] as const).map((name) => (
+        <label key={name}>
+          {name}, {zone === "UTC" ? "UTC" : "local time"}{" "}
+          <input {...control(name)} type="datetime-local" step="0.001" defaultValue={fieldTime(search[name], zone)} />
+        </label>
+      ))}
+      <p className="acts">
+        <button type="submit">Filter</button>
+        {Object.keys(filters).length > 0 && (
+          <button type="button" onClick={() => change(withoutFilters)}>Clear filters</button>
+        )}
+      </p>
+      {problem && <p className="problem" role="alert">{problem.text}</p>}
+    </form>
+  );
+}
+
+/** The people and service accounts of the tenant; where the caller may list neither, a field for an id. */
+function Actors({ control, apply }: {
+  readonly control: { readonly name: string; readonly defaultValue: string; readonly "aria-invalid": boolean };
+  readonly apply: () => void;
+}): ReactNode {
+  const allows = useMay();
+  const [mayUsers, mayAccounts] = [allows("listUsers"), allows("listServiceAccounts")];
+  const { data } = useQuery({
+    queryKey: ["listUsers", "actors"],
+    queryFn: async () => {
+      const all: (readonly [id: string, name: string])[] = [];
+      if (mayUsers) {
+        for await (const { id, email } of relay.listUsers({ Qt: 100, Total: false })) all.push([id, email ?? id]);
+      }
+      if (mayAccounts) {
+        for await (const { id, name } of relay.listServiceAccounts({ Qt: 100, Total: false })) all.push([id, name]);
+      }
+      return all;
+    },
+    enabled: mayUsers || mayAccounts,
+    staleTime: 60_000,
+  });
+  if (!mayUsers && !mayAccounts) return <input {...control} className="mono" placeholder="id" autoComplete="off" />;
+  const isUnknown = control.defaultValue !== "" && !data?.some(([id]) => id === control.defaultValue);
+  return (
+    <select {...control} key={String(data === undefined)} onChange={apply}>
+      <option value="">all</option>
+      {isUnknown && <option value={control.defaultValue}>{control.defaultValue}</option>}
+      {data?.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
+    </select>
+  );
+}

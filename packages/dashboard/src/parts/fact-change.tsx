@@ -1,0 +1,84 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { OperationId } from "../../../client/src/index.ts";
+import { relay } from "../api/relay.ts";
+import { PageLink } from "../app/navigation.tsx";
+import { useMay, useMe } from "../app/session.ts";
+import { Diff } from "./diff.tsx";
+import { valuesAfter, type FactSubject } from "./fact-values.ts";
+import type { Fact } from "./fact-words.ts";
+import { Answered } from "./states.tsx";
+
+type Listing = (id: string, tenantId: string) => AsyncIterable<Fact>;
+type Histories = Readonly<Record<string, readonly [OperationId, Listing]>>;
+
+const pageSize = { Qt: 100, Total: false } as const;
+
+/** By type of subject, the history that tells what its values were before. */
+const histories: Histories = {
+  tenant: ["listTenantHistory", (id) => relay.listTenantHistory({ id, ...pageSize })],
+  user: ["listTenantHistory", (_id, tenantId) => relay.listTenantHistory({ id: tenantId, ...pageSize })],
+  destination: ["listDestinationHistory", (id) => relay.listDestinationHistory({ id, ...pageSize })],
+  sender: ["listSenderHistory", (id) => relay.listSenderHistory({ id, ...pageSize })],
+  apiKey: ["listApiKeyHistory", (id) => relay.listApiKeyHistory({ id, ...pageSize })],
+  serviceAccount: ["listServiceAccountHistory", (id) => relay.listServiceAccountHistory({ id, ...pageSize })],
+  invite: ["listInviteHistory", (id) => relay.listInviteHistory({ id, ...pageSize })],
+};
+
+/** The page of a thing that can be shown as of a moment. */
+const pages: Readonly<Record<string, (id: string) => string>> = {
+  destination: (id) => `/destinations/${id}`, circuit: (id) => `/destinations/${id}`, sender: (id) => `/senders/${id}`,
+  tenant: () => "/settings",
+};
+
+/** What an entry changed: the fields with their values before and after; and its thing's page right before and then. */
+export function FactChange({ fact, subject }: { readonly fact: Fact; readonly subject: FactSubject }): ReactNode {
+  const { tenant } = useMe();
+  const allows = useMay();
+  const [operation, list] = histories[subject.type] ?? [];
+  const query = useQuery({
+    queryKey: [operation ?? "none", subject, "before", fact.position],
+    queryFn: async () => {
+      const earlier: Fact[] = [];
+      if (!operation || !list || !allows(operation)) return earlier;
+      for await (const other of list(subject.id, tenant.id)) {
+        // A history is in the order of the log, and positions sort as text.
+        if (other.position >= fact.position) break;
+        if (isAbout(other, subject)) earlier.push(other);
+      }
+      return earlier;
+    },
+    staleTime: Infinity,
+  });
+  return (
+    <Answered query={query}>
+      {(earlier) => (
+        <>
+          <Diff before={valuesAfter(earlier, subject)} after={valuesAfter([...earlier, fact], subject)} />
+          <ThenLinks fact={fact} subject={subject} before={earlier.at(-1)?.position} />
+        </>
+      )}
+    </Answered>
+  );
+}
+
+/** Whether an entry of a history is about the subject: a tenant's history has its users', too. */
+function isAbout({ data }: Fact, { type, id }: FactSubject): boolean {
+  const userId = "userId" in data ? data.userId : undefined;
+  return type === "user" ? userId === id : type !== "tenant" || userId === undefined;
+}
+
+function ThenLinks({ fact: { type, position }, subject, before }: {
+  readonly fact: Fact; readonly subject: FactSubject; readonly before: string | undefined;
+}): ReactNode {
+  const to = pages[subject.type]?.(subject.id);
+  if (to === undefined) return null;
+  const isGone = type === "SenderDeleted" || type === "DestinationDeleted";
+  return (
+    <p className="acts">
+      {before !== undefined && <PageLink to={to} search={{ at: before }}>The page as it was before</PageLink>}
+      {!isGone && <PageLink to={to} search={{ at: position }}>The page as of this entry</PageLink>}
+      {!isGone && <PageLink to={to}>The page now</PageLink>}
+    </p>
+  );
+}

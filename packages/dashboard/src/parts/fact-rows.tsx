@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+import { useSearch } from "../app/navigation.tsx";
+import { FactLine } from "./fact-line.tsx";
+import "./fact-rows.css";
+import type { Fact } from "./fact-words.ts";
+
+/** Entries, a line each. The one that is open, by its position in the address, shows `children` below its line. */
+export function FactRows<Item extends Fact>({ facts, about, children }: {
+  readonly facts: readonly Item[];
+  /** What follows the words of a line, such as the thing that it is about. */
+  readonly about?: (fact: Item) => ReactNode;
+  readonly children: (fact: Item) => ReactNode;
+}): ReactNode {
+  const [{ open }, change] = useSearch();
+  return (
+    <ol className="fact-rows">
+      {facts.map((fact) => {
+        const isOpen = fact.position === open;
+        return (
+          <li key={fact.position}>
+            <div className="fact-row">
+              <button
+                type="button" className="plain" aria-expanded={isOpen} aria-label="What it changed"
+                onClick={() => change({ open: isOpen ? undefined : fact.position }, { replace: true })}
+              >
+                {isOpen ? "▾" : "▸"}
+              </button>
+              <FactLine fact={fact}>{about && <> {about(fact)}</>}</FactLine>
+            </div>
+            {isOpen && <div className="fact-open">{children(fact)}</div>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import type { Schemas } from "../../../packages/client/src/index.ts";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+
+describe("the page of the audit", () => {
+  let browser: Chromium | undefined;
+  let relay: TestRelay | undefined;
+  let account: Account;
+  let senderId: string;
+  let entries: readonly Schemas["AuditItem"][];
+  let seen: Visit;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    relay = await startTestRelay(null);
+    account = await openAccount(relay.url);
+    const { owner } = account;
+    const { id } = await account.destination({ url: "https://shop.example/hooks" });
+    senderId = (await owner.post("/api/v1/senders", { name: "till", destinationUrlId: id }))["id"] as string;
+    const path = `/api/v1/senders/${senderId}`;
+    await owner.patch(path, { name: "till two", status: "inactive" });
+    await owner.patch(path, { mapping: { language: "jmespath", expression: "{n: a}" } });
+    await owner.delete(path);
+    entries = (await owner.get(`/api/v1/audit?SubjectId=${senderId}`))["items"] as typeof entries;
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+  });
+  beforeEach(async () => {
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+  });
+  afterEach(async () => {
+    seen.expectNoFault();
+    await seen.close();
+    await browser?.context.clearCookies();
+  });
+
+  const entry = (type: string) => entries.find((fact) => fact.type === type)!;
+  const lines = () => seen.page.locator(".fact-rows li");
+  const shownLines = async (count: number) => {
+    await lines().nth(count - 1).waitFor();
+    await lines().nth(count).waitFor({ state: "detached" });
+    return lines().allInnerTexts();
+  };
+
+  it("says who changed what, a line each, and filters by type, request, thing and person in the address", async () => {
+    await seen.go("/audit");
+    await signIn(seen, account);
+    const { page } = seen;
+    await page.getByText("deleted the sender").waitFor();
+    const [newest] = await lines().allInnerTexts();
+    expect(newest).to.include(`${account.email} deleted the sender`);
+    await page.getByLabel("Type").selectOption("SenderRenamed");
+    expect((await shownLines(1))[0]).to.include("renamed the sender to “till two”");
+    expect(new URL(page.url()).search).to.equal("?Type=SenderRenamed");
+    await page.getByRole("button", { name: "What it changed" }).click();
+    await page.getByRole("link", { name: entry("SenderRenamed").correlationId }).click();
+    await shownLines(2);
+    expect(new URL(page.url()).searchParams.get("CorrelationId")).to.equal(entry("SenderRenamed").correlationId);
+    await page.getByRole("link", { name: /^All about sender/ }).first().click();
+    await shownLines(5);
+    await page.getByLabel("Person or machine").selectOption({ label: account.email });
+    await page.waitForURL(/ActorId=/);
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.waitForURL((url) => url.search === "");
+    await page.getByText("created the tenant").waitFor();
+  });
+
+  it("takes times in the zone of the preferences, and says where nothing matches", async () => {
+    await seen.go("/audit");
+    await signIn(seen, account);
+    const { page } = seen;
+    await page.getByLabel("From, UTC").fill("2001-02-03T04:05");
+    await page.getByLabel("To, UTC").fill("2001-02-03T05:00");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByText("No entry matches these filters.").waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(Object.fromEntries(searchParams)).to.deep.equal(
+      { From: "2001-02-03T04:05:00.000Z", To: "2001-02-03T05:00:00.000Z" });
+    expect(await page.getByLabel("From, UTC").inputValue()).to.match(/^2001-02-03T04:05/);
+  });
+
+  it("says a refused filter at its field", async () => {
+    await seen.go("/audit?SubjectId=shop");
+    await signIn(seen, account);
+    const { page } = seen;
+    await page.getByText(/^SubjectId: /).waitFor();
+    expect(await page.getByLabel("Thing").getAttribute("aria-invalid")).to.equal("true");
+  });
+
+  it("opens an entry as a diff, with links to the page of its thing before it and as of it", async () => {
+    const { position } = entry("SenderRenamed");
+    await seen.go(`/audit?SubjectId=${senderId}&open=${position}`);
+    await signIn(seen, account);
+    const { page } = seen;
+    await page.locator(".diff").waitFor();
+    expect(await page.locator(".diff dt").allInnerTexts()).to.deep.equal(["name"]);
+    expect(await page.locator(".diff del").innerText()).to.equal("till");
+    expect(await page.locator(".diff ins").innerText()).to.equal("till two");
+    await page.getByRole("link", { name: "The page as of this entry" }).click();
+    await page.getByRole("heading", { name: "till two" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("at")).to.equal(position);
+    expect(await page.getByRole("button", { name: "Delete…" }).count()).to.equal(0);
+    await page.goBack();
+    await page.getByRole("link", { name: "The page as it was before" }).click();
+    await page.getByRole("heading", { name: "till", exact: true }).waitFor();
+  });
+
+  it("leads from a deletion to the last state of the thing, whose changes open as diffs, too", async () => {
+    await seen.go(`/audit?open=${entry("SenderDeleted").position}`);
+    await signIn(seen, account);
+    const { page } = seen;
+    await page.getByRole("link", { name: "The page as it was before" }).click();
+    await page.getByRole("heading", { name: "till two" }).waitFor();
+    expect(await page.getByLabel("JMESPath expression").inputValue()).to.equal("{n: a}");
+    await page.getByRole("button", { name: "Changes" }).click();
+    await page.getByRole("listitem").filter({ hasText: "changed the mapping" })
+      .getByRole("button", { name: "What it changed" }).click();
+    expect(await page.locator(".diff ins").innerText()).to.equal("{n: a}");
+  });
+});
