@@ -42,7 +42,9 @@ describe("every page of the dashboard", () => {
     return [
       "/", "/start", ...own, `/events?event=${events.failed}`, "/destinations", `/destinations/${destinationId}`,
       ...tabs.map((tab) => `/destinations/${destinationId}?tab=${tab.toLowerCase()}`), "/senders",
-      `/senders/${senderId}`, "/operations", "/audit", "/keys", "/people", "/settings", "/no/such/page",
+      `/senders/${senderId}`,
+      ...["settings", "ingest", "changes"].map((tab) => `/senders/${senderId}?tab=${tab}`),
+      "/operations", "/audit", "/keys", "/people", "/settings", "/no/such/page",
     ];
   };
   const emptyPaths = [

@@ -149,6 +149,37 @@ describe("the pages of senders", () => {
     expect(await original.innerText()).to.include("g e?");
   });
 
+  it("shows a body of one long line, and maps it, while the page stays usable", async () => {
+    const made = await sender();
+    const long = "x".repeat(200_000);
+    await posted(made, `{"first":1,"long":"${long}"}`);
+    await signedInAt(`/senders/${made.id}`);
+    const { page } = seen;
+    await page.getByRole("textbox", { name: "Original" }).getByText('"long"').waitFor();
+    await page.getByLabel("JMESPath expression").fill("{size: length(long)}");
+    await page.getByRole("textbox", { name: "Result" }).getByText("200000").waitFor();
+  });
+
+  it("lets a Viewer try a mapping, and shows no control that changes anything", async () => {
+    const viewer = { email: `viewer-${process.pid}@example.com`, password: "correct horse battery" };
+    await account.owner.post("/api/v1/users", { ...viewer, role: 20 });
+    const { id } = await sender({ mapping: { language: "jmespath", expression: "{a: data.id}" } });
+    await seen.go(`/senders/${id}`);
+    await signIn(seen, viewer);
+    const { page } = seen;
+    await page.getByText("Developers, Admins and Owners can change senders.").waitFor();
+    await page.getByLabel("JMESPath expression").fill("{b: data.id}");
+    await page.getByRole("textbox", { name: "Result" }).getByText('"b"').waitFor();
+    const main = page.getByRole("main");
+    expect(await main.getByRole("button").allInnerTexts())
+      .to.deep.equal(["Mapping", "Settings", "Ingest address", "Changes", ""]);
+    await page.getByRole("button", { name: "Settings" }).click();
+    expect(await main.getByRole("textbox").count()).to.equal(0);
+    await seen.go("/senders");
+    await page.getByText("Developers, Admins and Owners can create senders.").waitFor();
+    expect(await page.getByRole("button", { name: "New sender…" }).count()).to.equal(0);
+  });
+
   it("renames a sender, gives it search fields with an error at its field, and deletes it by its name", async () => {
     const { id } = await sender();
     await signedInAt(`/senders/${id}?tab=settings`);

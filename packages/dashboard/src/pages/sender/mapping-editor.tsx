@@ -102,7 +102,7 @@ function Expression({ sender, mayChange, expression, change, problem }: {
     }}>
       <label htmlFor={id}>JMESPath expression</label>
       <textarea
-        id={id} rows={4} spellCheck={false} value={expression} maxLength={4_096} readOnly={!mayChange}
+        id={id} rows={4} spellCheck={false} value={expression} maxLength={4_096}
         aria-invalid={shown !== undefined} aria-describedby={`${id}-hint ${id}-problem`}
         onChange={({ target }) => {
           setRefused(undefined);
