@@ -258,6 +258,23 @@ describe("the story of an event on its page", () => {
     expect(command).to.not.include("top-secret");
   });
 
+  it("shows the first and the last of many chapters, and those between when asked", async () => {
+    const { post } = await opened(() => ({}));
+    const id = await post();
+    await eventReaches(account.owner, id, "Succeeded");
+    const { chapters, ...story } = await owner.getEventStory({ id });
+    const attempt = chapters.at(-1)!;
+    const many = Array.from({ length: 1_000 }, (_, place) => ({
+      ...attempt, entries: attempt.entries.map((entry) => ({ ...entry, position: `${entry.position}-${place}` })),
+    }));
+    await page.route("**/story", (route) => route.fulfill({ json: { ...story, chapters: [chapters[0], ...many] } }));
+    await show(id);
+    expect(await page.locator(".chapter").count()).to.equal(80);
+    await page.getByRole("button", { name: "Show 921 chapters between" }).click();
+    await page.locator(".chapter").nth(1_000).waitFor();
+    await page.unroute("**/story");
+  });
+
   it("has no acts for a Viewer, and says who can", async () => {
     const { post } = await opened(() => ({}));
     const id = await post();

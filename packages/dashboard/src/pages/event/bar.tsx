@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { between, durationText } from "../../parts/duration.ts";
 import { chapterWords, type Chapter, type Telling } from "../../story/chapters.ts";
 import { keyOf } from "../../story/moments.ts";
@@ -10,7 +10,7 @@ const middle = height / 2;
  * The story as a line: attempts as blocks, waits as lines, acts as diamonds. Long waits are cut: widths grow with the
  * logarithm of the time. The chapters below say the same in words.
  */
-export function Bar({ chapters, later, telling }: {
+export const Bar = memo(function Bar({ chapters, later, telling }: {
   readonly chapters: readonly Chapter[];
   /** Those that came after the chosen moment. */
   readonly later: readonly Chapter[];
@@ -39,7 +39,7 @@ export function Bar({ chapters, later, telling }: {
       ))}
     </svg>
   );
-}
+});
 
 function Shape({ kind, from, width }: {
   readonly kind: Chapter["kind"]; readonly from: number; readonly width: number;

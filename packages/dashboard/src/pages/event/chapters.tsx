@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { PageLink, usePath, useSearch } from "../../app/navigation.tsx";
 import { between, durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";
@@ -11,6 +11,10 @@ const glyphs: Readonly<Record<ChapterTone, string>> = {
   ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—", act: "◆",
 };
 
+/** Of a longer list, this many first chapters and this many last ones are shown, until all are asked for. */
+const firstShown = 20;
+const lastShown = 60;
+
 /** The chapters in the order of the log; those after the chosen moment are dimmed. */
 export function Chapters({ chapters, later, telling, laterTelling, attempt }: {
   readonly chapters: readonly Chapter[];
@@ -22,20 +26,39 @@ export function Chapters({ chapters, later, telling, laterTelling, attempt }: {
 }): ReactNode {
   return (
     <section aria-label="Chapters">
-      <ol className="chapters">
-        {chapters.map((chapter) =>
-          <Row key={keyOf(chapter)} chapter={chapter} telling={telling} attempt={attempt} />)}
-      </ol>
+      <List className="chapters" chapters={chapters} telling={telling} attempt={attempt} />
       {later.length > 0 && (
         <>
           <h2 className="later">Later</h2>
-          <ol className="chapters dimmed">
-            {later.map((chapter) =>
-              <Row key={keyOf(chapter)} chapter={chapter} telling={laterTelling} attempt={undefined} />)}
-          </ol>
+          <List className="chapters dimmed" chapters={later} telling={laterTelling} attempt={undefined} />
         </>
       )}
     </section>
+  );
+}
+
+function List({ className, chapters, telling, attempt }: {
+  readonly className: string;
+  readonly chapters: readonly Chapter[];
+  readonly telling: Telling;
+  readonly attempt: number | undefined;
+}): ReactNode {
+  const [isWhole, setWhole] = useState(false);
+  const isCut = !isWhole && chapters.length > firstShown + lastShown;
+  const row = (chapter: Chapter) =>
+    <Row key={keyOf(chapter)} chapter={chapter} telling={telling} attempt={attempt} />;
+  return (
+    <ol className={className}>
+      {(isCut ? chapters.slice(0, firstShown) : chapters).map(row)}
+      {isCut && (
+        <li className="cut">
+          <button type="button" onClick={() => setWhole(true)}>
+            Show {chapters.length - firstShown - lastShown} chapters between
+          </button>
+        </li>
+      )}
+      {isCut && chapters.slice(-lastShown).map(row)}
+    </ol>
   );
 }
 

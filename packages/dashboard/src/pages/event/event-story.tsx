@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
 import { useSearch } from "../../app/navigation.tsx";
 import { useKeys } from "../../parts/keys.tsx";
@@ -38,11 +38,12 @@ function Story({ id, known }: { readonly id: string; readonly known: StoryAndFac
   const isPast = at !== undefined;
   const shown = isPast ? past.data ?? present : present;
 
-  const now: Telling = { event: present.event, facts, attempts: attemptsOf(facts), names };
+  const now = useMemo((): Telling =>
+    ({ event: present.event, facts, attempts: attemptsOf(facts), names }), [present, facts, names]);
   const attempts = isPast ? attemptsOf(facts, shown.asOf.position) : now.attempts;
   const then: Telling = { event: shown.event, facts, attempts, names };
   const attempt = attempts.find(({ number }) => String(number) === named) ?? attempts.at(-1);
-  const later = isPast ? laterThan(shown.chapters, present.chapters) : [];
+  const later = useMemo(() => laterThan(shown.chapters, present.chapters), [shown, present]);
 
   const choose = (to: number) => {
     const bounded = Math.min(Math.max(to, 0), entries.length - 1);
