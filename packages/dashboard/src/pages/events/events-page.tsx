@@ -1,36 +1,46 @@
-import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
+import { useState, type ReactNode } from "react";
+import { useSearch } from "../../app/navigation.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Answered, Empty } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { EventPanel } from "./event-panel.tsx";
+import "./events.css";
+import { FilterBar } from "./filter-bar.tsx";
+import { filtersOf, searchOf } from "./filters.ts";
+import { Histogram } from "./histogram.tsx";
+import { ListedEvents } from "./listed-events.tsx";
+import { useNames } from "./names.ts";
+import { SearchedEvents } from "./searched-events.tsx";
 
-/** The events of the tenant. */
+/** The events of the tenant: filters, outcomes over time, the list, and one event beside it. */
 export function EventsPage(): ReactNode {
-  const query = useQuery({
-    queryKey: ["events"],
-    queryFn: () => relay.listEvents({ View: "summary", Total: false, Qt: 50, CpOrd: "acceptedAt", TpOrd: "Desc" }),
-  });
+  const [search, change] = useSearch();
+  const [load, setLoad] = useState(0);
+  const names = useNames();
+  const filters = filtersOf(search);
+  const payload = searchOf(search);
+  const opened = search["event"];
+  const panel = {
+    opened,
+    open: (event: string) => change({ event }, { replace: opened !== undefined }),
+    close: () => {
+      if (opened === undefined) return;
+      change({ event: undefined });
+      document.querySelector<HTMLElement>("[role=listbox]")?.focus();
+    },
+  };
+  // Other filters are another list, from its beginning.
+  const key = JSON.stringify([filters, payload ?? null, load]);
   return (
     <Page title="Events">
-      <Answered query={query}>
-        {({ items }) => items.length === 0 ? <Empty>No event yet.</Empty> : (
-          <table>
-            <thead><tr><th>Status</th><th>Accepted</th><th>Event</th></tr></thead>
-            <tbody>
-              {items.map(({ id, status, acceptedAt }) => (
-                <tr key={id}>
-                  <td><Status value={status} /></td>
-                  <td><Moment at={acceptedAt} /></td>
-                  <td><PageLink to={`/events/${id}`}>{id}</PageLink></td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </Answered>
+      <FilterBar search={search} change={change} names={names} openEvent={panel.open} />
+      <Histogram filters={filters} change={change} />
+      <div className="events" data-panel={opened !== undefined}>
+        <section className="events-main" aria-label="List of events">
+          {payload === undefined
+            ? <ListedEvents key={key} filters={filters} reload={() => setLoad(load + 1)} panel={panel} names={names} />
+            : <SearchedEvents key={key} asked={payload} filters={filters} panel={panel} names={names} />}
+        </section>
+        {opened !== undefined && <EventPanel id={opened} close={panel.close} nameOf={names.destination} />}
+      </div>
     </Page>
   );
 }

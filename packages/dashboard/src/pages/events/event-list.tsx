@@ -1,0 +1,170 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
+import { pagesPath } from "../../api/relay.ts";
+import { useKeys } from "../../parts/keys.tsx";
+import { Status } from "../../parts/status.tsx";
+import { durationText, Moment } from "../../parts/time.tsx";
+import type { Item } from "./filters.ts";
+import type { Selection } from "./selection.ts";
+
+/** Heights of a row, px: in one line, and in two on narrow screens. */
+const rowPx = { wide: 34, narrow: 56 };
+const narrow = "(max-width: 640px)";
+
+/**
+ * The events as a list box: one place is active and moved by keys, Enter opens its panel, Space selects it. Only the
+ * rows on screen are in the document.
+ */
+export function EventList({ count, at, show, selection, opened, open, close, nameOf }: {
+  readonly count: number;
+  /** The event at a place; undefined while it is being loaded. */
+  readonly at: (index: number) => Item | undefined;
+  /** Is told the places on screen. */
+  readonly show?: (first: number, last: number) => void;
+  readonly selection: Selection;
+  /** The event whose panel is open. */
+  readonly opened: string | undefined;
+  readonly open: (id: string) => void;
+  readonly close: () => void;
+  /** The name of a destination, from its id. */
+  readonly nameOf: (destination: string) => string;
+}): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const prefix = useId();
+  const isNarrow = useMatch(narrow);
+  const [active, setActive] = useState(0);
+  const rows = useVirtualizer({
+    count, getScrollElement: () => box.current, estimateSize: () => isNarrow ? rowPx.narrow : rowPx.wide, overscan: 8,
+  });
+  useEffect(() => rows.measure(), [rows, isNarrow]);
+  const shown = rows.getVirtualItems();
+  const first = shown[0]?.index ?? 0;
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => show?.(first, last));
+
+  const move = (to: number, extend = false) => {
+    const next = Math.max(0, Math.min(count - 1, to));
+    if (extend) selection.extend(between(active, next).map(at));
+    setActive(next);
+    rows.scrollToIndex(next);
+    box.current?.focus({ preventScroll: true });
+  };
+  useKeys({
+    j: { does: "Move to the next event", run: () => move(active + 1) },
+    k: { does: "Move to the event before", run: () => move(active - 1) },
+  });
+  const onKeyDown = (event: KeyboardEvent) => {
+    const item = at(active);
+    const acts: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => move(active + 1, event.shiftKey),
+      ArrowUp: () => move(active - 1, event.shiftKey),
+      PageDown: () => move(active + (last - first), event.shiftKey),
+      PageUp: () => move(active - (last - first), event.shiftKey),
+      Home: () => move(0, false),
+      End: () => move(count - 1, false),
+      " ": () => item && selection.toggle(item),
+      Escape: close,
+      Enter: () => {
+        if (!item) return;
+        if (event.ctrlKey || event.metaKey) window.open(addressOf(item.id), "_blank", "noopener");
+        else open(item.id);
+      },
+    };
+    const act = acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  const onRow = (event: MouseEvent, index: number) => {
+    const item = at(index);
+    if (!item) return;
+    const onMark = event.target instanceof Element && event.target.closest(".mark") !== null;
+    if (event.shiftKey) selection.extend(between(active, index).map(at));
+    else if (onMark || event.ctrlKey || event.metaKey) selection.toggle(item);
+    else open(item.id);
+    setActive(index);
+  };
+  return (
+    <div className="event-list">
+      <div className="event-row event-head" aria-hidden="true">
+        <span /><span>Status</span><span>Accepted</span><span>Event, key</span><span>Type</span><span>Destination</span>
+        <span className="number">Attempts</span><span>Last outcome</span>
+      </div>
+      <div
+        ref={box} className="event-box" role="listbox" aria-label="Events" aria-multiselectable="true" tabIndex={0}
+        aria-activedescendant={`${prefix}-${active}`} onKeyDown={onKeyDown}
+      >
+        <div className="event-rows" role="presentation" style={{ height: rows.getTotalSize() }}>
+          {shown.map(({ index, start, size }) => {
+            const item = at(index);
+            return (
+              <div
+                key={index} id={`${prefix}-${index}`} role="option" className="event-row"
+                aria-selected={item !== undefined && selection.has(item.id)} aria-setsize={count}
+                aria-posinset={index + 1} aria-current={item !== undefined && item.id === opened}
+                data-active={index === active} style={{ height: size, transform: `translateY(${start}px)` }}
+                onClick={(event) => onRow(event, index)}
+              >
+                {item ? <Cells item={item} selected={selection.has(item.id)} nameOf={nameOf} />
+                  : <span className="bone" aria-label="Loading" />}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Cells({ item, selected, nameOf }: {
+  readonly item: Item; readonly selected: boolean; readonly nameOf: (destination: string) => string;
+}): ReactNode {
+  const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
+  return (
+    <>
+      <span className="mark" aria-hidden="true">{selected ? "☑" : "☐"}</span>
+      <span className="c-status"><Status value={status} /></span>
+      <span className="c-second">
+        <span className="c-time"><Moment at={acceptedAt} /></span>
+        <span className="c-id cut">
+          <code>{id}</code>{idempotencyKey !== null && <small title={idempotencyKey}> {idempotencyKey}</small>}
+        </span>
+      </span>
+      <span className="c-type cut">{test && <span className="test">test</span>}{eventType ?? "–"}</span>
+      <span className="c-destination cut" title={nameOf(destinationUrlId)}>{nameOf(destinationUrlId)}</span>
+      <span className="c-attempts number">{attempts}<span className="hidden-text"> attempts</span></span>
+      <span className="c-outcome cut">{outcomeText(item)}</span>
+    </>
+  );
+}
+
+/** The last outcome in words: `500 in 3 ms`, `timeout in 2 s`, `in flight`. */
+export function outcomeText({ lastAttempt }: Item): string {
+  if (lastAttempt === null) return "not tried yet";
+  const { outcome, statusCode, reason, durationMs } = lastAttempt;
+  if (outcome === "in progress") return "in flight";
+  const word = statusCode === null ? reason ?? outcome : String(statusCode);
+  return durationMs === null ? word : `${word} in ${durationText(durationMs)}`;
+}
+
+/** The address of an event's own page. */
+export function addressOf(id: string): string {
+  return `${pagesPath}/events/${id}`;
+}
+
+/** The places from one to another, both included; at most as many as an act takes by id. */
+function between(one: number, other: number): readonly number[] {
+  const from = Math.min(one, other);
+  return Array.from({ length: Math.min(Math.abs(one - other) + 1, 1_000) }, (_, index) => from + index);
+}
+
+function useMatch(media: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(media).matches);
+  useEffect(() => {
+    const list = matchMedia(media);
+    const onChange = () => setMatches(list.matches);
+    list.addEventListener("change", onChange);
+    return () => list.removeEventListener("change", onChange);
+  }, [media]);
+  return matches;
+}

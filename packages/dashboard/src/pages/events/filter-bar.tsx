@@ -1,0 +1,202 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRef, useState, type ReactNode } from "react";
+import { RelayError } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useSearch, type SearchChanges } from "../../app/navigation.tsx";
+import type { Search } from "../../app/search.ts";
+import { useKeys } from "../../parts/keys.tsx";
+import { textOf } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { filterNames, filtersOf, listed, parametersOf, payloadNames, statuses } from "./filters.ts";
+import type { Named, Names } from "./names.ts";
+import { Bound, Span } from "./time-range.tsx";
+
+type Change = (changes: SearchChanges) => void;
+
+/** All filters of the page. Each is in the address as soon as it is chosen. */
+export function FilterBar({ search, change, names, openEvent }: {
+  readonly search: Search; readonly change: Change; readonly names: Names; readonly openEvent: (id: string) => void;
+}): ReactNode {
+  const rare = ["SenderId", "EventType", "OwnerId", "Tag", "Test", "CorrelationId", "MessageId", ...payloadNames]
+    .filter((name) => search[name] !== undefined);
+  const [open, setOpen] = useState(rare.length > 0);
+  return (
+    <search className="filters">
+      <div className="filter-row">
+        <Find change={change} openEvent={openEvent} chosen={search["IdempotencyKey"] ?? ""} />
+        <Choice label="Destination" name="DestinationUrlId" any="all destinations" of={names.destinations}
+          search={search} change={change} />
+        <Span search={search} change={change} />
+        <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          More filters{rare.length > 0 && ` (${rare.length})`}
+        </button>
+        {Object.keys(search).some((name) => isFilter(name)) && <ClearFilters />}
+      </div>
+      <StatusChoice search={search} change={change} />
+      {open && (
+        <div className="filter-row">
+          <Bound label="From" name="From" search={search} change={change} />
+          <Bound label="To" name="To" search={search} change={change} />
+          <Text label="Event type" name="EventType" search={search} change={change} />
+          <Text label="Owner" name="OwnerId" search={search} change={change} />
+          <Text label="Tags" name="Tag" hint="name:value, …" search={search} change={change} />
+          <Choice label="Sender" name="SenderId" any="all senders" of={names.senders} search={search} change={change} />
+          <Choice label="Test events" name="Test" any="with tests" of={tests} search={search} change={change} />
+          <Text label="Request id" name="CorrelationId" search={search} change={change} />
+          <Text label="Message id" name="MessageId" search={search} change={change} />
+          <Text label="Payload contains" name="Text" search={search}
+            change={(changes) => change({ ...changes, Pointer: undefined, Value: undefined })} />
+          <PayloadValue key={`${search["Pointer"] ?? ""} ${search["Value"] ?? ""}`} search={search} change={change} />
+        </div>
+      )}
+    </search>
+  );
+}
+
+const tests: readonly Named[] = [{ id: "true", name: "tests only" }, { id: "false", name: "without tests" }];
+
+/** Takes every filter out of the address. */
+export function ClearFilters(): ReactNode {
+  const [search, change] = useSearch();
+  const set = Object.keys(search).filter((name) => isFilter(name));
+  const none = Object.fromEntries(set.map((name) => [name, undefined]));
+  return <button type="button" onClick={() => change(none)}>Clear filters</button>;
+}
+
+function isFilter(name: string): boolean {
+  return ([...filterNames, ...payloadNames] as readonly string[]).includes(name);
+}
+
+/** Opens the event of an id, or lists that of an idempotency key. */
+function Find({ change, openEvent, chosen }: {
+  readonly change: Change; readonly openEvent: (id: string) => void; readonly chosen: string;
+}): ReactNode {
+  const input = useRef<HTMLInputElement>(null);
+  const [problem, setProblem] = useState("");
+  useKeys({ "/": { does: "Go to the search field", run: () => input.current?.focus() } });
+  const find = async (text: string) => {
+    setProblem("");
+    if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) {
+      try {
+        const { id } = await relay.getEvent({ id: text });
+        return openEvent(id);
+      } catch (error) {
+        // A key may look like an id.
+        if (!(error instanceof RelayError && error.code === "not-found")) return setProblem(textOf(error));
+      }
+    }
+    return change({ IdempotencyKey: text });
+  };
+  return (
+    <form className="filter find" onSubmit={(event) => {
+      event.preventDefault();
+      void find(input.current?.value.trim() ?? "");
+    }}>
+      <label htmlFor="find">Event id or idempotency key</label>
+      <span className="find-row">
+        <input key={chosen} ref={input} id="find" type="search" defaultValue={chosen} autoComplete="off" />
+        <button type="submit">Find</button>
+      </span>
+      {problem !== "" && <span className="problem" role="alert">{problem}</span>}
+    </form>
+  );
+}
+
+function StatusChoice({ search, change }: { readonly search: Search; readonly change: Change }): ReactNode {
+  const chosen = listed(search["Status"]);
+  const { Status: _, From, To, Test, IdempotencyKey, ...others } = filtersOf(search);
+  const counted = { ...others, ...(From !== undefined && { From }), ...(To !== undefined && { To }) };
+  const { data: totals } = useQuery({
+    queryKey: ["countEvents", counted],
+    queryFn: () => relay.countEvents(parametersOf(counted)),
+    enabled: Test === undefined && IdempotencyKey === undefined,
+    placeholderData: (before) => before,
+  });
+  const counts = Test === undefined && IdempotencyKey === undefined ? totals?.statuses : undefined;
+  return (
+    <fieldset className="statuses">
+      <legend className="hidden-text">Status</legend>
+      {statuses.map((status) => (
+        <label key={status} className="chip">
+          <input
+            type="checkbox" checked={chosen.includes(status)}
+            onChange={({ target: { checked } }) => change({
+              Status: statuses.filter((each) => each === status ? checked : chosen.includes(each)).join(","),
+            })}
+          />
+          <Status value={status} />{counts && <small>{counts[status]}</small>}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface FilterProps {
+  readonly label: string;
+  readonly name: string;
+  readonly search: Search;
+  readonly change: Change;
+}
+
+/** A text filter; Enter, or leaving the field, applies it. */
+function Text({ label, name, hint, search, change }: FilterProps & { readonly hint?: string }): ReactNode {
+  const value = search[name] ?? "";
+  const apply = (text: string) => {
+    if (text.trim() !== value) change({ [name]: text.trim() });
+  };
+  return (
+    <label className="filter">
+      {label}
+      <input
+        key={value} defaultValue={value} placeholder={hint} autoComplete="off"
+        onBlur={({ target }) => apply(target.value)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === "Enter") apply(currentTarget.value);
+        }}
+      />
+    </label>
+  );
+}
+
+function Choice({ label, name, any, of, search, change }: FilterProps & {
+  /** The words for no filter. */
+  readonly any: string; readonly of: readonly Named[];
+}): ReactNode {
+  const value = search[name] ?? "";
+  const unknown = value !== "" && !of.some(({ id }) => id === value);
+  return (
+    <label className="filter">
+      {label}
+      <select value={value} onChange={({ target }) => change({ [name]: target.value })}>
+        <option value="">{any}</option>
+        {unknown && <option value={value}>{value}</option>}
+        {of.map((each) => <option key={each.id} value={each.id}>{each.name}</option>)}
+      </select>
+    </label>
+  );
+}
+
+function PayloadValue({ search, change }: { readonly search: Search; readonly change: Change }): ReactNode {
+  return (
+    <form className="filter" onSubmit={(event) => {
+      event.preventDefault();
+      const fields = new FormData(event.currentTarget);
+      const textOfField = (name: string) => {
+        const value = fields.get(name);
+        return typeof value === "string" ? value : "";
+      };
+      const [Pointer, Value] = [textOfField("pointer"), textOfField("value")];
+      change({ Pointer, Value: Pointer === "" ? undefined : Value, Text: undefined });
+    }}>
+      <label htmlFor="pointer">Payload field</label>
+      <span className="find-row">
+        <input
+          id="pointer" name="pointer" placeholder="/order/id" defaultValue={search["Pointer"]} autoComplete="off"
+        />
+        <label htmlFor="pointer-value">is</label>
+        <input id="pointer-value" name="value" defaultValue={search["Value"]} autoComplete="off" />
+        <button type="submit">Search</button>
+      </span>
+    </form>
+  );
+}

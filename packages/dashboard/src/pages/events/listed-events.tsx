@@ -1,0 +1,63 @@
+import type { ReactNode } from "react";
+import { PageLink } from "../../app/navigation.tsx";
+import type { Search } from "../../app/search.ts";
+import { Answered, Empty, Loading } from "../../parts/states.tsx";
+import { BulkActs } from "./bulk-acts.tsx";
+import { EventList } from "./event-list.tsx";
+import { ClearFilters } from "./filter-bar.tsx";
+import { parametersOf } from "./filters.ts";
+import type { Names } from "./names.ts";
+import { mostRows, useRows } from "./rows.ts";
+import { useSelection } from "./selection.ts";
+
+/** The open panel, and how to open and close it. */
+export interface Panel {
+  readonly opened: string | undefined;
+  readonly open: (id: string) => void;
+  readonly close: () => void;
+}
+
+/** The events that match the filters, as they were when the list was loaded. */
+export function ListedEvents({ filters, reload, panel, names }: {
+  readonly filters: Search;
+  /** Loads the list again, from the newest event now. */
+  readonly reload: () => void;
+  readonly panel: Panel;
+  readonly names: Names;
+}): ReactNode {
+  const rows = useRows(parametersOf(filters));
+  const selection = useSelection();
+  const filtered = Object.keys(filters).length > 0;
+  return (
+    <Answered query={rows.first} loading={<Loading lines={12} />}>
+      {({ items }) => (
+        <>
+          <div className="list-head">
+            <p className="small" role="status">{items.length > 0 && totalText(rows.total)}</p>
+            {rows.fresh > 0 && (
+              <button type="button" className="pill" onClick={reload}>
+                ↑ {rows.fresh >= 100 ? "100 or more" : rows.fresh} new
+              </button>
+            )}
+            <BulkActs filters={filters} newest={rows.newest} selection={selection} names={names} />
+          </div>
+          {items.length > 0
+            ? <EventList {...rows} {...panel} selection={selection} nameOf={names.destination} />
+            : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
+              <Empty act={<PageLink to="/start" className="button">First steps</PageLink>}>
+                No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.
+              </Empty>
+            )}
+        </>
+      )}
+    </Answered>
+  );
+}
+
+function totalText(total: number | undefined): string {
+  if (total === undefined) return "Counting…";
+  if (total > mostRows) {
+    return `${total} events match. The newest ${mostRows} are listed: choose a time in the histogram for others.`;
+  }
+  return total === 1 ? "1 event" : `${total} events`;
+}

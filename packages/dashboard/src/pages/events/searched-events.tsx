@@ -1,0 +1,82 @@
+import { useEffect, useState, type ReactNode } from "react";
+import type { ParametersOf, Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import type { Search } from "../../app/search.ts";
+import { Empty, Failure } from "../../parts/states.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { BulkActs } from "./bulk-acts.tsx";
+import { EventList } from "./event-list.tsx";
+import { ClearFilters } from "./filter-bar.tsx";
+import { passes, type Item } from "./filters.ts";
+import type { Panel } from "./listed-events.tsx";
+import type { Names } from "./names.ts";
+import { useSelection } from "./selection.ts";
+
+type End = Extract<Schemas["EventSearchLine"], { readonly end: true }>;
+
+interface Found {
+  readonly items: readonly Item[];
+  readonly scanned: number;
+  /** The end of the last scan; undefined while one is under way. */
+  readonly end?: End | undefined;
+  readonly error?: unknown;
+}
+
+/** The events whose payload matches, as the scan finds them; it goes on at a person's word. */
+export function SearchedEvents({ asked, filters, panel, names }: {
+  readonly asked: ParametersOf<"searchEvents">;
+  readonly filters: Search;
+  readonly panel: Panel;
+  readonly names: Names;
+}): ReactNode {
+  const [cursor, setCursor] = useState<string>();
+  const [tries, setTries] = useState(0);
+  const [found, setFound] = useState<Found>({ items: [], scanned: 0 });
+  const selection = useSelection();
+  useEffect(() => {
+    const ended = new AbortController();
+    const { signal } = ended;
+    const scan = async () => {
+      setFound(({ items, scanned }) => ({ items, scanned }));
+      const from = cursor === undefined ? {} : { Cursor: cursor };
+      for await (const line of relay.searchEvents({ ...asked, ...from }, { signal })) {
+        if (signal.aborted) return;
+        setFound(({ items, scanned }) => "end" in line
+          ? { items, scanned: scanned + line.scanned, end: line }
+          : { items: passes(line.item, filters) ? [...items, line.item] : items, scanned });
+      }
+    };
+    scan().catch((error: unknown) => {
+      if (!signal.aborted) setFound((before) => ({ ...before, error }));
+    });
+    return () => ended.abort();
+  }, [cursor, tries]);
+  const { items, scanned, end, error } = found;
+  const more = end?.nextCursor ?? null;
+  return (
+    <>
+      <div className="list-head">
+        <p className="small" role="status">
+          {end === undefined ? "Scanning payloads, newest first…" : (
+            <>
+              {items.length} found in {scanned} events
+              {more !== null && end.until !== null && <>, back to <Moment at={end.until} /></>}
+              {more === null && ": all were scanned"}.
+            </>
+          )}
+        </p>
+        {more !== null && <button type="button" onClick={() => setCursor(more)}>Scan on</button>}
+        <BulkActs filters={filters} newest={undefined} selection={selection} names={names} />
+      </div>
+      {error !== undefined && <Failure error={error} retry={() => setTries(tries + 1)} />}
+      {items.length > 0 && (
+        <EventList
+          count={items.length} at={(index) => items[index]} selection={selection} {...panel} nameOf={names.destination}
+        />
+      )}
+      {items.length === 0 && end !== undefined && (
+        <Empty act={<ClearFilters />}>No payload matches{more === null ? "" : " so far"}.</Empty>
+      )}
+    </>
+  );
+}

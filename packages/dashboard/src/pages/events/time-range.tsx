@@ -1,0 +1,58 @@
+import type { ReactNode } from "react";
+import type { SearchChanges } from "../../app/navigation.tsx";
+import { usePreferences, type Preferences } from "../../app/preferences.tsx";
+import type { Search } from "../../app/search.ts";
+import { momentText } from "../../parts/time.tsx";
+
+const hourMs = 3_600_000;
+const spans: readonly (readonly [name: string, ms: number])[] = [
+  ["last hour", hourMs], ["last 24 hours", 24 * hourMs], ["last 7 days", 168 * hourMs], ["last 30 days", 720 * hourMs],
+];
+
+/** The time in which events were accepted. It begins at a fixed moment, so that its address shows others the same. */
+export function Span({ search, change }: {
+  readonly search: Search; readonly change: (changes: SearchChanges) => void;
+}): ReactNode {
+  return (
+    <label className="filter">
+      Accepted in
+      <select value="" onChange={({ target: { value } }) => change(value === "any"
+        ? { From: undefined, To: undefined }
+        : { From: new Date(Date.now() - Number(value)).toISOString(), To: undefined })}>
+        <option value="" hidden>{search["From"] ?? search["To"] ? "chosen time" : "any time"}</option>
+        <option value="any">any time</option>
+        {spans.map(([name, ms]) => <option key={name} value={ms}>{name}</option>)}
+      </select>
+    </label>
+  );
+}
+
+/** The beginning or the end of that time, to the millisecond, in the zone of the preferences. */
+export function Bound({ label, name, search, change }: {
+  readonly label: string; readonly name: "From" | "To";
+  readonly search: Search; readonly change: (changes: SearchChanges) => void;
+}): ReactNode {
+  const { zone } = usePreferences();
+  const at = search[name];
+  const value = at !== undefined && !Number.isNaN(Date.parse(at)) ? momentText(at, zone).replace(" ", "T") : "";
+  const apply = (text: string) => {
+    if (text !== value) change({ [name]: text === "" ? undefined : momentOf(text, zone) });
+  };
+  return (
+    <label className="filter">
+      {label}
+      <input
+        key={`${zone} ${value}`} type="datetime-local" step="0.001" defaultValue={value}
+        onBlur={({ target }) => apply(target.value)}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === "Enter") apply(currentTarget.value);
+        }}
+      />
+    </label>
+  );
+}
+
+/** The ISO text of a moment that a person wrote in the zone of the preferences. */
+function momentOf(text: string, zone: Preferences["zone"]): string {
+  return new Date(zone === "UTC" ? `${text}Z` : text).toISOString();
+}

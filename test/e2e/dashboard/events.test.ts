@@ -1,0 +1,272 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { text } from "../../support/api-client.ts";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+
+describe("the dashboard's list of events", () => {
+  let browser: Chromium | undefined;
+  let receiver: Receiver | undefined;
+  let relay: TestRelay | undefined;
+  let account: Account;
+  let seen: Visit | undefined;
+  let hooks = 0;
+
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    receiver = await startReceiver();
+    relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "1h" });
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+    await receiver?.close();
+  });
+  beforeEach(async () => {
+    account = await openAccount(relay!.url, { maxTrys: 10 });
+  });
+  afterEach(async () => {
+    seen?.expectNoFault();
+    await seen?.close();
+    seen = undefined;
+    await browser?.context.clearCookies();
+  });
+
+  const listOf = (page: Page) => page.getByRole("listbox", { name: "Events" });
+  const shown = async (path: string) => {
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    await seen.go(path);
+    await signIn(seen, account);
+    return seen.page;
+  };
+  /** A destination whose receiver answers with a status. */
+  const destination = async (status = 200) => {
+    const hook = `/hook-${(hooks += 1)}`;
+    receiver!.on(hook, () => ({ status }));
+    return { hook, ...await account.destination({ url: receiver!.url(hook) }) };
+  };
+  /** Posts events one after another, and waits until each has come to an end. */
+  const posted = async (ingest: string, count: number, { status = "Succeeded", headers = {} } = {}) => {
+    const ids: string[] = [];
+    for (let n = 1; n <= count; n++) {
+      ids.push(text(await account.producer.post(ingest, { n, name: `order ${n}` }, headers), "eventId"));
+    }
+    for (const id of ids) await eventReaches(account.owner, id, status);
+    return ids;
+  };
+
+  it("says at first what would be listed, and leads to the first steps", async () => {
+    const page = await shown("/events");
+    await page.getByText("No event yet.").waitFor();
+    await page.getByRole("main").getByRole("link", { name: "First steps" }).waitFor();
+  });
+
+  it("keeps each filter in the address, which shows others the same list", async () => {
+    const good = await destination();
+    const bad = await destination(410);
+    await posted(good.ingest, 2, { headers: { "x-event-type": "order.paid" } });
+    const [failed] = await posted(bad.ingest, 1, { status: "CriticalFailure" });
+    const page = await shown("/events");
+    await listOf(page).getByRole("option").nth(2).waitFor();
+    await page.getByRole("checkbox", { name: /CriticalFailure/ }).check();
+    await listOf(page).getByRole("option", { name: failed }).waitFor();
+    await page.getByLabel("Destination").selectOption(bad.id);
+    await page.waitForURL(/DestinationUrlId=/);
+    expect(await listOf(page).getByRole("option", { name: "410 in" }).count()).to.equal(1);
+    const address = page.url();
+    await page.goto("about:blank");
+    await page.goto(address);
+    await listOf(page).getByRole("option", { name: failed }).waitFor();
+    await page.getByText("1 event", { exact: true }).waitFor();
+    await page.getByLabel("Destination").selectOption(good.id);
+    await page.getByText("No event matches these filters.").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).first().click();
+    await page.getByText("3 events", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "More filters" }).click();
+    await page.getByLabel("Event type").fill("order.paid");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 events", { exact: true }).waitFor();
+    expect(new URL(page.url()).search).to.equal("?EventType=order.paid");
+  });
+
+  it("finds an event by its id, and by its idempotency key", async () => {
+    const { ingest } = await destination();
+    await posted(ingest, 1);
+    const [id] = await posted(ingest, 1, { headers: { "x-idempotency-key": "order-4711" } });
+    const page = await shown("/events");
+    await listOf(page).getByRole("option").nth(1).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("order-4711");
+    await page.keyboard.press("Enter");
+    await page.getByText("1 event", { exact: true }).waitFor();
+    expect(await listOf(page).getByRole("option").textContent()).to.include(id);
+    await page.getByRole("searchbox").fill(id!);
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary").getByText(id!).waitFor();
+    await page.waitForURL((url) => url.searchParams.get("event") === id);
+  });
+
+  it("moves by keys through all of a long list, and opens the active event beside it", async () => {
+    const { ingest } = await destination();
+    const ids = (await posted(ingest, 230)).reverse();
+    const page = await shown("/events");
+    await page.getByText("230 events", { exact: true }).waitFor();
+    const list = listOf(page);
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    const activeIs = async (place: number) => {
+      const option = page.locator(`[id="${await list.getAttribute("aria-activedescendant")}"]`);
+      await option.getByText(ids[place]!).waitFor();
+      expect(await option.getAttribute("aria-posinset")).to.equal(String(place + 1));
+      expect(await option.getAttribute("aria-setsize")).to.equal("230");
+    };
+    await activeIs(1);
+    await page.keyboard.press("End");
+    await activeIs(229);
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary").getByText(ids[229]!).waitFor();
+    expect(new URL(page.url()).searchParams.get("event")).to.equal(ids[229]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("complementary").waitFor({ state: "detached" });
+    await page.keyboard.press("Home");
+    await activeIs(0);
+    const opened = browser!.context.waitForEvent("page");
+    await page.keyboard.press("Control+Enter");
+    const other = await opened;
+    expect(other.url()).to.match(new RegExp(`/app/events/${ids[0]}$`));
+    await other.close();
+  });
+
+  it("changes rows in place, and counts new events without moving the list", async () => {
+    const { hook, ingest } = await destination(410);
+    const [id] = await posted(ingest, 1, { status: "CriticalFailure" });
+    const page = await shown("/events");
+    const row = listOf(page).getByRole("option", { name: id });
+    await row.getByText("CriticalFailure").waitFor();
+    receiver!.on(hook, () => ({ status: 204 }));
+    await account.owner.post(`/api/v1/events/${id}/replay`, {});
+    await row.getByText("Succeeded").waitFor();
+    await row.getByText(/^204 in/).waitFor();
+    const newer = await posted(ingest, 2);
+    await page.getByRole("button", { name: "2 new" }).waitFor();
+    expect(await listOf(page).getByRole("option").count()).to.equal(1);
+    await page.getByRole("button", { name: "2 new" }).click();
+    await listOf(page).getByRole("option", { name: newer[1] }).waitFor();
+    expect(await listOf(page).getByRole("option").count()).to.equal(3);
+    expect(await page.getByRole("button", { name: /new$/ }).count()).to.equal(0);
+  });
+
+  it("tells all tabs by one stream, and goes on in another when the tab that has it is closed", async () => {
+    const { ingest } = await destination();
+    await posted(ingest, 1);
+    const page = await shown("/events");
+    await listOf(page).getByRole("option").waitFor();
+    const other = await browser!.context.newPage();
+    const streams: string[] = [];
+    other.on("request", (request) => {
+      if (request.url().includes("/api/v1/stream")) streams.push(request.url());
+    });
+    await other.goto(page.url());
+    await listOf(other).getByRole("option").waitFor();
+    await posted(ingest, 1);
+    await other.getByRole("button", { name: "1 new" }).waitFor();
+    expect(streams).to.deep.equal([]);
+    const asks = other.waitForRequest(/api\/v1\/stream/);
+    await page.close();
+    await asks;
+    await posted(ingest, 1);
+    await other.getByRole("button", { name: "2 new" }).waitFor();
+    await other.close();
+  });
+
+  it("replays a selection and all that match only after counting, and once the number is typed", async () => {
+    const { hook, ingest } = await destination(410);
+    const good = await destination();
+    await posted(good.ingest, 1);
+    await posted(ingest, 4, { status: "CriticalFailure" });
+    receiver!.on(hook, () => ({ status: 200 }));
+    const page = await shown("/events");
+    await page.getByText("5 events", { exact: true }).waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press(" ");
+    await page.getByText("1 selected").waitFor();
+    await page.keyboard.press("r");
+    const dialog = page.getByRole("dialog", { name: "Replay events" });
+    await dialog.getByText("1 event matches.").waitFor();
+    await dialog.getByRole("textbox").fill("1");
+    await dialog.getByRole("button", { name: "Replay 1 event" }).click();
+    await page.getByText("are being replayed").waitFor();
+    await listOf(page).getByRole("option", { name: "CriticalFailure" }).nth(2).waitFor();
+    await page.getByLabel("Destination").selectOption(good.id);
+    await page.getByRole("button", { name: "Replay all that match…" }).click();
+    await dialog.getByText("No event matches.").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await page.getByLabel("Destination").selectOption("");
+    await page.getByRole("button", { name: "Replay all that match…" }).click();
+    await dialog.getByText("3 events match.").waitFor();
+    await dialog.getByText(/^All events in CriticalFailure, accepted up to /).waitFor();
+    const act = dialog.getByRole("button", { name: "Replay 3 events" });
+    await dialog.getByRole("textbox").fill("4");
+    expect(await act.isDisabled()).to.equal(true);
+    await dialog.getByRole("textbox").fill("3");
+    await act.click();
+    await page.getByText("3 events are being replayed").waitFor();
+    await listOf(page).getByRole("option", { name: "Succeeded" }).nth(4).waitFor();
+  });
+
+  it("cancels waiting events, and says how many", async () => {
+    const { ingest } = await destination(500);
+    await posted(ingest, 2, { status: "WaitingRetry" });
+    const page = await shown("/events");
+    await page.getByRole("button", { name: "Cancel all that match…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Cancel events" });
+    await dialog.getByRole("textbox").fill("2");
+    await dialog.getByRole("button", { name: "Cancel 2 events" }).click();
+    await page.getByText("2 of 2 events cancelled.").waitFor();
+    await listOf(page).getByRole("option", { name: "Cancelled" }).nth(1).waitFor();
+  });
+
+  it("searches payloads by a text, and by a field", async () => {
+    const { ingest } = await destination();
+    const ids = await posted(ingest, 3);
+    const page = await shown("/events?Text=order%202");
+    await page.getByText("1 found in 3 events: all were scanned.").waitFor();
+    expect(await listOf(page).getByRole("option").textContent()).to.include(ids[1]);
+    await page.getByLabel("Payload field").fill("/n");
+    await page.getByLabel("is", { exact: true }).fill("3");
+    await page.keyboard.press("Enter");
+    await listOf(page).getByRole("option", { name: ids[2] }).waitFor();
+    expect(new URL(page.url()).search).to.equal("?Pointer=%2Fn&Value=3");
+  });
+
+  it("shows outcomes over time as bars and in a table; dragging over the bars chooses the time", async () => {
+    const { ingest } = await destination();
+    await posted(ingest, 2);
+    const page = await shown("/events");
+    await page.getByText("✓ delivered 2").waitFor();
+    await page.getByText("As a table").click();
+    await page.getByRole("row", { name: /2 2 0 0$/ }).waitFor();
+    const bars = (await page.locator(".bars").boundingBox())!;
+    await page.mouse.move(bars.x + bars.width * 0.5, bars.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(bars.x + bars.width - 1, bars.y + 20);
+    await page.mouse.up();
+    await page.waitForURL(/From=.*To=/);
+    await page.getByText("2 events", { exact: true }).waitFor();
+  });
+
+  it("shows a Viewer no acts, and says who has them", async () => {
+    const { ingest } = await destination();
+    await posted(ingest, 1);
+    const viewer = { email: `viewer-${process.pid}@example.com`, password: "correct horse battery" };
+    await account.owner.post("/api/v1/users", { ...viewer, role: 20 });
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    await seen.go("/events");
+    await signIn(seen, viewer);
+    await seen.page.getByText("Developers and higher roles replay and cancel events.").waitFor();
+    expect(await seen.page.getByRole("button", { name: /Replay|Cancel/ }).count()).to.equal(0);
+  });
+});
