@@ -2,22 +2,25 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { PageLink } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
 import { useStream } from "../../live/stream.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
+import { EventStory } from "../event/event-story.tsx";
 
-/** One event beside the list. It takes the focus when it opens; Escape closes it. */
+/** The story of an event beside the list, or its fields where the caller may not read stories. It takes the focus when it opens; Escape closes it. */
 export function EventPanel({ id, close, nameOf }: {
   readonly id: string; readonly close: () => void; readonly nameOf: (destination: string) => string;
 }): ReactNode {
   const queries = useQueryClient();
+  const may = useMay();
   const heading = useRef<HTMLHeadingElement>(null);
-  const queryKey = ["getEvent", { id }];
-  const query = useQuery({ queryKey, queryFn: () => relay.getEvent({ id }) });
   useStream(["event"], (frame) => {
-    if (frame.event === "moved" && frame.data.eventId === id) void queries.invalidateQueries({ queryKey });
+    if (frame.event !== "moved" || frame.data.eventId !== id) return;
+    void queries.invalidateQueries({ queryKey: ["getEventStory", { id }] });
+    void queries.invalidateQueries({ queryKey: ["getEvent", { id }] });
   });
   useEffect(() => heading.current?.focus(), [id]);
   return (
@@ -32,21 +35,30 @@ export function EventPanel({ id, close, nameOf }: {
         </span>
       </header>
       <p><Id value={id} /></p>
-      <Answered query={query}>
-        {({ status, acceptedAt, deliveredAt, nextAttemptAt, eventType, idempotencyKey, destinationUrlId }) => (
-          <dl className="facts">
-            <div><dt>Status</dt><dd><Status value={status} /></dd></div>
-            <div><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></div>
-            {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}
-            {nextAttemptAt !== null && <div><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></div>}
-            <div><dt>Destination</dt><dd>
-              <PageLink to={`/destinations/${destinationUrlId}`}>{nameOf(destinationUrlId)}</PageLink>
-            </dd></div>
-            {eventType !== null && <div><dt>Type</dt><dd>{eventType}</dd></div>}
-            {idempotencyKey !== null && <div><dt>Idempotency key</dt><dd><code>{idempotencyKey}</code></dd></div>}
-          </dl>
-        )}
-      </Answered>
+      {may("getEventStory") ? <EventStory id={id} /> : <EventFields id={id} nameOf={nameOf} />}
     </aside>
+  );
+}
+
+function EventFields({ id, nameOf }: {
+  readonly id: string; readonly nameOf: (destination: string) => string;
+}): ReactNode {
+  const query = useQuery({ queryKey: ["getEvent", { id }], queryFn: () => relay.getEvent({ id }) });
+  return (
+    <Answered query={query}>
+      {({ status, acceptedAt, deliveredAt, nextAttemptAt, eventType, idempotencyKey, destinationUrlId }) => (
+        <dl className="facts">
+          <div><dt>Status</dt><dd><Status value={status} /></dd></div>
+          <div><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></div>
+          {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}
+          {nextAttemptAt !== null && <div><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></div>}
+          <div><dt>Destination</dt><dd>
+            <PageLink to={`/destinations/${destinationUrlId}`}>{nameOf(destinationUrlId)}</PageLink>
+          </dd></div>
+          {eventType !== null && <div><dt>Type</dt><dd>{eventType}</dd></div>}
+          {idempotencyKey !== null && <div><dt>Idempotency key</dt><dd><code>{idempotencyKey}</code></dd></div>}
+        </dl>
+      )}
+    </Answered>
   );
 }

@@ -10,6 +10,9 @@ import { ListedEvents } from "./listed-events.tsx";
 import { useNames } from "./names.ts";
 import { SearchedEvents } from "./searched-events.tsx";
 
+/** The parameters of one event's story: another event has others. */
+const noMoment = { at: undefined, attempt: undefined, with: undefined };
+
 /** The events of the tenant: filters, outcomes over time, the list, and one event beside it. */
 export function EventsPage(): ReactNode {
   const [search, change] = useSearch();
@@ -20,10 +23,10 @@ export function EventsPage(): ReactNode {
   const opened = search["event"];
   const panel = {
     opened,
-    open: (event: string) => change({ event }, { replace: opened !== undefined }),
+    open: (event: string) => change({ ...noMoment, event }, { replace: opened !== undefined }),
     close: () => {
       if (opened === undefined) return;
-      change({ event: undefined });
+      change({ ...noMoment, event: undefined });
       document.querySelector<HTMLElement>("[role=listbox]")?.focus();
     },
   };
