@@ -10,7 +10,10 @@ import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { EventStory } from "../event/event-story.tsx";
 
-/** The story of an event beside the list, or its fields where the caller may not read stories. It takes the focus when it opens; Escape closes it. */
+/**
+ * The story of an event beside the list, or its fields where the caller may not read stories. The panel takes the focus
+ * when it opens; Escape closes it.
+ */
 export function EventPanel({ id, close, nameOf }: {
   readonly id: string; readonly close: () => void; readonly nameOf: (destination: string) => string;
 }): ReactNode {
