@@ -71,14 +71,14 @@ describe("the dashboard's list of events", () => {
     const page = await shown("/events");
     await listOf(page).getByRole("option").nth(2).waitFor();
     await page.getByRole("checkbox", { name: /CriticalFailure/ }).check();
-    await listOf(page).getByRole("option", { name: failed }).waitFor();
+    await listOf(page).getByRole("option", { name: failed! }).waitFor();
     await page.getByLabel("Destination").selectOption(bad.id);
     await page.waitForURL(/DestinationUrlId=/);
     await listOf(page).getByRole("option", { name: "410 in" }).waitFor();
     const address = page.url();
     await page.goto("about:blank");
     await page.goto(address);
-    await listOf(page).getByRole("option", { name: failed }).waitFor();
+    await listOf(page).getByRole("option", { name: failed! }).waitFor();
     await page.getByText("1 event", { exact: true }).waitFor();
     await page.getByLabel("Destination").selectOption(good.id);
     await page.getByText("No event matches these filters.").waitFor();
@@ -144,7 +144,7 @@ describe("the dashboard's list of events", () => {
     const { hook, ingest } = await destination(410);
     const [id] = await posted(ingest, 1, { status: "CriticalFailure" });
     const page = await shown("/events");
-    const row = listOf(page).getByRole("option", { name: id });
+    const row = listOf(page).getByRole("option", { name: id! });
     await row.getByText("CriticalFailure").waitFor();
     receiver!.on(hook, () => ({ status: 204 }));
     await account.owner.post(`/api/v1/events/${id}/replay`, {});
@@ -154,7 +154,7 @@ describe("the dashboard's list of events", () => {
     await page.getByRole("button", { name: "2 new" }).waitFor();
     expect(await listOf(page).getByRole("option").count()).to.equal(1);
     await page.getByRole("button", { name: "2 new" }).click();
-    await listOf(page).getByRole("option", { name: newer[1] }).waitFor();
+    await listOf(page).getByRole("option", { name: newer[1]! }).waitFor();
     expect(await listOf(page).getByRole("option").count()).to.equal(3);
     expect(await page.getByRole("button", { name: /new$/ }).count()).to.equal(0);
   });
@@ -238,7 +238,7 @@ describe("the dashboard's list of events", () => {
     await page.getByLabel("Payload field").fill("/n");
     await page.getByLabel("is", { exact: true }).fill("3");
     await page.keyboard.press("Enter");
-    await listOf(page).getByRole("option", { name: ids[2] }).waitFor();
+    await listOf(page).getByRole("option", { name: ids[2]! }).waitFor();
     expect(new URL(page.url()).search).to.equal("?Pointer=%2Fn&Value=3");
   });
 
