@@ -9,6 +9,6 @@ export function parseSearch(text: string): Search {
 /** Writes parameters, a question mark first where there are any; those that are undefined or empty are left out. */
 export function writeSearch(search: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return text === "" ? "" : `?${text}`;
 }
