@@ -7,9 +7,9 @@ import { evolve, type WebhookState } from "../../src/domain/event/state.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import { noStream, type NewEntry } from "../../src/ports/event-store.ts";
-import type { Ids } from "../../src/ports/ids.ts";
 import { bodyTemplate, stamp } from "../support/payload.ts";
 import type { TenantRecord } from "../support/relay.ts";
+import type { SeededIds } from "./chance.ts";
 import { maxTrys, type EventRecipe, type Step } from "./recipe.ts";
 
 /** Facts for one append. */
@@ -22,7 +22,7 @@ export interface Append {
 /** The tenants, whose settings go into the facts, and the source of ids. */
 export interface CourseParts {
   readonly tenants: readonly TenantRecord[];
-  readonly ids: Ids;
+  readonly ids: SeededIds;
 }
 
 const worker = "bench";
@@ -82,7 +82,7 @@ export class Course {
     this.#recipe = recipe;
     this.#parts = parts;
     this.#stream = streams.event(storedEventId(recipe, this.#tenant));
-    this.#correlationId = parts.ids.uuid();
+    this.#correlationId = parts.ids.timedUuid(recipe.acceptedMs);
   }
 
   accept(): Append {

@@ -1,11 +1,13 @@
 /** Bins of a time scale of which 48 reach from 1 ms to 60 s; longer times have further bins. */
 const binsToMinute = 48;
 const ratio = 60_000 ** (1 / binsToMinute);
-const mostBins = 120;
+const logRatio = Math.log(ratio);
+/** How many bins there are. */
+export const mostBins = 120;
 
 /** The number of the bin that a duration in ms is in. */
 export function binOf(ms: number): number {
-  return Math.min(Math.max(Math.floor(Math.log(Math.max(ms, 1)) / Math.log(ratio) + 1e-9), 0), mostBins - 1);
+  return Math.min(Math.max(Math.floor(Math.log(Math.max(ms, 1)) / logRatio + 1e-9), 0), mostBins - 1);
 }
 
 /** The duration, ms, that stands for a bin: at most 12.2 % off each duration in it, of 1 ms or more. */

@@ -2,7 +2,7 @@ import type { Classified, FailureReason } from "../../src/domain/event/events.ts
 import { millis } from "../../src/domain/time.ts";
 import type { Change, Tally } from "../../src/ports/read-models.ts";
 import { create, type Collection, type Projection } from "../projection.ts";
-import { binOf } from "./histogram.ts";
+import { binOf, mostBins } from "./histogram.ts";
 
 /** What happened in one bucket of time, of a tenant's events or some of them. */
 export type StatisticsDocument = {
@@ -128,13 +128,23 @@ interface Outcome extends Counted {
   readonly acceptedAt: string;
 }
 
+/** The names of the bins of a histogram, made once. */
+function namesOfBins(prefix: string): readonly string[] {
+  return Array.from({ length: mostBins }, (_, bin) => `${prefix}${bin}`);
+}
+
+const tookNames = namesOfBins("l");
+const waitedNames = namesOfBins("w");
+
 /** The integers that a finished attempt adds to, besides those given. */
 function outcome({ attempt, durationMs, acceptedAt, at }: Outcome, names: readonly string[]): Numbers {
   if (durationMs === null) return { names: ["attempts", ...names] };
-  const took = `l${binOf(durationMs)}`;
+  const took = tookNames[binOf(durationMs)]!;
   const peak = { name: "longest", value: durationMs };
   if (attempt > 1) return { names: ["attempts", took, ...names], peak };
-  const waited = `w${binOf(millis(at) - durationMs - millis(acceptedAt))}`;
+  // The counters of events have asked for this time before, see `millis`.
+  const acceptedMs = millis(acceptedAt);
+  const waited = waitedNames[binOf(millis(at) - durationMs - acceptedMs)]!;
   return { names: ["attempts", took, waited, ...names], peak };
 }
 

@@ -2,7 +2,8 @@ import type { Change, Document, FieldValue, PositionedChanges, Tally } from "../
 
 /** The effect of a batch on one document. */
 export type Effect =
-  | { readonly op: "put"; readonly document: Document; readonly fresh: boolean }
+  /** `own`: the document was made here, so later changes of the batch change it in place. */
+  | { readonly op: "put"; readonly document: Document; readonly fresh: boolean; readonly own: boolean }
   /** `raised`: fields raised to at least these values; none is among `fields`. */
   | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
@@ -53,12 +54,12 @@ export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Fold
       }
     }
   }
-  tallies.settle();
+  tallies.settleAll();
   return { documents, counters };
 }
 
 /** The sums of the tallies with one array of rows. */
-interface Tallied extends Pick<Tally, "collection" | "field"> {
+interface Tallied extends Pick<Tally, "field"> {
   readonly sums: Record<string, number>;
   readonly peaks: Record<string, number>;
 }
@@ -66,32 +67,37 @@ interface Tallied extends Pick<Tally, "collection" | "field"> {
 /** Sums tallies up, first by their arrays of rows, then, once they are settled, by document. */
 class Tallies {
   readonly #effects: Map<string, Map<string, Effect>>;
-  readonly #tallied = new Map<Tally["rows"], Tallied>();
+  /** By collection: other changes of a collection, of which there are many more, find none. */
+  readonly #tallied = new Map<string, Map<Tally["rows"], Tallied>>();
 
   constructor(effects: Map<string, Map<string, Effect>>) {
     this.#effects = effects;
   }
 
   add({ collection, field, rows, names, peak }: Tally): void {
-    let tallied = this.#tallied.get(rows);
-    if (!tallied) {
-      tallied = { collection, field, sums: {}, peaks: {} };
-      this.#tallied.set(rows, tallied);
-    }
+    let ofCollection = this.#tallied.get(collection);
+    if (!ofCollection) this.#tallied.set(collection, (ofCollection = new Map<Tally["rows"], Tallied>()));
+    let tallied = ofCollection.get(rows);
+    if (!tallied) ofCollection.set(rows, (tallied = { field, sums: {}, peaks: {} }));
     const { sums, peaks } = tallied;
     for (const name of names) sums[name] = (sums[name] ?? 0) + 1;
     if (peak) peaks[peak.name] = Math.max(peaks[peak.name] ?? 0, peak.value);
   }
 
-  /** Turns the sums into effects on documents, of one collection or of all. */
-  settle(collection?: string): void {
-    if (this.#tallied.size === 0) return;
-    for (const [rows, tallied] of this.#tallied) {
-      if (collection !== undefined && tallied.collection !== collection) continue;
-      this.#tallied.delete(rows);
-      const effects = effectsOf(this.#effects, tallied.collection);
+  /** Turns the sums of a collection into effects on its documents. */
+  settle(collection: string): void {
+    const ofCollection = this.#tallied.get(collection);
+    if (!ofCollection) return;
+    this.#tallied.delete(collection);
+    const effects = effectsOf(this.#effects, collection);
+    for (const [rows, tallied] of ofCollection) {
       for (const { key, document } of rows) effects.set(key, tallyOf(effects.get(key), document, tallied));
     }
+  }
+
+  /** The same for all collections. */
+  settleAll(): void {
+    for (const collection of this.#tallied.keys()) this.settle(collection);
   }
 }
 
@@ -105,10 +111,10 @@ function tallyOf(before: Effect | undefined, document: Document, { field, sums, 
       raise(before.peaks, peaks);
       return before;
     case "put":
-      return { ...before, document: tallied(before.document, field, sums, peaks) };
+      return { ...before, document: tallied(before.document, field, sums, peaks), own: true };
     case "remove":
     case "none":
-      return { op: "put", document: tallied(document, field, sums, peaks), fresh: before.op === "none" };
+      return { op: "put", document: tallied(document, field, sums, peaks), fresh: before.op === "none", own: true };
     case "set":
       throw mixed();
   }
@@ -123,9 +129,16 @@ export function tallied(
   document: Document, field: string, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
 ): Document {
   const numbers = { ...(document[field] as Record<string, number> | null | undefined) };
+  addTallies(numbers, sums, peaks);
+  return { ...document, [field]: numbers };
+}
+
+/** Adds to integers and raises others, in place. */
+export function addTallies(
+  numbers: Record<string, number>, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
+): void {
   addNumbers(numbers, sums);
   raise(numbers, peaks);
-  return { ...document, [field]: numbers };
 }
 
 function addNumbers(to: Record<string, number>, sums: Readonly<Record<string, number>>): void {
@@ -155,12 +168,13 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" | 
   switch (change.op) {
     case "put": {
       const unseen = before === undefined ? change.fresh === true : before.op === "none";
-      return { op: "put", document: change.document, fresh: unseen };
+      return { op: "put", document: change.document, fresh: unseen, own: false };
     }
     case "set":
       refuseTallied(before);
       if (before === undefined) return { op: "set", fields: { ...change.fields }, raised: {} };
-      if (before.op === "put") return { ...before, document: { ...before.document, ...change.fields } };
+      if (before.op === "put" && !before.own) return putWith(before, { ...before.document, ...change.fields });
+      if (before.op === "put") Object.assign(before.document, change.fields);
       if (before.op === "set") {
         Object.assign(before.fields, change.fields);
         for (const field in change.fields) delete before.raised[field];
@@ -172,7 +186,7 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" | 
       if (before.op === "put") {
         const document = { ...before.document };
         raise(document, change.fields);
-        return { ...before, document };
+        return putWith(before, document);
       }
       if (before.op === "set") {
         for (const field in change.fields) {
@@ -184,6 +198,10 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" | 
     case "remove":
       return (before?.op === "put" && before.fresh) || before?.op === "none" ? none : gone;
   }
+}
+
+function putWith({ fresh }: { readonly fresh: boolean }, document: Document): Effect {
+  return { op: "put", document, fresh, own: true };
 }
 
 function refuseTallied(before: Effect | undefined): void {

@@ -1,8 +1,12 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../../ports/read-models.ts";
 import { unmatched } from "../../read-models/fields.ts";
-import { tallied, type Effect } from "../../read-models/folded-changes.ts";
-import { decode, encode, quoted, tableOf } from "./columns.ts";
+import { addTallies, type Effect } from "../../read-models/folded-changes.ts";
+import { byName, decode, encode, quoted, tableOf } from "./columns.ts";
+
+/** Documents with tallies whose integers are in memory: most batches add to the same. */
+const keptInMemory = 1_000;
 
 /** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */
 interface Column {
@@ -21,6 +25,8 @@ export class TableWriter {
   readonly #put: StatementSync;
   readonly #remove: StatementSync;
   #readNumbers: StatementSync | undefined;
+  /** As they are in the table, by key. */
+  readonly #numbers = new LRUCache<string, Record<string, number>>({ max: keptInMemory });
   /** By the fields they set and raise. */
   readonly #sets = new Map<string, StatementSync>();
 
@@ -51,6 +57,11 @@ export class TableWriter {
    * value that its field cannot hold.
    */
   write(key: string, effect: Exclude<Effect, { op: "none" }>): boolean {
+    if (effect.op === "tally") {
+      this.#tally(key, effect);
+      return true;
+    }
+    this.#numbers.delete(key);
     switch (effect.op) {
       case "remove":
         return this.#remove.run(this.#stored(this.#definition.key, key)).changes !== 0;
@@ -59,16 +70,23 @@ export class TableWriter {
       case "put":
         this.#replace(effect.document);
         return true;
-      case "tally": {
-        const { field, document, sums, peaks } = effect;
-        const before = this.#numbers(key, field);
-        const after = tallied({ ...document, [field]: before }, field, sums, peaks);
-        // Indexes have none of the integers: a document that is there costs no change of them.
-        if (before === null) this.#replace(after);
-        else this.#set(key, { [field]: after[field] ?? null }, {});
-        return true;
-      }
     }
+  }
+
+  /** Call when the transaction was rolled back. */
+  forget(): void {
+    this.#numbers.clear();
+  }
+
+  #tally(key: string, { field, document, sums, peaks }: Extract<Effect, { op: "tally" }>): void {
+    const before = this.#numbers.get(key) ?? this.#storedNumbers(key, field);
+    const numbers = before ?? {};
+    addTallies(numbers, sums, peaks);
+    const sorted = byName(numbers);
+    // Indexes have none of the integers: a document that is there costs no change of them.
+    if (before === null) this.#replace({ ...document, [field]: sorted });
+    else this.#set(key, { [field]: sorted }, {});
+    if (sorted !== this.#numbers.get(key)) this.#numbers.set(key, sorted);
   }
 
   #replace(document: Document): void {
@@ -81,12 +99,12 @@ export class TableWriter {
   }
 
   /** The integers of a field of kind `numbers`; null where there is no document. */
-  #numbers(key: string, field: string): FieldValue {
+  #storedNumbers(key: string, field: string): Record<string, number> | null {
     const [table, keyColumn] = [tableOf(this.#definition), quoted(this.#definition.key)];
     const sql = `SELECT ${quoted(field)} AS numbers FROM ${table} WHERE ${keyColumn} = ?`;
     this.#readNumbers ??= this.#database.prepare(sql);
     const row = this.#readNumbers.get(this.#stored(this.#definition.key, key));
-    return decode("numbers", row?.["numbers"] ?? null);
+    return decode("numbers", row?.["numbers"] ?? null) as Record<string, number> | null;
   }
 
   #set(

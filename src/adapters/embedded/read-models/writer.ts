@@ -57,6 +57,7 @@ export class Writer {
   /** Call when the transaction was rolled back. */
   forget(): void {
     this.#scopes.clear();
+    for (const table of this.#tables.values()) table.forget();
   }
 
   #count({ scope, bucket }: Counter, by: number): void {

@@ -8,6 +8,7 @@ import { SystemClock } from "../../../../../src/adapters/system/system-clock.ts"
 import { ReadModelsUnavailable } from "../../../../../src/ports/read-models.ts";
 
 const notes = { name: "notes", key: "name", fields: { name: "text" }, indexes: [] } as const;
+const counts = { name: "counts", key: "name", fields: { name: "text", numbers: "numbers" }, indexes: [] } as const;
 const batch = [
   { position: "1", changes: [{ op: "put", collection: "notes", key: "a", document: { name: "a" } }] },
   { position: "2", changes: [{ op: "add", scope: "notes", bucket: 0, by: 1 }] },
@@ -65,6 +66,19 @@ describe("read models in SQLite that fail", () => {
     expect(await models.get("notes", "a")).to.equal(null);
     await models.apply(batch, "2");
     expect(await models.sum("notes")).to.equal(1);
+  });
+
+  it("count a batch once that was refused after its tallies were added", async () => {
+    models = new SqliteReadModels(file, new SystemClock());
+    await models.reset([counts], "any");
+    const rows = [{ key: "a", document: { name: "a" } }];
+    const counted = { op: "tally", collection: "counts", field: "numbers", rows, names: ["z", "x"] } as const;
+    await models.apply([{ position: "1", changes: [counted] }], "1");
+    const odd = { op: "put", collection: "counts", key: "b", document: { name: 7 } } as const;
+    const spoiled = [{ position: "2", changes: [counted, odd] }];
+    expect(await failureOf(models.apply(spoiled, "2"))).to.be.instanceOf(TypeError);
+    await models.apply([{ position: "2", changes: [counted] }], "2");
+    expect(await models.get("counts", "a")).to.deep.equal({ name: "a", numbers: { x: 2, z: 2 } });
   });
 
   it("are rebuilt in a new file where theirs is damaged", async () => {
