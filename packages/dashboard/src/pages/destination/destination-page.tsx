@@ -1,6 +1,132 @@
-import type { ReactNode } from "react";
-import { Page } from "../../parts/page.tsx";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { RelayError, type Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink, useGo, usePath, useSearch } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
+import { Id } from "../../parts/copy.tsx";
+import { Confirm, SecretDialog } from "../../parts/dialog.tsx";
+import { IngestAddress } from "../../parts/ingest-address.tsx";
+import { Page, Tabs } from "../../parts/page.tsx";
+import { Answered, NoRight, textOf } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Countdown } from "../../parts/time.tsx";
+import { Changes } from "./changes.tsx";
+import { Circuit } from "./circuit.tsx";
+import "./destination.css";
+import { Events } from "./events.tsx";
+import { Health } from "./health.tsx";
+import { Settings } from "./settings.tsx";
+import { TestEvent } from "./test-event.tsx";
+import { useDestination, useRefresh, useUpdate } from "./use-destination.ts";
 
+const tabs = { health: "Health", events: "Events", circuit: "Circuit", settings: "Settings", changes: "Changes" };
+
+/** One destination: how it is, what went there, and how it came to be as it is. */
 export function DestinationPage(): ReactNode {
-  return <Page title="Destination">…</Page>;
+  const id = usePath().split("/").at(-1) ?? "";
+  const query = useDestination(id);
+  if (query.error instanceof RelayError && query.error.code === "not-found") return <Deleted id={id} />;
+  const { data } = query;
+  return (
+    <Page title={data?.url ?? "Destination"} acts={data && <Acts destination={data} />}>
+      <Answered query={query}>{(destination) => <Content destination={destination} />}</Answered>
+    </Page>
+  );
+}
+
+/** A deleted destination still has its history. */
+function Deleted({ id }: { readonly id: string }): ReactNode {
+  return (
+    <Page title="Deleted destination">
+      <p><PageLink to="/destinations">‹ Destinations</PageLink></p>
+      <Changes id={id} />
+    </Page>
+  );
+}
+
+function Content({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
+  const { id, status, suspendedUntil } = destination;
+  const [{ tab = "health" }, change] = useSearch();
+  const mayDo = useMay();
+  return (
+    <>
+      <p className="under-title">
+        <PageLink to="/destinations">‹ Destinations</PageLink>
+        <span>
+          <Status value={status} />
+          {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
+        </span>
+        <Id value={id} />
+      </p>
+      {!mayDo("updateDestination") && (
+        <NoRight>A Developer, an Admin or the Owner tests, changes and deletes destinations.</NoRight>
+      )}
+      <Tabs label="About the destination" tabs={tabs} chosen={tab} choose={(chosen) => change({ tab: chosen })} />
+      {tab === "health" && <Health id={id} />}
+      {tab === "events" && <Events id={id} />}
+      {tab === "circuit" && <Circuit destination={destination} />}
+      {tab === "settings" && <Settings destination={destination} />}
+      {tab === "changes" && <Changes id={id} />}
+    </>
+  );
+}
+
+function Acts({ destination: { id, url, status } }: { readonly destination: Schemas["Destination"] }): ReactNode {
+  const [{ act }, change] = useSearch();
+  const mayDo = useMay();
+  const update = useUpdate(id);
+  const refresh = useRefresh(id);
+  const queries = useQueryClient();
+  const go = useGo();
+  const [token, setToken] = useState<string>();
+  const [problem, setProblem] = useState("");
+  const open = (chosen: string) => () => change({ act: chosen });
+  const close = () => change({ act: undefined }, { replace: true });
+  const isOff = status === "Inactive";
+  const turn = () => {
+    update({ status: isOff ? "active" : "inactive" })
+      .then(() => setProblem(""), (error: unknown) => setProblem(textOf(error)));
+  };
+  const replaceToken = async () => {
+    const { ingestToken } = await relay.regenerateDestinationToken({ id });
+    setToken(ingestToken);
+    await refresh();
+  };
+  const remove = async () => {
+    await relay.deleteDestination({ id });
+    await queries.invalidateQueries({ queryKey: ["listDestinations"] });
+    go("/destinations");
+  };
+  return (
+    <>
+      {mayDo("testDestination") && (
+        <button type="button" className="primary" onClick={open("test")}>Send test event…</button>
+      )}
+      {mayDo("updateDestination") && (
+        <button type="button" onClick={turn}>{isOff ? "Switch on" : "Switch off"}</button>
+      )}
+      {mayDo("regenerateDestinationToken") && <button type="button" onClick={open("token")}>New ingest token…</button>}
+      {mayDo("deleteDestination") && (
+        <button type="button" className="danger" onClick={open("delete")}>Delete…</button>
+      )}
+      {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+      {act === "test" && mayDo("testDestination") && <TestEvent id={id} close={close} />}
+      {act === "token" && mayDo("regenerateDestinationToken") && (
+        <Confirm title="Replace the ingest token?" act="Replace the token" run={replaceToken} close={close}>
+          <p>Producers that post with the old token get 401 at once, until they have the new one.</p>
+        </Confirm>
+      )}
+      {act === "delete" && mayDo("deleteDestination") && (
+        <Confirm title="Delete the destination?" act="Delete it" type={new URL(url).host} run={remove} close={close}>
+          <p>Its waiting events are cancelled, and its ingest token ends. Its history stays readable.</p>
+        </Confirm>
+      )}
+      {token !== undefined && (
+        <SecretDialog title="The new ingest token" secret={token} done={() => setToken(undefined)}>
+          <IngestAddress token={token} />
+        </SecretDialog>
+      )}
+    </>
+  );
 }

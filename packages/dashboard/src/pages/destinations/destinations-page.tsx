@@ -1,6 +1,171 @@
-import type { ReactNode } from "react";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
+import { Sparkline } from "../../parts/sparkline.tsx";
+import { Answered, Empty, NoRight, textOf } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Countdown, durationText } from "../../parts/time.tsx";
+import { failedOf, figuresOf, successText } from "../destination/figures.ts";
+import { CreateDestination } from "./create-destination.tsx";
+import "./destinations.css";
 
+const everyMs = 15_000;
+const statuses = ["Active", "Inactive", "Suspended"] as const;
+
+/** The destinations, the newest first, with their last 24 hours. */
 export function DestinationsPage(): ReactNode {
-  return <Page title="Destinations">…</Page>;
+  const [search, change] = useSearch();
+  const mayDo = useMay();
+  const chosen = statuses.find((status) => status === search["Status"]);
+  const filter = chosen === undefined ? {} : { Status: chosen };
+  const query = useInfiniteQuery({
+    queryKey: ["listDestinations", filter],
+    queryFn: ({ pageParam }) => relay.listDestinations({
+      ...filter, Qt: 25, CpOrd: "createdAt", TpOrd: "Desc", Total: false,
+      ...(pageParam === "" ? {} : { Cursor: pageParam }),
+    }),
+    initialPageParam: "",
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: everyMs,
+  });
+  const statistics = useQuery({
+    queryKey: ["getStatistics", { GroupBy: "destination" }],
+    queryFn: () => relay.getStatistics({ GroupBy: "destination" }),
+    refetchInterval: everyMs,
+  });
+  const series = new Map(statistics.data?.series.map(({ destinationUrlId, points }) => [destinationUrlId, points]));
+  const create = () => change({ new: "yes" });
+  const mayCreate = mayDo("createDestination");
+  return (
+    <Page
+      title="Destinations"
+      acts={mayCreate && <button type="button" className="primary" onClick={create}>New destination…</button>}
+    >
+      <label className="filter">Status <select
+        value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}
+      >
+        <option value="">all</option>
+        {statuses.map((status) => <option key={status}>{status}</option>)}
+      </select></label>
+      <Answered query={query}>
+        {({ pages }) => {
+          const items = pages.flatMap((page) => page.items);
+          if (items.length === 0 && chosen !== undefined) {
+            return (
+              <Empty act={<button type="button" onClick={() => change({ Status: "" })}>Show all</button>}>
+                No destination is {chosen}.
+              </Empty>
+            );
+          }
+          if (items.length === 0) {
+            return (
+              <Empty act={mayCreate && <button type="button" onClick={create}>New destination…</button>}>
+                A destination is an address to which the relay delivers events. There is none yet.
+              </Empty>
+            );
+          }
+          return <Destinations items={items} series={series} />;
+        }}
+      </Answered>
+      {query.hasNextPage && (
+        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show more</button></p>
+      )}
+      {!mayCreate && <NoRight>A Developer, an Admin or the Owner creates and switches destinations.</NoRight>}
+      {search["new"] !== undefined && mayCreate && (
+        <CreateDestination close={() => change({ new: undefined }, { replace: true })} />
+      )}
+    </Page>
+  );
+}
+
+function Destinations({ items, series }: {
+  readonly items: readonly Schemas["Destination"][];
+  readonly series: ReadonlyMap<string | null, readonly Schemas["StatisticsPoint"][]>;
+}): ReactNode {
+  return (
+    <table className="destinations">
+      <thead>
+        <tr>
+          <th>URL</th><th>Status</th><th>Attempts, 24 h</th><th className="number">Success</th>
+          <th className="number">p95, worst hour</th><th className="number">Waiting</th><th></th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) => <Row key={item.id} item={item} points={series.get(item.id) ?? []} />)}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ item, points }: {
+  readonly item: Schemas["Destination"]; readonly points: readonly Schemas["StatisticsPoint"][];
+}): ReactNode {
+  const { id, url, status, suspendedUntil } = item;
+  const figures = figuresOf(points);
+  const { attempts, failed, highestP95 } = figures;
+  return (
+    <tr>
+      <td className="url"><PageLink to={`/destinations/${id}`}>{url}</PageLink></td>
+      <td className="state-cell">
+        <Status value={status} />
+        {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
+      </td>
+      <td className="chart">
+        <Sparkline
+          bars={points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }))}
+          label={`${attempts} attempts in 24 hours, ${failed} failed`}
+        />
+      </td>
+      <td className="number" data-label="Success">{successText(figures)}</td>
+      <td className="number" data-label="p95">{highestP95 === null ? "–" : durationText(highestP95)}</td>
+      <td className="number" data-label="Waiting"><Waiting id={id} /></td>
+      <td className="act"><Switch item={item} /></td>
+    </tr>
+  );
+}
+
+/** How many events wait for an attempt at a destination. */
+function Waiting({ id }: { readonly id: string }): ReactNode {
+  const { data } = useQuery({
+    queryKey: ["countEvents", { DestinationUrlId: id, Status: ["Pending", "WaitingRetry"] }],
+    queryFn: () => relay.countEvents({ DestinationUrlId: id, Status: ["Pending", "WaitingRetry"] }),
+    refetchInterval: everyMs,
+  });
+  if (data === undefined) return "–";
+  if (data.total === 0) return 0;
+  return (
+    <PageLink
+      to="/events" search={{ DestinationUrlId: id, Status: "Pending,WaitingRetry" }} label={`${data.total} waiting`}
+    >
+      {data.total}
+    </PageLink>
+  );
+}
+
+function Switch({ item: { id, url, status } }: { readonly item: Schemas["Destination"] }): ReactNode {
+  const queries = useQueryClient();
+  const mayDo = useMay();
+  const [problem, setProblem] = useState("");
+  if (!mayDo("updateDestination")) return null;
+  const isOff = status === "Inactive";
+  const turn = async () => {
+    try {
+      await relay.updateDestination({ id }, { status: isOff ? "active" : "inactive" });
+      await queries.invalidateQueries({ queryKey: ["listDestinations"] });
+      setProblem("");
+    } catch (error) {
+      setProblem(textOf(error));
+    }
+  };
+  const does = isOff ? "Switch on" : "Switch off";
+  return (
+    <>
+      <button type="button" aria-label={`${does}: ${url}`} onClick={() => void turn()}>{does}</button>
+      {problem !== "" && <span className="problem" role="alert">{problem}</span>}
+    </>
+  );
 }

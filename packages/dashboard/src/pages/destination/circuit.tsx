@@ -1,0 +1,112 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import { useMay, useMe } from "../../app/session.ts";
+import { FactLine } from "../../parts/fact-line.tsx";
+import { Answered, Empty, textOf } from "../../parts/states.tsx";
+import { Countdown, durationText, Moment } from "../../parts/time.tsx";
+import { useUpdate } from "./use-destination.ts";
+
+/** The circuit of a destination: where it stands, how it closes, and how it came there. */
+export function Circuit({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
+  const { id } = destination;
+  const query = useInfiniteQuery({
+    queryKey: ["listCircuitHistory", { id }],
+    queryFn: ({ pageParam }) => relay.listCircuitHistory({
+      id, Qt: 50, TpOrd: "Desc", Total: false, ...(pageParam === "" ? {} : { Cursor: pageParam }),
+    }),
+    initialPageParam: "",
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: 5_000,
+  });
+  return (
+    <section aria-label="Circuit" className="section">
+      <Answered query={query}>
+        {({ pages }) => {
+          const facts = pages.flatMap(({ items }) => items);
+          return (
+            <>
+              <Position destination={destination} newest={facts[0]} />
+              <h2>What happened to it</h2>
+              {facts.length === 0 ? <Empty>Nothing: no attempt has failed since the beginning.</Empty> : (
+                <ol className="facts">
+                  {facts.map((fact) => (
+                    <li key={fact.position}><FactLine fact={fact}><Cause fact={fact} /></FactLine></li>
+                  ))}
+                </ol>
+              )}
+            </>
+          );
+        }}
+      </Answered>
+      {query.hasNextPage && (
+        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show older</button></p>
+      )}
+    </section>
+  );
+}
+
+type Fact = Schemas["HistoryItem"];
+/** Each fact of a circuit has its whole state. */
+type CircuitState = Schemas["CircuitCountedFact"]["data"];
+
+function Cause({ fact: { data } }: { readonly fact: Fact }): ReactNode {
+  const eventId = "eventId" in data ? data.eventId : null;
+  return typeof eventId === "string" && (
+    <>: <PageLink to={`/events/${eventId}`}>event <code>{eventId}</code></PageLink></>
+  );
+}
+
+function Position({ destination: { id, status, suspendedUntil }, newest }: {
+  readonly destination: Schemas["Destination"]; readonly newest: Fact | undefined;
+}): ReactNode {
+  const { tenant: { id: tenantId } } = useMe();
+  const mayDo = useMay();
+  const update = useUpdate(id);
+  const [problem, setProblem] = useState("");
+  const tenant = useQuery({
+    queryKey: ["getTenant", { id: tenantId }],
+    queryFn: () => relay.getTenant({ id: tenantId }),
+    enabled: mayDo("getTenant"),
+  });
+  const most = tenant.data?.maxTrys;
+  const timer = tenant.data?.circuitBreakerTimer;
+  const { failures, pausedUntil } = circuitOf(newest);
+  const closeIt = () => {
+    update({ status: "active" }).then(() => setProblem(""), (error: unknown) => setProblem(textOf(error)));
+  };
+  const closes = mayDo("updateDestination");
+  if (status === "Suspended" && suspendedUntil !== null) {
+    return (
+      <div className="state bad">
+        <p>
+          <strong>Open: deliveries are held.</strong> Tried again <Countdown to={suspendedUntil} />, at{" "}
+          <Moment at={suspendedUntil} />, with one event as the probe.
+        </p>
+        <p>
+          It closes when the probe is delivered, or when a person closes it. If the probe fails it stays open
+          {timer !== undefined && <> for another {durationText(timer * 1_000)}</>}.
+        </p>
+        {closes && <p><button type="button" className="primary" onClick={closeIt}>Close circuit</button></p>}
+        {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+      </div>
+    );
+  }
+  return (
+    <div className="state">
+      <p>
+        <strong>Closed{status === "Inactive" ? ", but the destination is switched off" : ": deliveries go"}.</strong>
+        {" "}{failures} failed {failures === 1 ? "attempt" : "attempts"} in a row
+        {most !== undefined && <>; {most} would open it</>}.
+      </p>
+      {pausedUntil !== undefined && <p>The receiver asked for a pause until <Moment at={pausedUntil} />.</p>}
+    </div>
+  );
+}
+
+/** The circuit after a fact of its history; before the first one it has counted nothing. */
+function circuitOf(newest: Fact | undefined): Pick<CircuitState, "failures" | "pausedUntil"> {
+  return newest?.type.startsWith("Circuit") ? newest.data as CircuitState : { failures: 0 };
+}

@@ -1,0 +1,177 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { Tabs } from "../../parts/page.tsx";
+import { Answered, Empty } from "../../parts/states.tsx";
+import { durationText, Moment } from "../../parts/time.tsx";
+import { BarChart, LineChart } from "./charts.tsx";
+import { failedOf, figuresOf, successText, type Figures } from "./figures.ts";
+
+const hourMs = 3_600_000;
+/** The times to choose from: how long, and in which buckets. */
+const ranges = {
+  "1h": { title: "1 h", ms: hourMs, Bucket: "1m" },
+  "24h": { title: "24 h", ms: 24 * hourMs, Bucket: "1h" },
+  "7d": { title: "7 d", ms: 7 * 24 * hourMs, Bucket: "1h" },
+  "30d": { title: "30 d", ms: 30 * 24 * hourMs, Bucket: "1d" },
+} as const;
+const titles = Object.fromEntries(Object.entries(ranges).map(([range, { title }]) => [range, title]));
+const percentiles = ["p50", "p95", "p99"] as const;
+
+type Points = readonly Schemas["StatisticsPoint"][];
+
+/** Attempts, failures by reason, and how long attempts took, over a time to choose. */
+export function Health({ id }: { readonly id: string }): ReactNode {
+  const [search, change] = useSearch();
+  const range = rangeOf(search["range"]);
+  const { ms, Bucket } = ranges[range];
+  const query = useQuery({
+    queryKey: ["getStatistics", { DestinationUrlId: id, range }],
+    queryFn: () => relay.getStatistics({
+      DestinationUrlId: id, Bucket, From: new Date(Date.now() - ms).toISOString(),
+    }),
+    refetchInterval: 15_000,
+  });
+  return (
+    <section aria-label="Health" className="section">
+      <Tabs label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })} />
+      <Answered query={query}>
+        {({ from, to, series }) => {
+          const points = series[0]?.points ?? [];
+          const figures = figuresOf(points);
+          if (figures.attempts === 0) return <Empty>No attempt ended in this time. Test events do not count.</Empty>;
+          return (
+            <>
+              <Totals figures={figures} />
+              <Attempts points={points} from={<Moment at={from} />} to={<Moment at={to} />} />
+              <Reasons figures={figures} />
+              <Latency points={points} from={<Moment at={from} />} to={<Moment at={to} />} />
+            </>
+          );
+        }}
+      </Answered>
+    </section>
+  );
+}
+
+function rangeOf(text: string | undefined): keyof typeof ranges {
+  return text !== undefined && Object.hasOwn(ranges, text) ? text as keyof typeof ranges : "24h";
+}
+
+function Totals({ figures }: { readonly figures: Figures }): ReactNode {
+  return (
+    <dl className="totals">
+      <div><dt>Attempts</dt><dd>{figures.attempts}</dd></div>
+      <div><dt>Failed</dt><dd>{figures.failed}</dd></div>
+      <div><dt>Success</dt><dd>{successText(figures)}</dd></div>
+      <div>
+        <dt>p95 at most</dt><dd>{figures.highestP95 === null ? "–" : durationText(figures.highestP95)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+interface Shown {
+  readonly points: Points;
+  readonly from: ReactNode;
+  readonly to: ReactNode;
+}
+
+function Attempts({ points, from, to }: Shown): ReactNode {
+  const bars = points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }));
+  const most = Math.max(...points.map(({ attempts }) => attempts));
+  return (
+    <figure>
+      <figcaption><h2>Attempts</h2><Legend lines={["good", "failed"]} names={["succeeded", "failed"]} /></figcaption>
+      <BarChart
+        bars={bars} label="Attempts over time; the table below has the numbers" most={`${most}`} from={from} to={to}
+      />
+      <Twin heads={["Succeeded", "Failed"]} rows={points.map(({ at, attempts }, place) => attempts === 0 ? null : {
+        at, cells: [bars[place]?.good ?? 0, bars[place]?.bad ?? 0],
+      })}
+      />
+    </figure>
+  );
+}
+
+function Latency({ points, from, to }: Shown): ReactNode {
+  const most = Math.max(0, ...points.map(({ latencyMs }) => latencyMs?.p99 ?? 0));
+  return (
+    <figure>
+      <figcaption><h2>How long attempts took</h2><Legend lines={percentiles} names={percentiles} /></figcaption>
+      <LineChart
+        lines={percentiles.map((name) => ({ name, values: points.map(({ latencyMs }) => latencyMs?.[name] ?? null) }))}
+        label="Percentiles over time; the table below has the numbers" most={durationText(most)} from={from} to={to}
+      />
+      <Twin heads={percentiles} rows={points.map(({ at, latencyMs }) => latencyMs === null ? null : {
+        at, cells: percentiles.map((name) => durationText(latencyMs[name])),
+      })}
+      />
+    </figure>
+  );
+}
+
+function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }): ReactNode {
+  if (failed === 0) return null;
+  return (
+    <table className="reasons">
+      <caption><h2>Failures by reason</h2></caption>
+      <thead><tr><th>Reason</th><th className="number">Attempts</th><th>Share</th></tr></thead>
+      <tbody>
+        {reasons.map(([reason, count]) => (
+          <tr key={reason}>
+            <td>{reason}</td>
+            <td className="number">{count}</td>
+            <td>
+              <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                <rect className="failed" width={count / failed * 100} height="8" />
+              </svg>{" "}
+              {Math.round(count / failed * 100)} %
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The lines of a chart by name, each as it is drawn. */
+function Legend({ lines, names }: { readonly lines: readonly string[]; readonly names: readonly string[] }): ReactNode {
+  return (
+    <ul className="legend">
+      {lines.map((line, place) => (
+        <li key={line}>
+          <svg viewBox="0 0 16 8" aria-hidden="true">
+            {line.startsWith("p") ? <path className={`line ${line}`} d="M0 4H16" />
+              : <rect className={line} width="16" height="8" />}
+          </svg> {names[place]}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The numbers of a chart as a table; empty buckets are left out. */
+function Twin({ heads, rows }: {
+  readonly heads: readonly string[];
+  readonly rows: readonly ({ readonly at: string; readonly cells: readonly ReactNode[] } | null)[];
+}): ReactNode {
+  return (
+    <details>
+      <summary>As a table</summary>
+      <table>
+        <thead><tr><th>From</th>{heads.map((head) => <th key={head} className="number">{head}</th>)}</tr></thead>
+        <tbody>
+          {rows.filter((row) => row !== null).map(({ at, cells }) => (
+            <tr key={at}>
+              <td><Moment at={at} /></td>
+              {cells.map((cell, place) => <td key={heads[place]} className="number">{cell}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}

@@ -1,0 +1,44 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { useGo } from "../../app/navigation.tsx";
+import { authOf, AuthFields } from "../../parts/auth-fields.tsx";
+import { Dialog, SecretDialog } from "../../parts/dialog.tsx";
+import { Field, Form } from "../../parts/form.tsx";
+import { IngestAddress } from "../../parts/ingest-address.tsx";
+
+/** Creates a destination, shows its ingest token once, then its page. */
+export function CreateDestination({ close }: { readonly close: () => void }): ReactNode {
+  const queries = useQueryClient();
+  const go = useGo();
+  const [created, setCreated] = useState<Schemas["CreatedDestination"]>();
+  const create = async (fields: Readonly<Record<string, string>>) => {
+    const { url = "", serverRateLimit = "" } = fields;
+    setCreated(await relay.createDestination({ url, serverRateLimit: Number(serverRateLimit), ...authOf(fields) }));
+    await queries.invalidateQueries({ queryKey: ["listDestinations"] });
+  };
+  if (created) {
+    return (
+      <SecretDialog
+        title="The destination's ingest token" secret={created.ingestToken}
+        done={() => go(`/destinations/${created.id}`)}
+      >
+        <IngestAddress token={created.ingestToken} />
+      </SecretDialog>
+    );
+  }
+  return (
+    <Dialog title="New destination" close={close}>
+      <Form submit={create} label="Create destination" keeps cancel={close}>
+        <Field name="url" label="URL" hint="Where events are posted to, by HTTPS.">
+          {(props) => <input {...props} inputMode="url" autoComplete="off" />}
+        </Field>
+        <Field name="serverRateLimit" label="Requests at once" hint="Most requests in flight at the same time.">
+          {(props) => <input {...props} type="number" defaultValue="5" />}
+        </Field>
+        <AuthFields />
+      </Form>
+    </Dialog>
+  );
+}

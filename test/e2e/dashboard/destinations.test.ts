@@ -1,0 +1,191 @@
+import { expect } from "chai";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import {
+  eventReaches, eventually, openAccount, startTestRelay, type Account, type TestRelay,
+} from "../../support/relay.ts";
+
+describe("the dashboard's destinations", () => {
+  let browser: Chromium | undefined;
+  let relay: TestRelay | undefined;
+  let receiver: Receiver | undefined;
+  let account: Account;
+  let seen: Visit | undefined;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    receiver = await startReceiver();
+    receiver.on("/down", () => ({ status: 500, body: "<b>down</b>" }));
+    relay = await startTestRelay(receiver);
+    account = await openAccount(relay.url, { maxTrys: 2, circuitBreakerTimer: 600 });
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+    await receiver?.close();
+  });
+  afterEach(async () => {
+    seen?.expectNoFault();
+    await seen?.close();
+    seen = undefined;
+    await browser?.context.clearCookies();
+  });
+
+  const local = () => relay!.url.replace("127.0.0.1", "localhost");
+  const open = async (path: string, person: { readonly email: string; readonly password: string } = account) => {
+    seen = await visit(browser!, local());
+    await seen.go(path);
+    await signIn(seen, person);
+    return seen.page;
+  };
+
+  it("lead from a new one, with its address shown once, to a delivered test event", async () => {
+    const page = await open("/destinations");
+    await page.getByText("There is none yet").waitFor();
+    await page.getByRole("button", { name: "New destination…" }).first().click();
+    await page.getByLabel("URL").fill("http://no-tls.example/");
+    await page.getByRole("button", { name: "Create destination" }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByLabel("URL").getAttribute("aria-invalid")).to.equal("true");
+    await page.getByLabel("URL").fill(receiver!.url("/new"));
+    await page.getByLabel("Authentication").selectOption({ label: "Bearer token" });
+    await page.getByLabel("Token", { exact: true }).fill("a-token");
+    await page.getByRole("button", { name: "Create destination" }).click();
+    const secret = page.getByRole("dialog", { name: "The destination's ingest token" });
+    const token = await secret.locator(".secret code").textContent();
+    expect(token).to.match(/^dst_/);
+    expect(await secret.locator("pre").textContent())
+      .to.include(`curl -X POST '${local()}/api/v1/ingest/${account.tenantId}/${token}'`);
+    await secret.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "Send test event…" }).click();
+    await page.getByLabel("Event type").fill("test.ping");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    const result = page.getByRole("status", { name: "What came of it" });
+    await result.getByText("answered 200").waitFor();
+    expect(receiver!.requestsTo("/new").map(({ headers }) => [headers["x-relay-test"], headers.authorization]))
+      .to.deep.equal([["true", "Bearer a-token"]]);
+    await result.getByRole("link", { name: "Its story" }).click();
+    await page.getByRole("heading", { name: "Event" }).first().waitFor();
+  });
+
+  it("show a suspended one with its countdown, its failures, and close its circuit", async () => {
+    const { id, ingest } = await account.destination({ url: receiver!.url("/down") });
+    const { eventId } = await account.producer.post(ingest, { n: 1 }) as { eventId: string };
+    await eventReaches(account.owner, eventId, "CriticalFailure");
+    await eventually(() => account.owner.get(`/api/v1/destinations/${id}`), ({ status }) => status === "Suspended");
+    const page = await open("/destinations?Status=Suspended");
+    const row = page.getByRole("row").filter({ hasText: "/down" });
+    await row.getByText(/tried again in (9|10) min/).waitFor();
+    await row.getByRole("img", { name: "2 attempts in 24 hours, 2 failed" }).waitFor();
+    await row.getByText("0 %").waitFor();
+    await row.getByRole("link", { name: "/down" }).click();
+    await page.getByRole("heading", { name: "Failures by reason" }).waitFor();
+    expect(await page.getByRole("row", { name: /^status 2/ }).count()).to.equal(1);
+    await page.getByText("As a table").first().click();
+    await page.getByRole("button", { name: "7 d" }).click();
+    expect(new URL(page.url()).searchParams.get("range")).to.equal("7d");
+    await page.getByRole("button", { name: "Circuit", exact: true }).click();
+    await page.getByText("Open: deliveries are held.").waitFor();
+    await page.getByText("opened the circuit after 2 failed attempts in a row").waitFor();
+    expect(await page.getByRole("link", { name: `event ${eventId}` }).count()).to.be.greaterThan(0);
+    await page.getByRole("button", { name: "Close circuit" }).click();
+    await page.getByText("Closed: deliveries go.").waitFor();
+    await page.getByText(`${account.email} closed the circuit`).waitFor();
+    await page.getByRole("button", { name: "Events", exact: true }).click();
+    await page.getByRole("link", { name: eventId }).waitFor();
+    expect(await page.getByRole("link", { name: "All its events" }).getAttribute("href"))
+      .to.equal(`/app/events?DestinationUrlId=${id}`);
+  });
+
+  it("take changed settings, say a wrong one at its field, and show each change with what was", async () => {
+    const { id } = await account.destination({
+      url: receiver!.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
+    });
+    const page = await open(`/destinations/${id}?tab=settings`);
+    const limit = page.getByLabel("Requests at once");
+    await limit.fill("0");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").filter({ hasText: "serverRateLimit" }).waitFor();
+    expect(await limit.getAttribute("aria-invalid")).to.equal("true");
+    expect(await page.getByLabel("Token", { exact: true }).getAttribute("placeholder")).to.equal("***");
+    await limit.fill("9");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    await page.getByRole("button", { name: "Changes" }).click();
+    const change = page.getByRole("listitem").filter({ hasText: "set the most requests at once to 9" });
+    await change.getByText(account.email).waitFor();
+    expect(await change.locator("del").textContent()).to.equal("5");
+    expect(await change.locator("ins").textContent()).to.equal("9");
+    await page.getByRole("slider").press("ArrowLeft");
+    await page.getByRole("heading", { name: "Since then" }).waitFor();
+    const history = await account.owner.get(`/api/v1/destinations/${id}/history`);
+    const { items } = history as { items: { position: string }[] };
+    expect(items).to.have.length(2);
+    expect(new URL(page.url()).searchParams.get("at")).to.equal(items[0]!.position);
+    await page.reload();
+    const then = page.locator(".as-of");
+    await then.getByText("change 1 of 2").waitFor();
+    await then.locator("dd").filter({ hasText: /^5$/ }).waitFor();
+    expect(await page.content()).not.to.include("the-secret-token");
+  });
+
+  it("replace the ingest token once it is confirmed, and delete by the typed name", async () => {
+    const { id } = await account.destination({ url: receiver!.url("/old") });
+    const page = await open(`/destinations/${id}`);
+    await page.getByRole("button", { name: "New ingest token…" }).click();
+    await page.getByRole("button", { name: "Replace the token" }).click();
+    const secret = page.getByRole("dialog", { name: "The new ingest token" });
+    expect(await secret.locator(".secret code").textContent()).to.match(/^dst_/);
+    await page.keyboard.press("Escape");
+    await secret.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "Delete…" }).click();
+    const remove = page.getByRole("button", { name: "Delete it" });
+    expect(await remove.isDisabled()).to.equal(true);
+    await page.getByLabel(/Type .* to confirm/).fill(new URL(receiver!.url()).host);
+    await remove.click();
+    await page.getByRole("heading", { name: "Destinations" }).waitFor();
+    await seen!.go(`/destinations/${id}`);
+    await page.getByRole("heading", { name: "Deleted destination" }).waitFor();
+    await page.getByText("deleted the destination").waitFor();
+  });
+
+  it("switch off and on from the list", async () => {
+    const { id } = await account.destination({ url: receiver!.url("/switched") });
+    const page = await open("/destinations");
+    const row = page.getByRole("row").filter({ hasText: "/switched" });
+    await row.getByRole("button", { name: /Switch off/ }).click();
+    await row.getByText("Inactive").waitFor();
+    await row.getByRole("button", { name: /Switch on/ }).click();
+    await row.getByRole("button", { name: /Switch off/ }).waitFor();
+    expect((await account.owner.get(`/api/v1/destinations/${id}`))["status"]).to.equal("Active");
+  });
+
+  it("have no act for a Viewer, and say who has", async () => {
+    const viewer = { email: `viewer-${process.pid}@example.com`, password: "correct horse battery" };
+    await account.owner.post("/api/v1/users", { ...viewer, role: 20 });
+    const { id } = await account.destination({ url: receiver!.url("/seen") });
+    const page = await open("/destinations", viewer);
+    const main = page.getByRole("main");
+    await main.getByRole("link", { name: "/seen" }).waitFor();
+    await main.getByText("creates and switches destinations").waitFor();
+    expect(await main.getByRole("button").count()).to.equal(0);
+    await main.getByRole("link", { name: "/seen" }).click();
+    await main.getByText("tests, changes and deletes destinations").waitFor();
+    await seen!.go(`/destinations/${id}?tab=settings&act=delete`);
+    await main.getByText("Requests at once").waitFor();
+    expect(await page.getByRole("dialog").count()).to.equal(0);
+    expect(await main.getByRole("textbox").count()).to.equal(0);
+  });
+
+  it("fit into 320 px", async () => {
+    const { id } = await account.destination({ url: receiver!.url(`/${"long-".repeat(40)}`) });
+    const page = await open("/destinations");
+    await page.setViewportSize({ width: 320, height: 640 });
+    const tabs = ["health", "events", "circuit", "settings", "changes"].map((tab) => `/destinations/${id}?tab=${tab}`);
+    for (const path of ["/destinations", "/destinations?new=yes", ...tabs]) {
+      await seen!.go(path);
+      await page.getByText("long-long-").first().waitFor();
+      expect(await page.evaluate<number>("document.documentElement.scrollWidth"), path).to.be.at.most(320);
+    }
+  });
+});
