@@ -126,14 +126,14 @@ function Cells({ item, selected, nameOf }: {
       <span className="c-status"><Status value={status} /></span>
       <span className="c-second">
         <span className="c-time"><Moment at={acceptedAt} /></span>
-        <span className="c-id cut">
+        <span className="c-id clipped">
           <code>{id}</code>{idempotencyKey !== null && <small title={idempotencyKey}> {idempotencyKey}</small>}
         </span>
       </span>
-      <span className="c-type cut">{test && <span className="test">test</span>}{eventType ?? "–"}</span>
-      <span className="c-destination cut" title={nameOf(destinationUrlId)}>{nameOf(destinationUrlId)}</span>
+      <span className="c-type clipped">{test && <span className="test">test</span>}{eventType ?? "–"}</span>
+      <span className="c-destination clipped" title={nameOf(destinationUrlId)}>{nameOf(destinationUrlId)}</span>
       <span className="c-attempts number">{attempts}<span className="hidden-text"> attempts</span></span>
-      <span className="c-outcome cut">{outcomeText(item)}</span>
+      <span className="c-outcome clipped">{outcomeText(item)}</span>
     </>
   );
 }
