@@ -1,6 +1,114 @@
-import type { ReactNode } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import { useMe } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
+import { Answered } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { DestinationStep, KeyStep } from "./access-steps.tsx";
+import { Curl, type Access } from "./curl.tsx";
+import { SignatureStep } from "./signature-step.tsx";
+import "./start.css";
+import { Step } from "./step.tsx";
+import { verifiedBefore } from "./verified.ts";
 
+/** How often the relay is asked how far the tenant has come, ms. */
+const everyMs = 1_500;
+
+/** From nothing to a delivery with a verified signature, in five steps that the API checks. */
 export function StartPage(): ReactNode {
-  return <Page title="Start">…</Page>;
+  const { tenant } = useMe();
+  const [access, setAccess] = useState<Access>({});
+  const [verified, setVerified] = useState(() => verifiedBefore(tenant.id));
+  const query = useQuery({
+    queryKey: ["listEvents", "first steps"],
+    queryFn: progress,
+    refetchInterval: ({ state: { data } }) => data?.delivered ? false : everyMs,
+  });
+  const gain = (more: Access) => setAccess((known) => ({ ...known, ...more }));
+  return (
+    <Page title="First steps">
+      <Answered query={query}>
+        {({ destination, key, event, delivered }) => {
+          const done = [destination !== undefined, key, event !== undefined, delivered !== undefined, verified];
+          const current = done.indexOf(false);
+          const step = (index: number) => ({
+            number: index + 1, done: done[index] === true, current: index === current,
+          });
+          return (
+            <>
+              <p role="status">
+                {current === -1 ? "All five steps are done." : `${done.filter(Boolean).length} of 5 steps done.`}
+              </p>
+              <ol className="steps">
+                <Step {...step(0)} title="A destination">
+                  <DestinationStep destination={destination} gain={gain} known={access.token !== undefined} />
+                </Step>
+                <Step {...step(1)} title="An API key">
+                  <KeyStep has={key} gain={gain} known={access.key !== undefined} />
+                </Step>
+                <Step {...step(2)} title="The first event">
+                  {destination && key
+                    ? <Curl tenantId={tenant.id} access={access} /> : <p>It takes a destination and a key.</p>}
+                  {event && (
+                    <p>Accepted <Ago to={event.acceptedAt} />: <EventLink id={event.id}>{event.id}</EventLink></p>
+                  )}
+                  {current === 2 && <Live>Waiting for the event. It shows here as soon as it is accepted.</Live>}
+                </Step>
+                <Step {...step(3)} title="Its delivery">
+                  <Delivery event={event} delivered={delivered} />
+                </Step>
+                <Step {...step(4)} title="Its signature">
+                  <SignatureStep tenantId={tenant.id} verified={verified} done={() => setVerified(true)} />
+                </Step>
+              </ol>
+            </>
+          );
+        }}
+      </Answered>
+    </Page>
+  );
+}
+
+function Delivery({ event, delivered }: Pick<Awaited<ReturnType<typeof progress>>, "event" | "delivered">): ReactNode {
+  if (delivered) {
+    return <p><Status value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink></p>;
+  }
+  if (!event) return <p>The relay posts the event to the destination, and again until it is answered with 2xx.</p>;
+  return (
+    <>
+      <p><Status value={event.status} /> <EventLink id={event.id}>What happened to it</EventLink></p>
+      {event.reason !== null && <p>The last attempt failed: {event.reason}.</p>}
+      <Live>Waiting for the receiver to answer with a status from 200 to 299.</Live>
+    </>
+  );
+}
+
+function EventLink({ id, children }: { readonly id: string; readonly children: ReactNode }): ReactNode {
+  return <PageLink to={`/events/${id}`}>{children}</PageLink>;
+}
+
+function Live({ children }: { readonly children: ReactNode }): ReactNode {
+  return <p className="live"><span aria-hidden="true">●</span> {children}</p>;
+}
+
+/** How far the tenant has come. */
+async function progress() {
+  const events = { Qt: 1, Test: false, View: "summary", Total: false } as const;
+  const [destinations, keys, newest, succeeded] = await Promise.all([
+    relay.listDestinations({ Qt: 1, CpOrd: "createdAt", TpOrd: "Desc", Total: false }),
+    relay.listApiKeys({ Qt: 1, Total: false }),
+    relay.listEvents(events),
+    relay.listEvents({ ...events, Status: ["Succeeded"] }),
+  ]);
+  const [event] = newest.items;
+  const lastAttempt = event && "lastAttempt" in event ? event.lastAttempt : null;
+  return {
+    destination: destinations.items[0],
+    key: keys.items.length > 0,
+    event: event && { ...event, reason: lastAttempt?.reason ?? null },
+    delivered: succeeded.items[0],
+  };
 }

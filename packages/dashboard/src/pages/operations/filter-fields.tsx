@@ -1,0 +1,65 @@
+import type { ReactNode } from "react";
+import { useSearch } from "../../app/navigation.tsx";
+import { usePreferences } from "../../app/preferences.tsx";
+import { Field } from "../../parts/form.tsx";
+import { TargetOptions, useTargets } from "../../parts/targets.tsx";
+import type { Kind } from "./kinds.ts";
+import { fieldText } from "./order.ts";
+
+const statuses: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
+  replay: {
+    "": "Given up", Succeeded: "Delivered", Cancelled: "Cancelled, only to another destination",
+  },
+  cancel: { "": "Pending or waiting for a retry", Pending: "Pending", WaitingRetry: "Waiting for a retry" },
+  purge: {
+    "": "Delivered, given up or cancelled", Succeeded: "Delivered", CriticalFailure: "Given up",
+    Cancelled: "Cancelled",
+  },
+};
+
+/** The fields of an operation's filter, filled from the address. */
+export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
+  const { zone } = usePreferences();
+  const [search] = useSearch();
+  const { destinations, senders } = useTargets();
+  const text = (name: string, label: string, hint?: string) => (
+    <Field name={name} label={label} {...(hint === undefined ? {} : { hint })}>
+      {(props) => <input {...props} defaultValue={search[name] ?? ""} autoComplete="off" />}
+    </Field>
+  );
+  const moment = (name: string, label: string) => (
+    <Field name={name} label={`${label}, ${zone === "UTC" ? "UTC" : "local time"}`}>
+      {(props) => <input {...props} type="datetime-local" step="1" defaultValue={fieldText(search[name], zone)} />}
+    </Field>
+  );
+  const target = (name: string, label: string, any: string, targets: typeof destinations) => (
+    <Field name={name} label={label}>
+      {(props) => (
+        // The options come later than the value in the address: another key makes the select anew.
+        <select {...props} key={targets.length} defaultValue={search[name] ?? ""}>
+          <TargetOptions targets={targets} any={any} />
+        </select>
+      )}
+    </Field>
+  );
+  return (
+    <div className="operation-fields">
+      <Field name="status" label="Status">
+        {(props) => (
+          <select {...props} defaultValue={search["status"] ?? ""}>
+            {Object.entries(statuses[kind]).map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        )}
+      </Field>
+      {target("destinationUrlId", "Destination", "any destination", destinations)}
+      {kind !== "purge" && target("senderId", "Sender", "any sender, or none", senders)}
+      {kind !== "purge" && text("eventType", "Type of event")}
+      {kind !== "purge" && text("tag", "Tag", "name:value")}
+      {kind === "purge" ? moment("before", "Accepted before") : (
+        <>{moment("from", "Accepted from")}{moment("to", "Accepted up to")}</>
+      )}
+      {kind === "replay" && target("toDestinationUrlId", "Send to", "where each was for", destinations)}
+      {kind === "replay" && text("perSecond", "Events a second, at most", "50 if empty")}
+    </div>
+  );
+}

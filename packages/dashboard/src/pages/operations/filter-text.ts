@@ -1,0 +1,37 @@
+/** Which events an operation is about; null or an empty list where anything will do. */
+export interface Filter {
+  readonly statuses: readonly string[];
+  readonly destinationUrlId?: string | null;
+  readonly senderId?: string | null;
+  readonly eventType?: string | null;
+  readonly tag?: string | null;
+  /** How many events were named by their ids. */
+  readonly ids?: number | null;
+  readonly from?: string | null;
+  readonly to?: string | null;
+  readonly before?: string | null;
+}
+
+const statusWords: Readonly<Record<string, string>> = {
+  CriticalFailure: "given up", Succeeded: "delivered", Cancelled: "cancelled",
+  Pending: "pending", WaitingRetry: "waiting for a retry",
+};
+
+/** A filter in words. `nameOf` gives the names of destinations and senders, `moment` the texts of times. */
+export function filterText(
+  filter: Filter, nameOf: (id: string) => string, moment: (at: string) => string,
+): string {
+  const statuses = filter.statuses.map((status) => statusWords[status] ?? status).join(" or ");
+  const parts = [
+    filter.destinationUrlId && `for ${nameOf(filter.destinationUrlId)}`,
+    filter.senderId && `through ${nameOf(filter.senderId)}`,
+    filter.eventType && `of the type ${filter.eventType}`,
+    filter.tag && `with the tag ${filter.tag}`,
+    filter.ids && (filter.ids === 1 ? "with the one id given" : `with one of ${filter.ids} ids given`),
+    filter.from && `accepted from ${moment(filter.from)}`,
+    filter.to && `accepted up to ${moment(filter.to)}`,
+    filter.before && `accepted before ${moment(filter.before)}`,
+  ].filter((part) => typeof part === "string");
+  return ["Events", statuses, ...parts].filter((part) => part !== "").join(" ")
+    + (parts.length === 0 ? ", all of them" : "");
+}

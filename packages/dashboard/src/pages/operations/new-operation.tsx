@@ -1,0 +1,93 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { usePreferences } from "../../app/preferences.tsx";
+import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { Form } from "../../parts/form.tsx";
+import { useTargets } from "../../parts/targets.tsx";
+import { momentText } from "../../parts/time.tsx";
+import { FilterFields } from "./filter-fields.tsx";
+import { filterText } from "./filter-text.ts";
+import { kinds, type Kind } from "./kinds.ts";
+import { filterFields, orderOf, type Order } from "./order.ts";
+
+/** The parameters of the address that are those of this dialog. */
+const own = ["new", ...filterFields];
+
+interface Counted {
+  readonly order: Order;
+  readonly matched: number;
+}
+
+/** A new operation: its kind and filter, then how many events match, then the number typed by the person. */
+export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly allowed: readonly Kind[] }): ReactNode {
+  const queries = useQueryClient();
+  const { zone } = usePreferences();
+  const { nameOf } = useTargets();
+  const [, change] = useSearch();
+  const [counted, setCounted] = useState<Counted>();
+  const [said, setSaid] = useState("");
+  const close = () => change(Object.fromEntries(own.map((name) => [name, ""])));
+  const words = ({ filter }: Order) => filterText(filter, nameOf, (at) => momentText(at, zone));
+  const count = async (fields: Readonly<Record<string, string>>) => {
+    setSaid("");
+    const order = orderOf(kind, fields, zone);
+    // The form is as it was when the person comes back from the count, or shares the address.
+    change(textsOf(order), { replace: true });
+    const matched = await run(order, true);
+    if (matched === 0) setSaid(`Nothing matches: ${words(order)}.`);
+    else setCounted({ order, matched });
+  };
+  if (counted) {
+    const { order, matched } = counted;
+    return (
+      <Confirm
+        title={`${kinds[kind].act}: ${matched.toLocaleString("en")} ${matched === 1 ? "event" : "events"}`}
+        act={kinds[kind].act} type={String(matched)} close={() => setCounted(undefined)}
+        run={async () => {
+          await run(order, false);
+          await queries.invalidateQueries({ queryKey: [kinds[kind].reads] });
+          change({ ...Object.fromEntries(own.map((name) => [name, ""])), kind });
+        }}
+      >
+        <p>{words(order)}</p>
+        <p>{consequence(order, nameOf)}</p>
+      </Confirm>
+    );
+  }
+  return (
+    <Dialog title="New operation" close={close}>
+      <div className="tabs" role="group" aria-label="Kind">
+        {allowed.map((other) => (
+          <button key={other} type="button" aria-pressed={other === kind} onClick={() => change({ new: other })}>
+            {kinds[other].act}
+          </button>
+        ))}
+      </div>
+      <Form submit={count} label="Count" keeps cancel={close}><FilterFields kind={kind} /></Form>
+      <p role="status">{said}</p>
+    </Dialog>
+  );
+}
+
+function consequence({ kind, body }: Order, nameOf: (id: string) => string): string {
+  if (kind === "purge") return "They are deleted with their attempts and histories. They do not come back.";
+  if (kind === "cancel") return "They are never delivered. An attempt that is under way finishes.";
+  const target = body.toDestinationUrlId;
+  if (target === undefined) return "Each is sent once more to its destination.";
+  return `Each is sent to ${nameOf(target)}, as a new event. The events themselves stay as they are.`;
+}
+
+/** The fields of an order as texts for the address; the others empty. */
+function textsOf({ body }: Order): Readonly<Record<string, string>> {
+  const given = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+  return { ...Object.fromEntries(filterFields.map((name) => [name, ""])), ...given };
+}
+
+/** Counts what an order matches, or gives it; resolves with how many events match. */
+async function run(order: Order, dryRun: boolean): Promise<number> {
+  if (order.kind === "replay") return (await relay.orderReplay({ ...order.body, dryRun })).matched;
+  if (order.kind === "cancel") return (await relay.cancelEvents({ ...order.body, dryRun })).matched;
+  return (await relay.purgeEvents({ ...order.body, dryRun }))?.matched ?? 0;
+}

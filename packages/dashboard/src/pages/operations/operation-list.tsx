@@ -1,0 +1,120 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { usePreferences } from "../../app/preferences.tsx";
+import { useMay, useMe } from "../../app/session.ts";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Answered, Empty } from "../../parts/states.tsx";
+import { Status } from "../../parts/status.tsx";
+import { useTargets } from "../../parts/targets.tsx";
+import { durationText, Moment, momentText } from "../../parts/time.tsx";
+import { useWho } from "../../parts/who.tsx";
+import { filterText } from "./filter-text.ts";
+import { kinds, type Kind } from "./kinds.ts";
+import { operationsOf, replayOperation, type PastOperation } from "./past-operations.ts";
+
+/** How often running operations are read again, ms. */
+const everyMs = 1_000;
+
+interface Slice {
+  readonly operations: readonly PastOperation[];
+  readonly nextCursor: string | null;
+}
+
+/** The operations of a kind, newest first, with the progress of those that run. */
+export function OperationList({ kind }: { readonly kind: Kind }): ReactNode {
+  const { tenant: { id } } = useMe();
+  const queries = useQueryClient();
+  const allows = useMay();
+  const [stopped, setStopped] = useState<PastOperation>();
+  const queryKey = [kinds[kind].reads, "operations"];
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam }) => sliceOf(kind, id, pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ operations }) => operations.some(isRunning)) ? everyMs : false,
+  });
+  return (
+    <section aria-label={kinds[kind].title}>
+      <Answered query={query}>
+        {({ pages }) => {
+          const operations = pages.flatMap((page) => page.operations);
+          return operations.length === 0 ? <Empty>{kinds[kind].empty}</Empty> : (
+            <ul className="operations">
+              {operations.map((operation) => (
+                <Row
+                  key={operation.id} kind={kind} operation={operation}
+                  {...(kind === "replay" && isRunning(operation) && allows("cancelReplay")
+                    ? { stop: () => setStopped(operation) } : {})}
+                />
+              ))}
+            </ul>
+          );
+        }}
+      </Answered>
+      {query.hasNextPage && (
+        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show older ones</button></p>
+      )}
+      {stopped && (
+        <Confirm
+          title="Stop the replay" act="Stop it" close={() => setStopped(undefined)}
+          run={async () => {
+            await relay.cancelReplay({ id: stopped.id });
+            await queries.invalidateQueries({ queryKey });
+          }}
+        >
+          <p>Events that it has put to work are delivered. The others stay as they are.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function isRunning({ state }: PastOperation): boolean {
+  return state === "Running";
+}
+
+async function sliceOf(kind: Kind, id: string, cursor: string | null): Promise<Slice> {
+  const page = { Qt: 50, TpOrd: "Desc", Total: false, ...(cursor === null ? {} : { Cursor: cursor }) } as const;
+  if (kind === "replay") {
+    const { items, nextCursor } = await relay.listReplays({ ...page, CpOrd: "startedAt" });
+    return { operations: items.map(replayOperation), nextCursor };
+  }
+  const { items, nextCursor } = kind === "cancel"
+    ? await relay.listCancellationHistory({ id, ...page }) : await relay.listPurgeHistory({ id, ...page });
+  return { operations: operationsOf(items), nextCursor };
+}
+
+function Row({ kind, operation, stop }: {
+  readonly kind: Kind; readonly operation: PastOperation; readonly stop?: () => void;
+}): ReactNode {
+  const { zone } = usePreferences();
+  const { nameOf } = useTargets();
+  const who = useWho();
+  const { state, filter, matched, done, skipped, actor, startedAt, finishedAt, toDestinationUrlId } = operation;
+  return (
+    <li className="operation">
+      <Status value={state} />
+      <div className="operation-what">
+        <p>{filterText(filter, nameOf, (at) => momentText(at, zone))}</p>
+        {toDestinationUrlId && <p>to <strong>{nameOf(toDestinationUrlId)}</strong>, as new events</p>}
+        <small>
+          <Moment at={startedAt} />
+          {finishedAt !== null && <>, took {durationText(Date.parse(finishedAt) - Date.parse(startedAt))}</>}
+          {" · "}{who(actor)}
+        </small>
+      </div>
+      <div className="operation-progress">
+        <span>{matched.toLocaleString("en")} matched</span>
+        {done !== null && <span>{done.toLocaleString("en")} {kinds[kind].done}</span>}
+        {skipped !== null && skipped > 0 && <span>{skipped.toLocaleString("en")} skipped</span>}
+        {state === "Running" && done !== null && (
+          <progress aria-label="Progress" max={matched} value={done + (skipped ?? 0)} />
+        )}
+        {stop && <button type="button" onClick={stop}>Stop…</button>}
+      </div>
+    </li>
+  );
+}

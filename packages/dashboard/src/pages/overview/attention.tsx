@@ -1,0 +1,143 @@
+import { useQueries } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import type { Search } from "../../app/search.ts";
+import { useMay } from "../../app/session.ts";
+import { Failure, Loading } from "../../parts/states.tsx";
+import { Ago, Countdown } from "../../parts/time.tsx";
+
+const dayMs = 86_400_000;
+/** An event that was accepted longer ago and is not settled is shown, ms. */
+const oldMs = 300_000;
+/** The most groups of refused requests that are counted. */
+const groupsAtMost = 100;
+/** The most destinations that are named; the list has all. */
+const namedAtMost = 3;
+
+/** The newest destinations of a status, and how many there are. */
+function destinationsOf(Status: "Suspended" | "Inactive") {
+  return { Status, Qt: namedAtMost, CpOrd: "updatedAt", TpOrd: "Desc" } as const;
+}
+
+/** The beginning of the last 24 hours, at a full minute, so that the address of a list stays the same for a while. */
+export function dayBefore(now: number): string {
+  return new Date(Math.floor(now / 60_000) * 60_000 - dayMs).toISOString();
+}
+
+/** What needs a person, each with a link to the list of it; a line where nothing does. */
+export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode {
+  const allows = useMay();
+  const waiting = { Status: ["Pending", "WaitingRetry"], CpOrd: "acceptedAt", TpOrd: "Asc", Qt: 1, View: "summary",
+    Test: false, Total: false } as const;
+  const queries = useQueries({
+    queries: [
+      { queryKey: ["listDestinations", destinationsOf("Suspended")],
+        queryFn: () => relay.listDestinations(destinationsOf("Suspended")), refetchInterval: everyMs },
+      { queryKey: ["listDestinations", destinationsOf("Inactive")],
+        queryFn: () => relay.listDestinations(destinationsOf("Inactive")), refetchInterval: everyMs },
+      { queryKey: ["countEvents", "given up in 24 h"],
+        queryFn: () => relay.countEvents({ Status: ["CriticalFailure"], From: dayBefore(Date.now()) }),
+        refetchInterval: everyMs },
+      { queryKey: ["listEvents", waiting],
+        queryFn: () => relay.listEvents({ ...waiting, Status: [...waiting.Status] }), refetchInterval: everyMs },
+      { queryKey: ["listRefusals", "24 h"],
+        queryFn: () => relay.listRefusals({ From: dayBefore(Date.now()), Qt: groupsAtMost, Total: false }),
+        refetchInterval: everyMs },
+    ],
+  });
+  const [suspended, inactive, givenUp, oldest, refused] = queries;
+  const failed = queries.find(({ error, data }) => error !== null && data === undefined);
+  const now = Date.now();
+  const lines = [
+    ...destinationLines("Suspended", suspended.data),
+    ...destinationLines("Inactive", inactive.data),
+    ...givenUpLines(givenUp.data, dayBefore(now), allows("orderReplay")),
+    ...oldestLines(oldest.data?.items[0], now),
+    ...refusedLines(refused.data),
+  ];
+  return (
+    <section aria-label="Needs a person" className="attention">
+      <h2>Needs a person</h2>
+      {failed && <Failure error={failed.error} retry={() => void failed.refetch()} />}
+      {lines.length > 0 && <ul>{lines}</ul>}
+      {lines.length === 0 && (queries.some(({ isPending }) => isPending)
+        ? failed === undefined && <Loading lines={3} />
+        : <p className="ok"><span aria-hidden="true">✓</span> Nothing needs a person now.</p>)}
+    </section>
+  );
+}
+
+function Line({ tone, to, search = {}, what, children }: {
+  readonly tone: "bad" | "wait" | "off";
+  readonly to: string;
+  readonly search?: Search;
+  readonly what: string;
+  readonly children?: ReactNode;
+}): ReactNode {
+  return (
+    <li className={`attention-line attention-${tone}`}>
+      <span className={tone} aria-hidden="true">{{ bad: "✕", wait: "◔", off: "—" }[tone]}</span>
+      <PageLink to={to} search={search}>{what}</PageLink>
+      <span className="attention-more">{children}</span>
+    </li>
+  );
+}
+
+function destinationLines(
+  status: "Suspended" | "Inactive", page: Schemas["DestinationPage"] | undefined,
+): readonly ReactNode[] {
+  const total = page?.total ?? 0;
+  if (page === undefined || total === 0) return [];
+  const what = `${total} ${total === 1 ? "destination is" : "destinations are"} ${status.toLowerCase()}`;
+  return [
+    <Line key={status} tone={status === "Suspended" ? "bad" : "off"} to="/destinations" search={{ Status: status }}
+      what={what}>
+      {page.items.map(({ id, url, suspendedUntil }) => (
+        <span key={id}>
+          <PageLink to={`/destinations/${id}`}>{url}</PageLink>
+          {suspendedUntil !== null && <>, tried again <Countdown to={suspendedUntil} /></>}
+        </span>
+      ))}
+      {total > page.items.length && <span>and {total - page.items.length} more</span>}
+    </Line>,
+  ];
+}
+
+function givenUpLines(
+  counted: Schemas["EventTotals"] | undefined, from: string, mayReplay: boolean,
+): readonly ReactNode[] {
+  const count = counted?.total ?? 0;
+  if (count === 0) return [];
+  return [
+    <Line key="given up" tone="bad" to="/events" search={{ Status: "CriticalFailure", From: from }}
+      what={`${count} ${count === 1 ? "event" : "events"} of the last 24 h given up`}>
+      {mayReplay && <PageLink to="/operations" search={{ new: "replay", from }}>Replay them…</PageLink>}
+    </Line>,
+  ];
+}
+
+function oldestLines(event: Schemas["ListedEvent"] | undefined, now: number): readonly ReactNode[] {
+  if (event === undefined || now - Date.parse(event.acceptedAt) < oldMs) return [];
+  const { id, acceptedAt, nextAttemptAt } = event;
+  return [
+    <Line key="oldest" tone="wait" to="/events" search={{ Status: "Pending,WaitingRetry" }} what="Events wait">
+      <span>the <PageLink to={`/events/${id}`}>oldest</PageLink> was accepted <Ago to={acceptedAt} /></span>
+      {nextAttemptAt !== null && <span>it is due <Countdown to={nextAttemptAt} /></span>}
+    </Line>,
+  ];
+}
+
+function refusedLines(page: Schemas["RefusalPage"] | undefined): readonly ReactNode[] {
+  if (page === undefined || page.items.length === 0) return [];
+  const count = page.items.reduce((sum, group) => sum + group.count, 0);
+  const [newest] = page.items;
+  const what = `${page.nextCursor === null ? "" : "more than "}${count} `
+    + `${count === 1 ? "post was" : "posts were"} refused in the last 24 h`;
+  return [
+    <Line key="refused" tone="wait" to="/" search={{ refused: "all" }} what={what}>
+      {newest && <span>the last <Ago to={newest.lastAt} />: {newest.status}, {newest.reason}</span>}
+    </Line>,
+  ];
+}

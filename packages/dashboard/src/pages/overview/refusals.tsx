@@ -1,0 +1,54 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { useSearch } from "../../app/navigation.tsx";
+import { Copy } from "../../parts/copy.tsx";
+import { Answered, Empty } from "../../parts/states.tsx";
+import { useTargets } from "../../parts/targets.tsx";
+import { Moment } from "../../parts/time.tsx";
+
+/** The refused ingest requests, newest first, in groups of a minute. */
+export function Refusals(): ReactNode {
+  const [, change] = useSearch();
+  const { nameOf } = useTargets();
+  const query = useInfiniteQuery({
+    queryKey: ["listRefusals", "all"],
+    queryFn: ({ pageParam }) => relay.listRefusals({
+      Qt: 50, Total: false, ...(pageParam === null ? {} : { Cursor: pageParam }),
+    }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+  return (
+    <section aria-label="Refused posts" className="panel refusals">
+      <header className="page-head">
+        <h2>Refused posts</h2>
+        <button type="button" onClick={() => change({ refused: "" })}>Close</button>
+      </header>
+      <Answered query={query}>
+        {({ pages }) => pages[0]?.items.length === 0
+          ? <Empty>No refused post in the last 30 days. Posts that the relay answers with 4xx are listed here.</Empty>
+          : (
+            <ul>
+              {pages.flatMap(({ items }) => items).map((group) => (
+                <li key={`${group.firstAt} ${group.requestId} ${group.reason}`}>
+                  <Moment at={group.lastAt} />
+                  <strong>{group.status}{group.count > 1 && ` × ${group.count}`}</strong>
+                  <span>{group.reason}</span>
+                  <small>
+                    {group.destinationUrlId !== null && <>for {nameOf(group.destinationUrlId)} · </>}
+                    {group.senderId !== null && <>through {nameOf(group.senderId)} · </>}
+                    request <code>{group.requestId}</code>
+                    <Copy text={group.requestId} label="Copy the id of the request" />
+                  </small>
+                </li>
+              ))}
+            </ul>
+          )}
+      </Answered>
+      {query.hasNextPage && (
+        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show older ones</button></p>
+      )}
+    </section>
+  );
+}

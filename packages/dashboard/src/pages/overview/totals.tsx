@@ -1,0 +1,26 @@
+import type { ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import { Status } from "../../parts/status.tsx";
+
+/** Events are never listed in Failed: they pass through it. */
+const statuses = ["Pending", "Processing", "WaitingRetry", "Succeeded", "CriticalFailure", "Cancelled"] as const;
+
+/** How many events are in each status; each number leads to its list. */
+export function Totals({ totals }: { readonly totals: Schemas["EventTotals"] }): ReactNode {
+  return (
+    <section aria-label="Totals" className="totals">
+      <h2>{totals.total.toLocaleString("en")} {totals.total === 1 ? "event" : "events"}</h2>
+      <ul>
+        {statuses.map((status) => (
+          <li key={status}>
+            <PageLink to="/events" search={{ Status: status }}>
+              <span className="total">{totals.statuses[status].toLocaleString("en")}</span>
+              <Status value={status} />
+            </PageLink>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

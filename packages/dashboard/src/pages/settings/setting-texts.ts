@@ -1,0 +1,116 @@
+import type { Schemas } from "../../../../client/src/index.ts";
+import { durationText } from "../../parts/time.tsx";
+
+/** The settings that a tenant changes. */
+export type Setting = "name" | "maxTrys" | "circuitBreakerTimer" | "retentionDays";
+
+/** A setting in words. */
+export interface SettingText {
+  readonly field: Setting;
+  readonly label: string;
+  readonly value: string;
+  /** What a change affects. */
+  readonly hint: string;
+}
+
+/** A tenant's settings in words, in the order of the page. */
+export function settingTexts(tenant: Pick<Schemas["Tenant"], Setting>): readonly SettingText[] {
+  return settings.map(({ field, label, hint }) => ({ field, label, hint, value: valueText(field, tenant[field]) }));
+}
+
+const settings: readonly Omit<SettingText, "value">[] = [
+  { field: "name", label: "Name", hint: "Unique on the platform. Receivers are not sent it." },
+  {
+    field: "maxTrys",
+    label: "Tries",
+    hint: "Attempts before an event is given up, and failures in a row before a destination is suspended. "
+      + "Waiting events count by the new number from their next failure on. 1 to 10,000.",
+  },
+  {
+    field: "circuitBreakerTimer",
+    label: "Circuit timer, seconds",
+    hint: "How long a suspended destination rests before one event probes it. "
+      + "A circuit that is open now keeps its time; the next one to open takes the new one. Up to a year.",
+  },
+  {
+    field: "retentionDays",
+    label: "Retention, days",
+    hint: "Finished events that were accepted longer ago are purged for good, with attempts and history. "
+      + "Empty: they are kept. 1 to 3,650.",
+  },
+];
+
+/** A value of a setting in words. */
+export function valueText(field: Setting, value: string | number | null): string {
+  if (value === null) return "kept until purged";
+  if (field === "retentionDays") return value === 1 ? "1 day" : `${value} days`;
+  if (field === "circuitBreakerTimer") return durationText(Number(value) * 1_000);
+  return String(value);
+}
+
+/**
+ * The fields of a form that differ from the tenant, as the relay takes them. A text that is no number is sent as it is,
+ * so that the relay's sentence says what is wrong with it.
+ */
+export function changesOf(
+  tenant: Pick<Schemas["Tenant"], Setting>, fields: Readonly<Record<string, string>>,
+): Schemas["UpdateTenantRequest"] {
+  const given = {
+    name: fields["name"] ?? tenant.name,
+    maxTrys: numberOf(fields["maxTrys"]),
+    circuitBreakerTimer: numberOf(fields["circuitBreakerTimer"]),
+    retentionDays: fields["retentionDays"]?.trim() === "" ? null : numberOf(fields["retentionDays"]),
+  };
+  return Object.fromEntries(Object.entries(given)
+    .filter(([field, value]) => value !== undefined && value !== tenant[field as Setting]));
+}
+
+function numberOf(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  return /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text;
+}
+
+/** A change of the settings: what became of a field, and what it was where that is known. */
+export interface Change {
+  readonly field: Setting;
+  readonly before: string | null;
+  readonly after: string;
+}
+
+/** Facts of the tenant's history that have settings in them. */
+export const settingFacts = [
+  "TenantCreated", "TenantRenamed", "TenantDeliveryPolicyChanged", "TenantRetentionChanged",
+] as const;
+
+/** Whether a fact is one of the tenant's settings. */
+export type SettingFact = Extract<Schemas["HistoryItem"], { type: typeof settingFacts[number] }>;
+
+/** The changes of each fact; `facts` are in the order of the log. The facts that changed nothing are left out. */
+export function changesOfFacts(
+  facts: readonly SettingFact[],
+): readonly { readonly fact: SettingFact; readonly changes: readonly Change[] }[] {
+  const known = new Map<Setting, string | number | null>();
+  return facts.flatMap((fact) => {
+    const changes = valuesOf(fact).flatMap(([field, value]): Change[] => {
+      const before = known.has(field) ? valueText(field, known.get(field) ?? null) : null;
+      const after = valueText(field, value);
+      known.set(field, value);
+      return before === after ? [] : [{ field, before, after }];
+    });
+    return changes.length === 0 ? [] : [{ fact, changes }];
+  });
+}
+
+function valuesOf(fact: SettingFact): readonly (readonly [Setting, string | number | null])[] {
+  return settings.flatMap(({ field }) => {
+    const data: Partial<Record<Setting, string | number | null>> = fact.data;
+    // A tenant begins without a retention.
+    const value = field === "retentionDays" && fact.type === "TenantCreated" ? null : data[field];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+}
+
+/** The label of a setting. */
+export function labelOf(field: Setting): string {
+  return settings.find((setting) => setting.field === field)?.label ?? field;
+}

@@ -1,0 +1,92 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
+import { Confirm, SecretDialog } from "../../parts/dialog.tsx";
+import { Field, Form } from "../../parts/form.tsx";
+import { NoRight } from "../../parts/states.tsx";
+import type { Access } from "./curl.tsx";
+
+interface Props {
+  /** Takes what the steps after it need. It is kept until the page is left. */
+  readonly gain: (access: Access) => void;
+  /** Whether that is known now. */
+  readonly known: boolean;
+}
+
+/** The first step: a destination, and its ingest token. */
+export function DestinationStep({ destination, gain, known }: Props & {
+  readonly destination: Schemas["Destination"] | undefined;
+}): ReactNode {
+  const queries = useQueryClient();
+  const allows = useMay();
+  const [token, setToken] = useState("");
+  const [asks, setAsks] = useState(false);
+  const take = (ingestToken: string) => {
+    gain({ token: ingestToken });
+    setToken(ingestToken);
+  };
+  const create = async ({ url = "" }: Readonly<Record<string, string>>) => {
+    take((await relay.createDestination({ url })).ingestToken);
+    await queries.invalidateQueries();
+  };
+  return (
+    <>
+      {destination && (
+        <p>Events are sent to <PageLink to={`/destinations/${destination.id}`}>{destination.url}</PageLink></p>
+      )}
+      {!destination && allows("createDestination") && (
+        <Form submit={create} label="Create the destination">
+          <Field name="url" label="URL of the receiver" hint="HTTPS. The relay posts events there.">
+            {(props) => <input {...props} autoComplete="off" inputMode="url" placeholder="https://" />}
+          </Field>
+        </Form>
+      )}
+      {!destination && !allows("createDestination") && <NoRight>Developers and above create destinations.</NoRight>}
+      {destination && !known && allows("regenerateDestinationToken") && (
+        <p className="acts">
+          <span>Its ingest token is no longer known here.</span>
+          <button type="button" onClick={() => setAsks(true)}>New ingest token…</button>
+        </p>
+      )}
+      {asks && destination && (
+        <Confirm
+          title="A new ingest token" act="Replace it" close={() => setAsks(false)}
+          run={async () => take((await relay.regenerateDestinationToken({ id: destination.id })).ingestToken)}
+        >
+          <p>Producers that post with the present token of this destination get 404 from then on.</p>
+        </Confirm>
+      )}
+      {token !== "" && !asks && <SecretDialog title="The ingest token" secret={token} done={() => setToken("")} />}
+    </>
+  );
+}
+
+/** The second step: an API key for ingest. */
+export function KeyStep({ has, gain, known }: Props & { readonly has: boolean }): ReactNode {
+  const queries = useQueryClient();
+  const allows = useMay();
+  const [key, setKey] = useState("");
+  const create = async ({ name = "" }: Readonly<Record<string, string>>) => {
+    const { apiKey } = await relay.createApiKey({ name });
+    gain({ key: apiKey });
+    setKey(apiKey);
+    await queries.invalidateQueries();
+  };
+  return (
+    <>
+      {has && <p>There is one. <PageLink to="/keys">All keys</PageLink></p>}
+      {!known && allows("createApiKey") && (
+        <Form submit={create} label={has ? "Create another key" : "Create the key"}>
+          <Field name="name" label="Name of the key" hint="For example that of the program that posts.">
+            {(props) => <input {...props} autoComplete="off" />}
+          </Field>
+        </Form>
+      )}
+      {!has && !allows("createApiKey") && <NoRight>Developers and above create keys.</NoRight>}
+      {key !== "" && <SecretDialog title="The API key" secret={key} done={() => setKey("")} />}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { useState, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import { Field, Form } from "../../parts/form.tsx";
+import { rememberVerified } from "./verified.ts";
+
+/** The last step: the relay says whether the signature that a receiver got is that of the body. */
+export function SignatureStep({ tenantId, verified, done }: {
+  readonly tenantId: string; readonly verified: boolean; readonly done: () => void;
+}): ReactNode {
+  const [wrong, setWrong] = useState(false);
+  const verify = async ({ payload = "", signature = "" }: Readonly<Record<string, string>>) => {
+    const { valid } = await relay.verifySignature({ id: tenantId }, { payload, signature: signature.trim() });
+    setWrong(!valid);
+    if (!valid) return;
+    rememberVerified(tenantId);
+    done();
+  };
+  if (verified) {
+    return <p>Verified in this browser. <PageLink to="/keys">Webhook secret and signatures</PageLink></p>;
+  }
+  return (
+    <>
+      <p>Paste what the receiver got. Its own code has to make the same check with the webhook secret.</p>
+      <Form submit={verify} label="Verify" keeps>
+        <Field name="payload" label="Body" hint="Exactly as it came: a space more is another body.">
+          {(props) => <textarea {...props} rows={4} spellCheck={false} />}
+        </Field>
+        <Field name="signature" label="X-Service-Signature" hint="The value of the header: sha256=…">
+          {(props) => <input {...props} autoComplete="off" spellCheck={false} />}
+        </Field>
+      </Form>
+      {wrong && (
+        <p className="problem" role="alert">
+          It is not the signature of this body. Compare the bytes, and see whether the secret was replaced since.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,161 @@
+import { expect } from "chai";
+import { createUser, login, password } from "../../support/accounts.ts";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+
+describe("the dashboard's overview, operations and settings", () => {
+  let browser: Chromium | undefined;
+  let receiver: Receiver | undefined;
+  let relay: TestRelay | undefined;
+  let account: Account;
+  let bad: { readonly id: string; readonly ingest: string };
+  let good: { readonly id: string; readonly ingest: string };
+  let givenUp: string;
+  let seen: Visit;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    receiver = await startReceiver();
+    receiver.on("/bad", () => ({ status: 500 }));
+    relay = await startTestRelay(receiver);
+    account = await openAccount(relay.url, { maxTrys: 2 });
+    bad = await account.destination({ url: receiver.url("/bad") });
+    good = await account.destination({ url: receiver.url("/good") });
+    const posted = await account.producer.post(bad.ingest, { order: 1 });
+    givenUp = String(posted["eventId"]);
+    await eventReaches(account.owner, givenUp, "CriticalFailure");
+    const delivered = await account.producer.post(good.ingest, { order: 2 });
+    await eventReaches(account.owner, String(delivered["eventId"]), "Succeeded");
+    const refused = await fetch(relay.url + bad.ingest, { method: "POST", body: "{}" });
+    expect(refused.status).to.equal(401);
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+    await receiver?.close();
+  });
+  beforeEach(async () => {
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+  });
+  afterEach(async () => {
+    seen.expectNoFault();
+    await seen.close();
+    await browser?.context.clearCookies();
+  });
+
+  const open = async (path: string, person: { readonly email: string; readonly password: string } = account) => {
+    await seen.go(path);
+    await signIn(seen, person);
+    return seen.page;
+  };
+
+  it("shows a suspended destination, a given-up event and refused posts first, and leads to each", async () => {
+    const page = await open("/");
+    const needs = page.getByRole("region", { name: "Needs a person" });
+    await needs.getByRole("link", { name: receiver!.url("/bad") }).waitFor();
+    await needs.getByRole("link", { name: "1 event of the last 24 h given up" }).click();
+    await page.waitForURL(/\/app\/events\?Status=CriticalFailure&From=/);
+    await page.goBack();
+    await needs.getByRole("link", { name: "1 destination is suspended" }).click();
+    await page.waitForURL(/\/app\/destinations\?Status=Suspended/);
+    await page.goBack();
+    await needs.getByRole("link", { name: "1 post was refused in the last 24 h" }).click();
+    await page.getByRole("region", { name: "Refused posts" }).getByText("401").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+
+    const totals = page.getByRole("region", { name: "Totals" });
+    expect(await totals.getByRole("link", { name: /CriticalFailure/ }).textContent()).to.match(/^1/);
+    const traffic = page.getByRole("region", { name: "Traffic of 24 hours" });
+    await traffic.getByText("2 accepted").waitFor();
+    await traffic.getByText("The same as a table").click();
+    await traffic.getByRole("row").nth(1).waitFor();
+  });
+
+  it("replays given-up events to another destination: counted, confirmed, finished", async () => {
+    const page = await open("/operations");
+    await page.getByText("No replay yet.").waitFor();
+    await page.getByRole("button", { name: "New operation…" }).click();
+    await page.getByLabel("Destination", { exact: true }).selectOption(bad.id);
+    await page.getByLabel("Tag").fill("wrong");
+    await page.getByRole("button", { name: "Count", exact: true }).click();
+    expect(await page.getByRole("alert").textContent()).to.match(/^tag: /);
+    await page.getByLabel("Tag").fill("");
+    await page.getByLabel("Send to").selectOption(good.id);
+    await page.getByRole("button", { name: "Count", exact: true }).click();
+    const confirm = page.getByRole("dialog", { name: "Replay: 1 event" });
+    await confirm.getByText(`Events given up for ${receiver!.url("/bad")}`).waitFor();
+    await confirm.getByText(`Each is sent to ${receiver!.url("/good")}, as a new event.`).waitFor();
+    expect(await confirm.getByRole("button", { name: "Replay" }).isDisabled()).to.equal(true);
+    await confirm.getByRole("textbox").fill("1");
+    await confirm.getByRole("button", { name: "Replay" }).click();
+    const row = page.getByRole("region", { name: "Replays" }).getByRole("listitem");
+    await row.getByText("Finished").waitFor();
+    await row.getByText("1 sent again").waitFor();
+    expect(await row.textContent()).to.include("1 matched").and.include(account.email);
+    await receiver!.waitFor(() => receiver!.requestsTo("/good").length === 2);
+    expect((await account.owner.get(`/api/v1/events/${givenUp}`))["status"]).to.equal("CriticalFailure");
+  });
+
+  it("stops a running replay", async () => {
+    const page = await open("/operations");
+    await account.owner.post("/api/v1/replays", { status: "Succeeded", perSecond: 0.1 });
+    await page.reload();
+    const newest = page.getByRole("region", { name: "Replays" }).getByRole("listitem").first();
+    await newest.getByRole("button", { name: "Stop…" }).click();
+    await page.getByRole("button", { name: "Stop it" }).click();
+    await newest.getByText("Cancelled").waitFor();
+  });
+
+  it("purges by the number of events that the person types", async () => {
+    const page = await open(`/operations?kind=purge&new=purge&destinationUrlId=${good.id}&status=Succeeded`);
+    await page.getByRole("button", { name: "Count", exact: true }).click();
+    const confirm = page.getByRole("dialog", { name: /^Purge: \d+ events$/ });
+    const [number = ""] = /\d+/.exec(await confirm.getByRole("heading").textContent() ?? "") ?? [];
+    await confirm.getByRole("textbox").fill(`${number}0`);
+    expect(await confirm.getByRole("button", { name: "Purge" }).isDisabled()).to.equal(true);
+    await confirm.getByRole("textbox").fill(number);
+    await confirm.getByRole("button", { name: "Purge" }).click();
+    const row = page.getByRole("region", { name: "Purges" }).getByRole("listitem");
+    await row.getByText(`${number} purged`).waitFor();
+    expect(await row.textContent()).to.include(`Events delivered for ${receiver!.url("/good")}`);
+  });
+
+  it("says at its field which setting the relay refuses, saves changes, and lists them", async () => {
+    const page = await open("/settings");
+    const tries = page.getByLabel("Tries");
+    await tries.fill("0");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await tries.getAttribute("aria-invalid")).to.equal("true");
+    expect(await page.getByRole("alert").textContent()).to.match(/^maxTrys: /);
+    await tries.fill("3");
+    await page.getByLabel("Retention, days").fill("30");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    const changes = page.getByRole("region", { name: "Changes" }).getByRole("listitem");
+    await changes.getByText("Retention, days").first().waitFor();
+    expect(await page.getByRole("region", { name: "Changes" }).textContent())
+      .to.include("Tries 2 → 3").and.include("Retention, days kept until purged → 30 days").and.include(account.email);
+    expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`))
+      .to.include({ maxTrys: 3, retentionDays: 30 });
+  });
+
+  it("shows a Viewer no act on any of these pages", async () => {
+    const owner = await login(relay!.url, account.email);
+    const { email } = await createUser(owner, "viewer");
+    const page = await open("/operations?new=purge", { email, password });
+    await page.getByText("Developers and above can replay").waitFor();
+    expect(await page.getByRole("dialog").count()).to.equal(0);
+    expect(await page.getByRole("button", { name: /New operation|Stop/ }).count()).to.equal(0);
+    await seen.go("/settings");
+    await page.getByText("can change settings").waitFor();
+    expect(await page.getByRole("button", { name: "Save" }).count()).to.equal(0);
+    await seen.go("/");
+    await page.getByRole("region", { name: "Totals" }).waitFor();
+    expect(await page.getByRole("link", { name: "Replay them…" }).count()).to.equal(0);
+    await seen.go("/start");
+    await page.getByText(/steps done/).waitFor();
+    expect(await page.getByRole("button", { name: /Create|New ingest token/ }).count()).to.equal(0);
+  });
+});

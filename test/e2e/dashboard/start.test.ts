@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
+import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { openAccount, startTestRelay, type TestRelay } from "../../support/relay.ts";
+
+describe("the dashboard's first steps", () => {
+  let browser: Chromium | undefined;
+  let receiver: Receiver | undefined;
+  let relay: TestRelay | undefined;
+  let seen: Visit | undefined;
+  before(async function () {
+    browser = await chromiumOrSkip(this, { bypassCSP: false });
+    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    receiver = await startReceiver();
+    relay = await startTestRelay(receiver);
+  });
+  after(async () => {
+    await browser?.close();
+    await relay?.close();
+    await receiver?.close();
+  });
+  afterEach(async () => {
+    seen?.expectNoFault();
+    await seen?.close();
+  });
+
+  it("lead an empty tenant from the overview to a delivery with a verified signature, and resume", async () => {
+    const account = await openAccount(relay!.url);
+    for (const { id } of (await account.owner.get("/api/v1/api-keys"))["items"] as { id: string }[]) {
+      await account.owner.delete(`/api/v1/api-keys/${id}`);
+    }
+    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    const { page } = seen;
+    await seen.go("/");
+    await signIn(seen, account);
+    await page.getByRole("link", { name: "Begin with the first steps" }).click();
+    await page.getByText("0 of 5 steps done.").waitFor();
+
+    await page.getByLabel("URL of the receiver").fill("http://plain.example");
+    await page.getByRole("button", { name: "Create the destination" }).click();
+    expect(await page.getByRole("alert").textContent()).to.match(/^url: /);
+    await page.getByLabel("URL of the receiver").fill(receiver!.url("/first"));
+    await page.getByRole("button", { name: "Create the destination" }).click();
+    await page.getByRole("dialog", { name: "The ingest token" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByText("1 of 5 steps done.").waitFor();
+
+    await page.reload();
+    await page.getByRole("button", { name: "New ingest token…" }).click();
+    await page.getByRole("button", { name: "Replace it" }).click();
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByLabel("Name of the key").fill("shop");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByText("Waiting for the event.").waitFor();
+
+    expect(await page.getByLabel("curl").textContent()).to.match(/dst_….*rk_…/s);
+    await page.getByRole("button", { name: "Copy the command" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    const { stdout } = await promisify(execFile)("sh", ["-c", command]);
+    expect(stdout).to.match(/^HTTP\/1.1 202 /);
+    await page.getByText("4 of 5 steps done.").waitFor();
+
+    const [{ body, headers }] = receiver!.requestsTo("/first") as [Receiver["requests"][number]];
+    const signature = String(headers["x-service-signature"]);
+    await page.getByRole("textbox", { name: "Body" }).fill(`${body.toString()} `);
+    await page.getByLabel("X-Service-Signature").fill(signature);
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText("It is not the signature of this body.").waitFor();
+    await page.getByRole("textbox", { name: "Body" }).fill(body.toString());
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText("All five steps are done.").waitFor();
+    await page.reload();
+    await page.getByText("All five steps are done.").waitFor();
+  });
+});
