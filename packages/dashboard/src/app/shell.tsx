@@ -1,26 +1,16 @@
 import { Outlet } from "@tanstack/react-router";
-import { useEffect, useState, type ReactNode } from "react";
-import type { OperationId } from "../../../client/src/index.ts";
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
 import { textOf } from "../parts/states.tsx";
 import { PageLink, useGo } from "./navigation.tsx";
+import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
 import { useRenewal } from "./renewal.ts";
 import { useMay, useMe, useSignOut } from "./session.ts";
 
-/** The pages in the navigation: where, what they are called, the key behind `g`, and an operation that they need. */
-const places: readonly (readonly [path: string, title: string, key: string, needs: OperationId])[] = [
-  ["/", "Overview", "o", "getStatistics"],
-  ["/events", "Events", "e", "listEvents"],
-  ["/destinations", "Destinations", "d", "listDestinations"],
-  ["/senders", "Senders", "s", "listSenders"],
-  ["/operations", "Operations", "r", "listReplays"],
-  ["/audit", "Audit", "a", "listAudit"],
-  ["/keys", "Keys", "k", "listApiKeys"],
-  ["/people", "People", "p", "listUsers"],
-  ["/settings", "Settings", "t", "getTenant"],
-];
+/** Few open it, and none at once: it is no part of the first load. */
+const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
 
 /** The frame of every page behind the sign-in: navigation, the caller, preferences, and keys. */
 export function Shell(): ReactNode {
@@ -41,10 +31,12 @@ function Navigation(): ReactNode {
   const allows = useMay();
   const go = useGo();
   const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
   const shown = places.filter(([, , , needs]) => allows(needs));
   useKeys({
     ...Object.fromEntries(shown.map(([path, title, key]) =>
       [`g ${key}`, { does: `Go to ${title}`, run: () => go(path) }])),
+    "Ctrl-k": { does: "Go to a page, event, destination or sender", run: () => setPalette(true) },
     "?": { does: "Show the keys", run: () => setHelp(true) },
   });
   return (
@@ -60,9 +52,11 @@ function Navigation(): ReactNode {
         </ul>
       </nav>
       <div className="who">
+        <button type="button" onClick={() => setPalette(true)}>Go to… <kbd>Ctrl K</kbd></button>
         <span className="small tenant" title={me.tenant.name}>{me.tenant.name}</span>
         <Account openHelp={() => setHelp(true)} />
       </div>
+      {palette && <Suspense><Palette close={() => setPalette(false)} /></Suspense>}
       {help && <Help close={() => setHelp(false)} />}
     </header>
   );

@@ -15,6 +15,8 @@ export function Dialog({ title, close, children }: {
     const element = dialog.current;
     const before = document.activeElement;
     element?.showModal();
+    // The browser would begin at the button in the corner.
+    element?.querySelector<HTMLElement>("input, select, textarea")?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement) before.focus();

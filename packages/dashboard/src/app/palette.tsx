@@ -1,0 +1,122 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { mayPass } from "../api/queries.ts";
+import { relay } from "../api/relay.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { textOf } from "../parts/states.tsx";
+import { useGo } from "./navigation.tsx";
+import "./palette.css";
+import { places } from "./places.ts";
+import { useMay } from "./session.ts";
+
+/** Something to go to. */
+interface Target {
+  readonly kind: "Page" | "Event" | "Destination" | "Sender";
+  readonly text: string;
+  readonly path: string;
+}
+
+/** How many targets of a kind are shown. */
+const most = 8;
+/** How many destinations and senders are looked through, the newest. */
+const known = { Qt: 100, Total: false, CpOrd: "createdAt", TpOrd: "Desc" } as const;
+
+/** Goes to a page, to an event by its id, or to a destination or sender by its name. A combobox in a dialog. */
+export function Palette({ close }: { readonly close: () => void }): ReactNode {
+  const go = useGo();
+  const [text, setText] = useState("");
+  const { targets, note } = useTargets(text.trim());
+  const [active, setActive] = useState(0);
+  const list = useId();
+  const current = Math.min(active, targets.length - 1);
+  const option = (at: number) => `${list}-${at}`;
+  const open = (target: Target | undefined) => {
+    if (!target) return;
+    close();
+    go(target.path);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: (current + 1) % targets.length, ArrowUp: (current - 1 + targets.length) % targets.length,
+    };
+    const next = steps[event.key];
+    if (event.key === "Enter") open(targets[current]);
+    else if (next === undefined || targets.length === 0) return;
+    else setActive(next);
+    event.preventDefault();
+  };
+  const shown = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    // Chromium answers with a promise, which is no clean-up of an effect.
+    void shown.current?.scrollIntoView({ block: "nearest" });
+  }, [current]);
+  return (
+    <Dialog title="Go to" close={close}>
+      <input
+        type="text" role="combobox" aria-label="Page, event id, destination or sender"
+        aria-expanded={targets.length > 0} aria-controls={list}
+        aria-autocomplete="list" autoComplete="off" spellCheck={false} className="palette-text"
+        aria-activedescendant={targets.length > 0 ? option(current) : undefined} value={text} onKeyDown={onKey}
+        placeholder="A page, an event’s id, a destination or a sender"
+        onChange={({ target }) => {
+          setText(target.value);
+          setActive(0);
+        }}
+      />
+      <ul id={list} role="listbox" aria-label="Where to go" className="palette-list">
+        {targets.map((target, at) => (
+          <li
+            key={target.path} id={option(at)} role="option" aria-selected={at === current}
+            ref={at === current ? shown : undefined} onClick={() => open(target)}
+          >
+            <small>{target.kind}</small> <span>{target.text}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="small" role="status">{note}</p>
+    </Dialog>
+  );
+}
+
+/** What a text may mean, the pages first, and a sentence on that. */
+function useTargets(text: string): { readonly targets: readonly Target[]; readonly note: string } {
+  const may = useMay();
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+  const event = useQuery({
+    queryKey: ["getEvent", { id: text, of: "palette" }],
+    queryFn: () => relay.getEvent({ id: text }),
+    enabled: isId && may("getEvent"),
+  });
+  const destinations = useQuery({
+    queryKey: ["listDestinations", known],
+    queryFn: () => relay.listDestinations(known),
+    enabled: text !== "" && may("listDestinations"),
+  });
+  const senders = useQuery({
+    queryKey: ["listSenders", known],
+    queryFn: () => relay.listSenders(known),
+    enabled: text !== "" && may("listSenders"),
+  });
+  const wanted = text.toLowerCase();
+  const among = (targets: readonly Target[]) =>
+    targets.filter((target) => `${target.text} ${target.path}`.toLowerCase().includes(wanted)).slice(0, most);
+  const pages = places.filter(([, , , needs]) => may(needs))
+    .map(([path, title]): Target => ({ kind: "Page", text: title, path }));
+  const found = isId && event.data
+    ? [{ kind: "Event", text: `${event.data.id}, ${event.data.status}`, path: `/events/${event.data.id}` } as const]
+    : [];
+  const others = text === "" ? [] : [
+    ...among((destinations.data?.items ?? []).map(({ id, url }) =>
+      ({ kind: "Destination", text: url, path: `/destinations/${id}` }))),
+    ...among((senders.data?.items ?? []).map(({ id, name }) =>
+      ({ kind: "Sender", text: name, path: `/senders/${id}` }))),
+  ];
+  const targets = [...found, ...pages.filter(({ text: title }) => title.toLowerCase().includes(wanted)), ...others];
+  const queries = [event, destinations, senders];
+  const failed = queries.find(({ error }) => error !== null && error !== event.error);
+  if (failed) return { targets, note: textOf(failed.error) };
+  if (queries.some(({ failureReason }) => mayPass(failureReason))) return { targets, note: "Catching up…" };
+  if (queries.some(({ fetchStatus }) => fetchStatus === "fetching")) return { targets, note: "Looking…" };
+  if (targets.length > 0) return { targets, note: `${targets.length} to choose from` };
+  return { targets, note: isId ? textOf(event.error) : "Nothing has this name. An event is found by its whole id." };
+}

@@ -1,0 +1,17 @@
+import type { OperationId } from "../../../client/src/index.ts";
+
+/** A page of the navigation: where, what it is called, the key behind `g`, and an operation that it needs. */
+export type Place = readonly [path: string, title: string, key: string, needs: OperationId];
+
+/** The pages of the navigation. */
+export const places: readonly Place[] = [
+  ["/", "Overview", "o", "getStatistics"],
+  ["/events", "Events", "e", "listEvents"],
+  ["/destinations", "Destinations", "d", "listDestinations"],
+  ["/senders", "Senders", "s", "listSenders"],
+  ["/operations", "Operations", "r", "listReplays"],
+  ["/audit", "Audit", "a", "listAudit"],
+  ["/keys", "Keys", "k", "listApiKeys"],
+  ["/people", "People", "p", "listUsers"],
+  ["/settings", "Settings", "t", "getTenant"],
+];
