@@ -20,16 +20,16 @@ function ToldPiece({ piece }: { readonly piece: Piece }): ReactNode {
 export function EntryLink({ entry, children }: {
   readonly entry: Reference; readonly children: ReactNode;
 }): ReactNode {
-  const { position, subject: { type, id } } = entry;
-  if (type === "event") return <MomentLink position={position}>{children}</MomentLink>;
-  const places: Readonly<Record<typeof type, readonly [to: string, tab: Search]>> = {
-    circuit: [`/destinations/${id}`, { tab: "circuit" }],
-    destination: [`/destinations/${id}`, { tab: "changes" }],
-    sender: [`/senders/${id}`, {}],
-    tenant: ["/audit", {}],
+  const { position: at, type: fact, subject: { type, id } } = entry;
+  if (type === "event") return <MomentLink position={at}>{children}</MomentLink>;
+  const places: Readonly<Record<typeof type, readonly [to: string, search: Search]>> = {
+    circuit: [`/destinations/${id}`, { tab: "circuit", at }],
+    destination: [`/destinations/${id}`, { tab: "changes", at }],
+    sender: [`/senders/${id}`, { tab: "changes", at }],
+    tenant: ["/audit", { SubjectId: id, Type: fact }],
   };
-  const [to, tab] = places[type];
-  return <PageLink to={to} search={{ ...tab, at: position }}>{children}</PageLink>;
+  const [to, search] = places[type];
+  return <PageLink to={to} search={search}>{children}</PageLink>;
 }
 
 /** A link to the same page as of a moment. */
