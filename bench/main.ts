@@ -1,3 +1,4 @@
+import { dashboard } from "./dashboard.ts";
 import { delivery } from "./delivery.ts";
 import { engines } from "./engines.ts";
 import { footprint } from "./footprint.ts";
@@ -18,7 +19,7 @@ import { volume, volumeSets } from "./volume.ts";
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
-  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream,
+  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream, dashboard,
 };
 /** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

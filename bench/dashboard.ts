@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+import { text, type Json } from "../test/support/api-client.ts";
+import { commandPath } from "../test/support/debian.ts";
+import { makeAuthority } from "../test/support/tls.ts";
+import { dataSet, placeForCopy } from "./data/data-set.ts";
+import { RelayProcess, type TenantRecord } from "./support/relay.ts";
+import type { Figure, Report } from "./support/report.ts";
+import { rounds, sized } from "./support/size.ts";
+import { median } from "./support/statistics.ts";
+
+/** Stored events of all tenants. */
+const events = Number(process.env["EVENTS"] ?? sized(100_000, 1_000_000));
+const attempts = 1_000;
+const keys = 60;
+const liveEvents = 40;
+/** No receiver is there: each attempt fails at once. */
+const nowhere = "https://127.0.0.1:9/";
+
+/** What a round measured, ms. */
+interface Round {
+  readonly cold: number;
+  readonly coldSlow: number;
+  readonly toEnd: number;
+  readonly worstKey: number;
+  readonly story: number;
+  readonly liveP95: number;
+}
+
+/** How fast the dashboard is in Chromium, on a relay with many stored events. */
+export async function dashboard(): Promise<Report> {
+  const set = await dataSet(events);
+  const dataDir = placeForCopy(set);
+  await cp(set.dataDir, dataDir, { recursive: true });
+  const profile = mkdtempSync(join(tmpdir(), "relay-bench-chromium-"));
+  const relay = await RelayProcess.start({
+    caPem: makeAuthority().caPem, dataDir,
+    environment: { RELAY_RETRY_SCHEDULE: "1ms", RELAY_RETRY_JITTER: "0", RELAY_ACCESS_TOKEN_TTL: "1d" },
+  });
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath: commandPath("chromium"), headless: true, args: ["--no-sandbox", "--disable-gpu"],
+  });
+  try {
+    const pages = `${relay.url.replace("127.0.0.1", "localhost")}/app`;
+    const [stored] = set.tenants;
+    if (!stored) throw new Error("the set has no tenant");
+    const retried = await retriedEvent(relay);
+    const page = await browser.newPage();
+    const taken: Round[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      const measured = await measure(relay, page, pages, { stored, retried });
+      if (round > 0) taken.push(measured);
+    }
+    return { name: "dashboard", figures: figuresOf(taken), ledger: [], rounds: taken };
+  } finally {
+    await browser.close();
+    await relay.stop();
+    for (const folder of [profile, dataDir]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** An event with many failed attempts, and its tenant. */
+async function retriedEvent(relay: RelayProcess): Promise<{ readonly tenant: TenantRecord; readonly id: string }> {
+  const tenant = await relay.createTenant([nowhere], { maxTrys: attempts });
+  const { owner, untilIdle } = await relay.openAccount(tenant);
+  const id = await posted(relay, tenant);
+  await untilIdle();
+  await owner.get(`/api/v1/events/${id}`);
+  return { tenant, id };
+}
+
+async function posted({ url }: RelayProcess, { tenantId, destinations, apiKey }: TenantRecord): Promise<string> {
+  const answer = await fetch(`${url}/api/v1/ingest/${tenantId}/${destinations[0]?.ingestToken}`, {
+    method: "POST", body: "{}", headers: { "content-type": "application/json", "x-api-key": apiKey },
+  });
+  return text((await answer.json()) as Json, "eventId");
+}
+
+async function measure(
+  relay: RelayProcess, page: Page, pages: string,
+  { stored, retried }: { readonly stored: TenantRecord; readonly retried: Awaited<ReturnType<typeof retriedEvent>> },
+): Promise<Round> {
+  await signIn(page, pages, stored);
+  const row = page.locator("[role=option] code").first();
+  const cold = await timed(() => page.goto(`${pages}/events`), () => row.waitFor());
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  const coldSlow = await timed(() => page.goto(`${pages}/events`), () => row.waitFor());
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  const list = page.getByRole("listbox", { name: "Events" });
+  await list.focus();
+  const worstKey = await worstKeyToPaint(page);
+  const total = Number(await list.locator("[role=option]").first().getAttribute("aria-setsize"));
+  const last = page.locator(`[role=option][aria-posinset="${total}"] code`);
+  const toEnd = await timed(() => list.press("End"), () => last.waitFor());
+  await signIn(page, pages, retried.tenant);
+  const heading = page.getByText(`Attempt ${attempts}`).first();
+  const story = await timed(() => page.goto(`${pages}/events/${retried.id}`), () => heading.waitFor());
+  const liveP95 = await liveDelay(relay, page, pages, retried.tenant);
+  return { cold, coldSlow, toEnd, worstKey, story, liveP95 };
+}
+
+async function signIn(page: Page, pages: string, { login }: TenantRecord): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(`${pages}/login`);
+  await page.getByLabel("Email").fill(login.email);
+  await page.getByLabel("Password").fill(login.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
+
+/** From the beginning of an act to its end, ms. */
+async function timed(begin: () => Promise<unknown>, ended: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await Promise.all([begin(), ended()]);
+  return performance.now() - from;
+}
+
+/** The longest time from a key to the frame that shows its effect, by the browser's own clock, ms. */
+async function worstKeyToPaint(page: Page): Promise<number> {
+  await page.evaluate(`
+    globalThis.keyDelays = [];
+    document.addEventListener("keydown", ({ timeStamp }) => {
+      requestAnimationFrame(() => setTimeout(() => keyDelays.push(performance.now() - timeStamp)));
+    }, true);
+  `);
+  for (let key = 0; key < keys; key += 1) await page.keyboard.press("j");
+  return page.evaluate<number>("Math.max(...keyDelays)");
+}
+
+/** From the answer to a post until the list of events says that there is a new one: p95, ms. */
+async function liveDelay(relay: RelayProcess, page: Page, pages: string, tenant: TenantRecord): Promise<number> {
+  await page.goto(`${pages}/events`);
+  await page.locator("[role=option] code").first().waitFor();
+  const delays: number[] = [];
+  for (let count = 1; count <= liveEvents; count += 1) {
+    await posted(relay, tenant);
+    const from = performance.now();
+    await page.getByRole("button", { name: `↑ ${count} new` }).waitFor();
+    delays.push(performance.now() - from);
+  }
+  return delays.sort((one, other) => one - other)[Math.ceil(liveEvents * 0.95) - 1] ?? NaN;
+}
+
+function figuresOf(taken: readonly Round[]): Figure[] {
+  const figure = (id: string, what: string, floor: number, of: (round: Round) => number): Figure => {
+    const values = taken.map(of);
+    const note = `by round: ${values.map((value) => value.toFixed(0)).join(", ")}; the median counts`;
+    return { id, what, bounds: { better: "lower", floor, aim: floor / 2, unit: "ms" }, measured: median(values), note };
+  };
+  return [
+    figure("D1", `rows on screen, cold, ${events} events stored`, 400, ({ cold }) => cold),
+    figure("D2", "the same at a quarter of the CPU", 1_000, ({ coldSlow }) => coldSlow),
+    figure("D3", "from a key to the last row of the list", 200, ({ toEnd }) => toEnd),
+    figure("D4", `from a key to the next frame, worst of ${keys}`, 50, ({ worstKey }) => worstKey),
+    figure("D5", `the story of ${attempts} attempts`, 300, ({ story }) => story),
+    figure("D6", "from the answer to a post until the list tells of it, p95", 500, ({ liveP95 }) => liveP95),
+  ];
+}
