@@ -60,7 +60,7 @@ export async function furnish(
   const [orders, flaky, dead, off] = [await at("/orders"), await at("/flaky"), await at("/dead"), await at("/old")];
   const sender = await owner.createSender({
     name: "Shop", destinationUrlId: orders.id,
-    mapping: { language: "jmespath", expression: "{order: order, total: amount}" },
+    mapping: { language: "jmespath", expression: "{order: data.order, total: data.amount}" },
     searchFields: [{ name: "order", path: "/order" }],
   });
   await owner.updateDestination({ id: orders.id }, { serverRateLimit: 20 });
