@@ -65,10 +65,9 @@ export async function dashboard(): Promise<Report> {
 /** An event with many failed attempts, and its tenant. */
 async function retriedEvent(relay: RelayProcess): Promise<{ readonly tenant: TenantRecord; readonly id: string }> {
   const tenant = await relay.createTenant([nowhere], { maxTrys: attempts });
-  const { owner, untilIdle } = await relay.openAccount(tenant);
+  const account = await relay.openAccount(tenant);
   const id = await posted(relay, tenant);
-  await untilIdle();
-  await owner.get(`/api/v1/events/${id}`);
+  await account.untilIdle();
   return { tenant, id };
 }
 

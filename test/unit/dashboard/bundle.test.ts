@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 
-const assets = join(import.meta.dirname, "../../../build/dashboard/assets");
+const project = join(import.meta.dirname, "../../..");
+const assets = join(project, "build/dashboard/assets");
 const names = readdirSync(assets);
 const textOf = (name: string) => readFileSync(join(assets, name), "utf8");
 const one = (pattern: RegExp) => names.find((name) => pattern.test(name)) ?? expect.fail(`no ${pattern}`);
@@ -34,6 +35,18 @@ describe("the dashboard's bundle", () => {
     const editors = names.filter((name) => name.endsWith(".js") && textOf(name).includes("cm-editor"));
     for (const name of editors) expect(first.has(name), name).to.equal(false);
     expect(sentBytes(editors)).to.be.below(130_000);
+  });
+
+  it("styles each class in one file: the files apply to all pages together", () => {
+    const sources = globSync("packages/dashboard/src/**/*.css", { cwd: project });
+    const files = new Map<string, Set<string>>();
+    for (const file of sources) {
+      for (const [, name = ""] of readFileSync(join(project, file), "utf8").matchAll(/^\.([\w-]+)/gm)) {
+        files.set(name, (files.get(name) ?? new Set()).add(file));
+      }
+    }
+    const shared = [...files].filter(([, places]) => places.size > 1).map(([name, places]) => [name, ...places]);
+    expect(shared).to.deep.equal([]);
   });
 
   it("has no address of another host but in the texts of its libraries, and nothing that evaluates a text", () => {

@@ -51,7 +51,7 @@ function List({ className, chapters, telling, attempt }: {
     <ol className={className}>
       {(isCut ? chapters.slice(0, firstShown) : chapters).map(row)}
       {isCut && (
-        <li className="cut">
+        <li className="left-out">
           <button type="button" onClick={() => setWhole(true)}>
             Show {chapters.length - firstShown - lastShown} chapters between
           </button>

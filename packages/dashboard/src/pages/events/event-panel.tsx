@@ -50,7 +50,7 @@ function EventFields({ id, nameOf }: {
   return (
     <Answered query={query}>
       {({ status, acceptedAt, deliveredAt, nextAttemptAt, eventType, idempotencyKey, destinationUrlId }) => (
-        <dl className="facts">
+        <dl className="panel-facts">
           <div><dt>Status</dt><dd><Status value={status} /></dd></div>
           <div><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></div>
           {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}

@@ -68,7 +68,7 @@ function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }
             <td className="first"><PageLink to={`/senders/${id}`} className="wraps">{name}</PageLink></td>
             <td><DestinationLink id={destinationUrlId} /></td>
             <td><Status value={status} /></td>
-            <td>{mapping ? <code className="cut">{mapping.expression}</code> : <small>unchanged</small>}</td>
+            <td>{mapping ? <code className="first-line">{mapping.expression}</code> : <small>unchanged</small>}</td>
             <td><Moment at={updatedAt} /></td>
           </tr>
         ))}
