@@ -20,7 +20,7 @@ export function Changes({ id }: { readonly id: string }): ReactNode {
     queryFn: () => allHistory(id),
   });
   return (
-    <section aria-label="Changes" className="section">
+    <section aria-label="Changes" className="destination-section">
       <Answered query={query}>
         {(history) => {
           const changes = changesIn(history);
@@ -68,7 +68,7 @@ function AsOf({ id, changes }: { readonly id: string; readonly changes: readonly
     change({ at: chosen === last ? undefined : changes[chosen]?.fact.position }, { replace: true });
   const shown = changes[place]?.fact;
   return (
-    <div className="panel as-of">
+    <div className="panel destination-as-of">
       <label className="slider">
         <span>As of {at === undefined || !shown ? "now" : <Moment at={shown.time} />}</span>
         <input

@@ -45,7 +45,7 @@ export function LineChart({ lines, ...frame }: {
   return (
     <Chart {...frame}>
       {lines.map(({ name, values }) => (
-        <path key={name} className={`line ${name}`} d={stepPath(values, most, size)} />
+        <path key={name} className={`destination-line ${name}`} d={stepPath(values, most, size)} />
       ))}
     </Chart>
   );

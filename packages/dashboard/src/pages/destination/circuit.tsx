@@ -22,7 +22,7 @@ export function Circuit({ destination }: { readonly destination: Schemas["Destin
     refetchInterval: 5_000,
   });
   return (
-    <section aria-label="Circuit" className="section">
+    <section aria-label="Circuit" className="destination-section">
       <Answered query={query}>
         {({ pages }) => {
           const facts = pages.flatMap(({ items }) => items);
@@ -31,7 +31,7 @@ export function Circuit({ destination }: { readonly destination: Schemas["Destin
               <Position destination={destination} newest={facts[0]} />
               <h2>What happened to it</h2>
               {facts.length === 0 ? <Empty>Nothing: no attempt has failed since the beginning.</Empty> : (
-                <ol className="facts">
+                <ol className="destination-facts">
                   {facts.map((fact) => (
                     <li key={fact.position}><FactLine fact={fact}><Cause fact={fact} /></FactLine></li>
                   ))}

@@ -15,7 +15,7 @@ export function Events({ id }: { readonly id: string }): ReactNode {
     queryKey: ["listEvents", filter], queryFn: () => relay.listEvents(filter), refetchInterval: 10_000,
   });
   return (
-    <section aria-label="Events" className="section">
+    <section aria-label="Events" className="destination-section">
       <p><PageLink to="/events" search={{ DestinationUrlId: id }} className="button">All its events</PageLink></p>
       <Answered query={query}>
         {({ items }) => items.length === 0 ? (

@@ -35,7 +35,7 @@ export function Health({ id }: { readonly id: string }): ReactNode {
     refetchInterval: 15_000,
   });
   return (
-    <section aria-label="Health" className="section">
+    <section aria-label="Health" className="destination-section">
       <Tabs label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })} />
       <Answered query={query}>
         {({ from, to, series }) => {
@@ -62,7 +62,7 @@ function rangeOf(text: string | undefined): keyof typeof ranges {
 
 function Totals({ figures }: { readonly figures: Figures }): ReactNode {
   return (
-    <dl className="totals">
+    <dl className="destination-totals">
       <div><dt>Attempts</dt><dd>{figures.attempts}</dd></div>
       <div><dt>Failed</dt><dd>{figures.failed}</dd></div>
       <div><dt>Success</dt><dd>{successText(figures)}</dd></div>
@@ -140,11 +140,11 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
 /** The lines of a chart by name, each as it is drawn. */
 function Legend({ lines, names }: { readonly lines: readonly string[]; readonly names: readonly string[] }): ReactNode {
   return (
-    <ul className="legend">
+    <ul className="destination-legend">
       {lines.map((line, place) => (
         <li key={line}>
           <svg viewBox="0 0 16 8" aria-hidden="true">
-            {line.startsWith("p") ? <path className={`line ${line}`} d="M0 4H16" />
+            {line.startsWith("p") ? <path className={`destination-line ${line}`} d="M0 4H16" />
               : <rect className={line} width="16" height="8" />}
           </svg> {names[place]}
         </li>

@@ -30,7 +30,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
     );
   }
   return (
-    <section aria-label="Settings" className="section">
+    <section aria-label="Settings" className="destination-section">
       <Form key={updatedAt} submit={save} label="Save" keeps>
         <Field name="url" label="URL" hint="Where events are posted to, by HTTPS.">
           {(props) => <input {...props} defaultValue={url} inputMode="url" autoComplete="off" />}

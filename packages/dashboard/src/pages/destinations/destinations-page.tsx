@@ -45,7 +45,7 @@ export function DestinationsPage(): ReactNode {
       title="Destinations"
       acts={mayCreate && <button type="button" className="primary" onClick={create}>New destination…</button>}
     >
-      <label className="filter">Status <select
+      <label className="list-filter">Status <select
         value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}
       >
         <option value="">all</option>

@@ -75,7 +75,7 @@ function Bars({ statistics, choose }: {
   };
   return (
     <svg
-      ref={svg} className="bars" viewBox={`0 0 ${points.length * barPx} ${heightPx}`} preserveAspectRatio="none"
+      ref={svg} className="outcome-bars" viewBox={`0 0 ${points.length * barPx} ${heightPx}`} preserveAspectRatio="none"
       aria-hidden="true"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);

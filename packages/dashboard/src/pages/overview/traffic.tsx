@@ -38,7 +38,7 @@ function Summary({ points }: { readonly points: readonly Point[] }): ReactNode {
     points.reduce((total, point) => total + point[field], 0).toLocaleString("en");
   const failures = points.flatMap((point) => Object.values(point.failures)).reduce((total, count) => total + count, 0);
   return (
-    <ul className="legend">
+    <ul className="traffic-legend">
       <li>{sum("accepted")} accepted</li>
       <li><span className="ok" aria-hidden="true">✓</span> {sum("succeeded")} delivered, above the line</li>
       <li><span className="bad" aria-hidden="true">✕</span> {sum("exhausted")} given up, below it</li>
@@ -53,7 +53,7 @@ function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
   const mostGivenUp = Math.max(most, ...points.map(({ exhausted }) => exhausted));
   const [first, last] = [points[0], points.at(-1)];
   return (
-    <figure className="bars">
+    <figure className="traffic-bars">
       <svg viewBox={`0 0 ${points.length * place} ${above + below}`} preserveAspectRatio="none" aria-hidden="true">
         {points.map(({ at, succeeded, exhausted }, index) => (
           <g key={at}>

@@ -73,7 +73,7 @@ function searchFieldsIn(fields: Readonly<Record<string, string>>): Schemas["Send
 
 function Settings({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
   return (
-    <dl className="settings">
+    <dl className="sender-settings">
       <div><dt>Name</dt><dd>{sender.name}</dd></div>
       <div>
         <dt>Destination</dt>
