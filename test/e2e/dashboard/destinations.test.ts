@@ -123,7 +123,7 @@ describe("the dashboard's destinations", () => {
     expect(items).to.have.length(2);
     expect(new URL(page.url()).searchParams.get("at")).to.equal(items[0]!.position);
     await page.reload();
-    const then = page.locator(".as-of");
+    const then = page.locator(".destination-as-of");
     await then.getByText("change 1 of 2").waitFor();
     await then.locator("dd").filter({ hasText: /^5$/ }).waitFor();
     expect(await page.content()).not.to.include("the-secret-token");

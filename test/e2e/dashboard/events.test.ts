@@ -249,7 +249,7 @@ describe("the dashboard's list of events", () => {
     await page.getByText("✓ delivered 2").waitFor();
     await page.getByText("As a table").click();
     await page.getByRole("row", { name: /2 2 0 0$/ }).waitFor();
-    const bars = (await page.locator(".bars").boundingBox())!;
+    const bars = (await page.locator(".outcome-bars").boundingBox())!;
     await page.mouse.move(bars.x + bars.width * 0.5, bars.y + 20);
     await page.mouse.down();
     await page.mouse.move(bars.x + bars.width - 1, bars.y + 20);

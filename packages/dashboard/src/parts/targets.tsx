@@ -37,14 +37,19 @@ export function useTargets(): {
   return { destinations, senders, nameOf: (id) => names.get(id) ?? `${id.slice(0, 8)}…` };
 }
 
-/** The options of a select for targets; `any` is the text for none of them. */
-export function TargetOptions({ targets, any }: {
-  readonly targets: readonly Target[]; readonly any: string;
+/**
+ * The options of a select for targets; `any` is the text for none of them. The chosen one is always an option, also
+ * while the others are loaded, or where it is too old: without its option the select would fall back to `any`.
+ */
+export function TargetOptions({ targets, any, chosen }: {
+  readonly targets: readonly Target[]; readonly any: string; readonly chosen: string;
 }): ReactNode {
+  const isKnown = chosen === "" || targets.some(({ id }) => id === chosen);
+  const all = isKnown ? targets : [...targets, { id: chosen, name: chosen }];
   return (
     <>
       <option value="">{any}</option>
-      {targets.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      {all.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
     </>
   );
 }

@@ -35,9 +35,8 @@ export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
   const target = (name: string, label: string, any: string, targets: typeof destinations) => (
     <Field name={name} label={label}>
       {(props) => (
-        // The options come later than the value in the address: another key makes the select anew.
-        <select {...props} key={targets.length} defaultValue={search[name] ?? ""}>
-          <TargetOptions targets={targets} any={any} />
+        <select {...props} defaultValue={search[name] ?? ""}>
+          <TargetOptions targets={targets} any={any} chosen={search[name] ?? ""} />
         </select>
       )}
     </Field>
