@@ -91,7 +91,8 @@ function Destinations({ items, series }: {
       <thead>
         <tr>
           <th>URL</th><th>Status</th><th>Attempts, 24 h</th><th className="number">Success</th>
-          <th className="number">p95, worst hour</th><th className="number">Waiting</th><th><span className="hidden-text">Acts</span></th>
+          <th className="number">p95, worst hour</th><th className="number">Waiting</th>
+          <th><span className="hidden-text">Acts</span></th>
         </tr>
       </thead>
       <tbody>
