@@ -11,10 +11,13 @@ COPY src src
 RUN node scripts/build.js
 
 # The pages for people. Their libraries are in no image but this stage's.
-FROM packages AS pages
-RUN npm ci --ignore-scripts --no-audit --no-fund
+FROM node:24.21.0-alpine AS pages
+WORKDIR /relay
+COPY package.json package-lock.json tsconfig.json ./
 COPY packages packages
-COPY tsconfig.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY scripts scripts
+COPY schemas schemas
 RUN node scripts/build-dashboard.js
 
 FROM node:24.21.0-alpine

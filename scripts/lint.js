@@ -14,7 +14,7 @@ import ts from "typescript";
 
 const [configPath = "tsconfig.json"] = process.argv.slice(2);
 const folder = dirname(configPath);
-const cachePath = `node_modules/.cache/lint/${folder === "." ? "program" : folder.replaceAll("/", "-")}.json`;
+const cachePath = `node_modules/.cache/lint/${folder === "." ? "files" : folder.replaceAll("/", "-")}.json`;
 const settings = ["package.json", "node_modules/.package-lock.json", configPath];
 
 const config = ts.getParsedCommandLineOfConfigFile(configPath, {}, {

@@ -93,9 +93,10 @@ function configuration({ account, leaving, known, sharp }: Knowledge): string {
     `auth.openapi.accessToken.bearer = "${authorization.slice("Bearer ".length)}"`,
     `auth.openapi.producerKey.api_key = "${apiKey}"`,
     ...operations,
-    "[[operations]]",
-    'include-operation-id = "logout"',
-    `headers.Authorization = "Bearer ${leaving}"`,
+    // An access token is taken where the cookie is, too: these end the session that the request shows.
+    ...["logout", "endSession", "renewSession"].flatMap((name) => [
+      "[[operations]]", `include-operation-id = "${name}"`, `headers.Authorization = "Bearer ${leaving}"`,
+    ]),
     "",
   ].join("\n");
 }
