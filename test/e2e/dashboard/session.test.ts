@@ -91,6 +91,36 @@ describe("the dashboard's sign-in", () => {
     expect(page.url()).to.equal(`${local()}/app/events`);
   });
 
+  it("asks again when the session was renewed while a request was under way", async () => {
+    seen = await visit(browser!, local());
+    const { page } = seen;
+    await seen.go("/");
+    await signIn(seen, account);
+    let asked = 0;
+    await page.route("**/api/v1/destinations?**", async (route) => {
+      asked += 1;
+      if (asked > 1) await route.continue();
+      else await route.fulfill({ status: 401, contentType: "text/plain; charset=utf-8", body: "the session is over" });
+    });
+    await page.getByRole("link", { name: "Destinations", exact: true }).click();
+    await page.getByText("A destination is an address").waitFor();
+    expect(page.url()).to.equal(`${local()}/app/destinations`);
+    expect(asked).to.be.greaterThan(1);
+  });
+
+  it("shows pages though the browser has preferences that this release does not know", async () => {
+    seen = await visit(browser!, local());
+    const { page } = seen;
+    await seen.go("/login");
+    await page.evaluate(`localStorage.setItem("relay-preferences", '{"zone":"Mars","theme":7,"singleKeys":"no"}')`);
+    await signIn(seen, account);
+    await seen.go("/settings");
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("button", { name: "Account and preferences" }).click();
+    expect(await page.getByLabel("Times").inputValue()).to.equal("UTC");
+    await page.evaluate("localStorage.clear()");
+  });
+
   describe("behind TLS, below a path of the proxy", () => {
     let proxy: Proxy | undefined;
     before(async function () {

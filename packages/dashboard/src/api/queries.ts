@@ -14,12 +14,21 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof RelayError && error.code === "unauthenticated";
 }
 
-/** Makes the cache of answers. `onSignedOut` is called when the relay refuses the session. */
+/**
+ * Makes the cache of answers. `onSignedOut` is called once the session is over. A request whose session was renewed
+ * while it was under way is refused, too: then the pages ask again.
+ */
 export function createQueries(onSignedOut: () => void): QueryClient {
   const onError = (error: unknown) => {
-    if (isSignedOut(error)) onSignedOut();
+    if (!isSignedOut(error)) return;
+    relay.getMe().then(
+      () => queries.refetchQueries({ type: "active", predicate: ({ state }) => isSignedOut(state.error) }),
+      (problem: unknown) => {
+        if (isSignedOut(problem)) onSignedOut();
+      },
+    );
   };
-  return new QueryClient({
+  const queries = new QueryClient({
     queryCache: new QueryCache({ onError: (error, query) => query.meta?.["asksWho"] === true || onError(error) }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
@@ -33,6 +42,7 @@ export function createQueries(onSignedOut: () => void): QueryClient {
       mutations: { retry: false },
     },
   });
+  return queries;
 }
 
 /** The caller: who, in which tenant, and the operations that they may call. */

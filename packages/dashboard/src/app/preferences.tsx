@@ -15,6 +15,11 @@ interface Kept extends Preferences {
 const name = "relay-preferences";
 const usual: Preferences = { theme: "system", zone: "UTC", singleKeys: true };
 
+/** All values of each preference. */
+const values: Readonly<Record<keyof Preferences, readonly unknown[]>> = {
+  theme: ["system", "light", "dark"], zone: ["UTC", "local"], singleKeys: [true, false],
+};
+
 const Context = createContext<Kept>({ ...usual, change: () => undefined });
 
 /** The preferences, and how to change them. */
@@ -42,10 +47,12 @@ export function applyTheme({ theme }: Pick<Preferences, "theme"> = stored()): vo
   document.documentElement.style.colorScheme = theme === "system" ? "light dark" : theme;
 }
 
-/** The stored preferences. Where the browser keeps nothing, the usual ones. */
+/** The stored preferences; the usual one in place of each that is missing, or that another release wrote otherwise. */
 function stored(): Preferences {
   try {
-    return { ...usual, ...(JSON.parse(localStorage.getItem(name) ?? "{}") as Partial<Preferences>) };
+    const kept = JSON.parse(localStorage.getItem(name) ?? "{}") as Readonly<Record<string, unknown>>;
+    const known = Object.entries(values).filter(([preference, all]) => all.includes(kept[preference]));
+    return { ...usual, ...Object.fromEntries(known.map(([preference]) => [preference, kept[preference]])) };
   } catch {
     return usual;
   }
