@@ -188,5 +188,5 @@ describe("schemathesis", () => {
     await owner.get("/api/v1/users");
     const left = await fetch(`${url}/api/v1/users`, { headers: { authorization: `Bearer ${leaving}` } });
     expect(left.status).to.equal(401);
-  }).timeout(sized(300_000, 3_600_000));
+  }).timeout(sized(600_000, 3_600_000));
 });
