@@ -1,9 +1,10 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
-import { contentNow, contentOf, type Content } from "./answers/content.ts";
+import { answer, answerOtherMethod, answerUnknownPath } from "./answers/answer.ts";
+import { contentNow, contentOf } from "./answers/content.ts";
 import { createFailures, type Fail } from "./answers/failures.ts";
-import { commonHeaders, json, plainText, sendAndHangUp } from "./answers/send.ts";
+import { commonHeaders, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
 import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
 import { createIngestHandler } from "./ingest/handler.ts";
@@ -16,7 +17,7 @@ import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { hasDotSegment } from "./requests/target.ts";
-import type { Answer, Exchange, Route } from "./route.ts";
+import type { Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { bulkRoutes } from "./routes/bulk.ts";
@@ -179,27 +180,10 @@ function goneOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-function answer(context: Context, { status, body, page, type, headers }: Answer, content?: Content): void {
-  context.status = status;
-  for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value as string | string[]);
-  if (content !== undefined) context.type = body ?? page ? json : type ?? plainText;
-  context.body = content ?? null;
-}
-
 /** 404 for an unknown path, else 405, or 204 to OPTIONS. */
 function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
   const methods = ingestPath(context.req.url ?? "") ? ["POST"] : matched.flatMap((layer) => layer.methods);
   if (methods.length > 0) answerOtherMethod(context, methods);
   else answerUnknownPath(context);
-}
-
-function answerUnknownPath(context: Context): void {
-  answer(context, { status: 404 }, "no such path");
-}
-
-function answerOtherMethod(context: Context, methods: readonly string[]): void {
-  context.set("Allow", [...new Set([...methods, "OPTIONS"])].sort().join(", "));
-  if (context.method === "OPTIONS") answer(context, { status: 204 });
-  else answer(context, { status: 405 }, "method not allowed");
 }

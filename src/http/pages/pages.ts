@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Context, Middleware } from "koa";
+import { answer, answerOtherMethod, answerUnknownPath } from "../answers/answer.ts";
 import { readPageFiles, type PageFiles } from "./page-files.ts";
 
 /** Nothing but the pages' own files, no markup from texts, and no frame around them. */
@@ -29,16 +30,12 @@ export function servePages(folder: string): Middleware {
       await next();
       return;
     }
-    if (!methods.includes(context.method)) return refuseMethod(context);
-    if (path === "/app") return redirect(context, "app/");
+    if (!methods.includes(context.method)) return answerOtherMethod(context, methods);
+    if (path === "/app") return answer(context, { status: 302, headers: { Location: "app/" } }, "see app/");
     const { document, assets } = await files();
     if (!path.startsWith("/app/assets/")) return sendDocument(context, document);
     const file = assets.get(path.slice("/app/assets/".length));
-    if (!file) {
-      context.status = 404;
-      context.body = "no such path";
-      return;
-    }
+    if (!file) return answerUnknownPath(context);
     context.set("Cache-Control", "public, max-age=31536000, immutable");
     context.vary("Accept-Encoding");
     const takesGzip = context.acceptsEncodings("gzip", "identity") === "gzip";
@@ -63,20 +60,4 @@ function sendDocument(context: Context, document: string): void {
   context.set("Referrer-Policy", "no-referrer");
   context.type = "text/html; charset=utf-8";
   context.body = document.replaceAll('"./assets/', `"${depth === 0 ? "./" : "../".repeat(depth)}assets/`);
-}
-
-function redirect(context: Context, to: string): void {
-  context.status = 302;
-  context.set("Location", to);
-  context.body = "see app/";
-}
-
-function refuseMethod(context: Context): void {
-  context.set("Allow", "GET, HEAD, OPTIONS");
-  if (context.method === "OPTIONS") {
-    context.status = 204;
-    return;
-  }
-  context.status = 405;
-  context.body = "method not allowed";
 }
