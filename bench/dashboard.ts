@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { text, type Json } from "../test/support/api-client.ts";
-import { commandPath } from "../test/support/debian.ts";
+import { startChromium } from "../test/support/chromium.ts";
+import { atLocalhost, signIn } from "../test/support/dashboard.ts";
 import { makeAuthority } from "../test/support/tls.ts";
 import { dataSet, placeForCopy } from "./data/data-set.ts";
 import { RelayProcess, type TenantRecord } from "./support/relay.ts";
@@ -35,20 +34,17 @@ export async function dashboard(): Promise<Report> {
   const set = await dataSet(events);
   const dataDir = placeForCopy(set);
   await cp(set.dataDir, dataDir, { recursive: true });
-  const profile = mkdtempSync(join(tmpdir(), "relay-bench-chromium-"));
   const relay = await RelayProcess.start({
     caPem: makeAuthority().caPem, dataDir,
     environment: { RELAY_RETRY_SCHEDULE: "1ms", RELAY_RETRY_JITTER: "0", RELAY_ACCESS_TOKEN_TTL: "1d" },
   });
-  const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: commandPath("chromium"), headless: true, args: ["--no-sandbox", "--disable-gpu"],
-  });
+  const browser = await startChromium({ bypassCSP: true });
   try {
-    const pages = `${relay.url.replace("127.0.0.1", "localhost")}/app`;
+    const pages = `${atLocalhost(relay.url)}/app`;
     const [stored] = set.tenants;
     if (!stored) throw new Error("the set has no tenant");
     const retried = await retriedEvent(relay);
-    const page = await browser.newPage();
+    const page = await browser.context.newPage();
     const taken: Round[] = [];
     for (let round = 0; round <= rounds; round += 1) {
       const measured = await measure(relay, page, pages, { stored, retried });
@@ -58,7 +54,7 @@ export async function dashboard(): Promise<Report> {
   } finally {
     await browser.close();
     await relay.stop();
-    for (const folder of [profile, dataDir]) rmSync(folder, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
@@ -82,7 +78,7 @@ async function measure(
   relay: RelayProcess, page: Page, pages: string,
   { stored, retried }: { readonly stored: TenantRecord; readonly retried: Awaited<ReturnType<typeof retriedEvent>> },
 ): Promise<Round> {
-  await signIn(page, pages, stored);
+  await signedIn(page, pages, stored);
   const row = page.locator("[role=option] code").first();
   const cold = await timed(() => page.goto(`${pages}/events`), () => row.waitFor());
   const devtools = await page.context().newCDPSession(page);
@@ -95,20 +91,17 @@ async function measure(
   const total = Number(await list.locator("[role=option]").first().getAttribute("aria-setsize"));
   const last = page.locator(`[role=option][aria-posinset="${total}"] code`);
   const toEnd = await timed(() => list.press("End"), () => last.waitFor());
-  await signIn(page, pages, retried.tenant);
+  await signedIn(page, pages, retried.tenant);
   const heading = page.getByText(`Attempt ${attempts}`).first();
   const story = await timed(() => page.goto(`${pages}/events/${retried.id}`), () => heading.waitFor());
   const liveP95 = await liveDelay(relay, page, pages, retried.tenant);
   return { cold, coldSlow, toEnd, worstKey, story, liveP95 };
 }
 
-async function signIn(page: Page, pages: string, { login }: TenantRecord): Promise<void> {
+async function signedIn(page: Page, pages: string, { login }: TenantRecord): Promise<void> {
   await page.context().clearCookies();
   await page.goto(`${pages}/login`);
-  await page.getByLabel("Email").fill(login.email);
-  await page.getByLabel("Password").fill(login.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await signIn({ page }, login);
 }
 
 /** From the beginning of an act to its end, ms. */

@@ -2,47 +2,40 @@
  * Takes pictures of the dashboard on a relay with fixed data. `npm run pictures` writes those of docs/dashboard.md;
  * with a folder, `npm run pictures -- FOLDER`, it writes every page there, light and dark, wide and narrow.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { chromium, type Page } from "playwright-core";
-import { commandPath } from "../test/support/debian.ts";
+import { startChromium } from "../test/support/chromium.ts";
+import { atLocalhost, signIn, visit, type Visit } from "../test/support/dashboard.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../test/support/furnished-tenant.ts";
 import { startReceiver } from "../test/support/receiver.ts";
 import { startTestRelay } from "../test/support/relay.ts";
 
 const [folder] = process.argv.slice(2);
 const documents = join(import.meta.dirname, "../docs/pictures");
-const profile = mkdtempSync(join(tmpdir(), "relay-pictures-"));
 
 const receiver = await startReceiver({ record: false, script: furnishedReceiver() });
 const relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "400ms,900ms", RELAY_LOG_LEVEL: "error" });
-const browser = await chromium.launchPersistentContext(profile, {
-  executablePath: commandPath("chromium"), headless: true, args: ["--no-sandbox", "--disable-gpu"],
-});
+const browser = await startChromium({ bypassCSP: false });
 try {
   const shop = await furnish(relay.url, `https://127.0.0.1:${receiver.port}`, { ownerEmail: "ada@acme.example" });
-  const origin = `${relay.url.replace("127.0.0.1", "localhost")}/app`;
-  const page = await browser.newPage();
-  await page.goto(`${origin}/login`);
-  if (folder !== undefined) await take(page, join(folder, "login.png"));
-  await page.getByLabel("Email").fill(shop.email);
-  await page.getByLabel("Password").fill(shop.password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  const seen = await visit(browser, atLocalhost(relay.url));
+  await seen.go("/login");
+  await seen.loaded();
+  if (folder !== undefined) await take(seen, join(folder, "login.png"));
+  await signIn(seen, shop);
   const pages = pagesOf(shop);
   if (folder === undefined) {
     for (const name of ["overview", "events", "story", "destination"]) {
-      await show(page, `${origin}${pages[name]}`, { theme: "light", width: 1200 });
-      await take(page, join(documents, `${name}.png`));
+      await show(seen, pages[name] ?? "/", { theme: "light", width: 1200 });
+      await take(seen, join(documents, `${name}.png`));
     }
   } else {
     for (const [name, path] of Object.entries(pages)) {
       for (const theme of ["light", "dark"] as const) {
         for (const width of [1280, 320]) {
-          await show(page, `${origin}${path}`, { theme, width });
-          await take(page, join(folder, `${name}-${theme}-${width}.png`));
+          await show(seen, path, { theme, width });
+          await take(seen, join(folder, `${name}-${theme}-${width}.png`));
         }
       }
     }
@@ -51,7 +44,6 @@ try {
   await browser.close();
   await relay.close();
   await receiver.close();
-  rmSync(profile, { recursive: true, force: true });
 }
 
 /** Every page with content, by the name of its picture. */
@@ -68,17 +60,15 @@ function pagesOf({ events, destinationId, senderId }: Furnished): Readonly<Recor
 }
 
 async function show(
-  page: Page, address: string, { theme, width }: { readonly theme: "light" | "dark"; readonly width: number },
+  seen: Visit, path: string, { theme, width }: { readonly theme: "light" | "dark"; readonly width: number },
 ): Promise<void> {
-  await page.setViewportSize({ width, height: 800 });
-  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-  await page.goto(address);
-  await page.locator("h1").first().waitFor();
-  const loading = page.locator(".loading");
-  while (await loading.count() > 0) await loading.first().waitFor({ state: "detached" });
+  await seen.page.setViewportSize({ width, height: 800 });
+  await seen.page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  await seen.go(path);
+  await seen.loaded();
 }
 
-async function take(page: Page, path: string): Promise<void> {
+async function take({ page }: Visit, path: string): Promise<void> {
   mkdirSync(join(path, ".."), { recursive: true });
   await page.screenshot({ path, fullPage: folder !== undefined });
 }

@@ -29,6 +29,11 @@ export async function chromiumOrSkip(
     console.log(`  chromium for the tests: ${problem}`);
     return hook.skip();
   }
+  return startChromium({ bypassCSP });
+}
+
+/** Starts Debian's Chromium without a window. It takes any certificate. Rejects where it is not installed. */
+export async function startChromium({ bypassCSP }: { readonly bypassCSP: boolean }): Promise<Chromium> {
   const profile = mkdtempSync(join(tmpdir(), "relay-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: commandPath("chromium"), headless: true, args: flags, ignoreHTTPSErrors: true, bypassCSP,

@@ -1,20 +1,16 @@
 import { expect } from "chai";
 import type { Schemas } from "../../../packages/client/src/index.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { openAccount, type Account } from "../../support/relay.ts";
 
 describe("the page of the audit", () => {
-  let browser: Chromium | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage();
   let account: Account;
   let senderId: string;
   let entries: readonly Schemas["AuditItem"][];
   let seen: Visit;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    relay = await startTestRelay(null);
-    account = await openAccount(relay.url);
+  before(async () => {
+    account = await openAccount(stage.relay.url);
     const { owner } = account;
     const { id } = await account.destination({ url: "https://shop.example/hooks" });
     senderId = (await owner.post("/api/v1/senders", { name: "till", destinationUrlId: id }))["id"] as string;
@@ -24,17 +20,8 @@ describe("the page of the audit", () => {
     await owner.delete(path);
     entries = (await owner.get(`/api/v1/audit?SubjectId=${senderId}`))["items"] as typeof entries;
   });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-  });
   beforeEach(async () => {
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
-  });
-  afterEach(async () => {
-    seen.expectNoFault();
-    await seen.close();
-    await browser?.context.clearCookies();
+    seen = await stage.visit();
   });
 
   const entry = (type: string) => entries.find((fact) => fact.type === type)!;

@@ -1,39 +1,18 @@
 import { expect } from "chai";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import {
-  eventReaches, eventually, openAccount, startTestRelay, type Account, type TestRelay,
-} from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { eventReaches, eventually, openAccount, type Account } from "../../support/relay.ts";
 
 describe("the dashboard's destinations", () => {
-  let browser: Chromium | undefined;
-  let relay: TestRelay | undefined;
-  let receiver: Receiver | undefined;
+  const stage = dashboardStage({ receiver: {} });
   let account: Account;
   let seen: Visit | undefined;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver();
-    receiver.on("/down", () => ({ status: 500, body: "<b>down</b>" }));
-    relay = await startTestRelay(receiver);
-    account = await openAccount(relay.url, { maxTrys: 2, circuitBreakerTimer: 600 });
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
-  });
-  afterEach(async () => {
-    seen?.expectNoFault();
-    await seen?.close();
-    seen = undefined;
-    await browser?.context.clearCookies();
+  before(async () => {
+    stage.receiver.on("/down", () => ({ status: 500, body: "<b>down</b>" }));
+    account = await openAccount(stage.relay.url, { maxTrys: 2, circuitBreakerTimer: 600 });
   });
 
-  const local = () => relay!.url.replace("127.0.0.1", "localhost");
   const open = async (path: string, person: { readonly email: string; readonly password: string } = account) => {
-    seen = await visit(browser!, local());
+    seen = await stage.visit();
     await seen.go(path);
     await signIn(seen, person);
     return seen.page;
@@ -47,7 +26,7 @@ describe("the dashboard's destinations", () => {
     await page.getByRole("button", { name: "Create destination" }).click();
     await page.getByRole("alert").waitFor();
     expect(await page.getByLabel("URL").getAttribute("aria-invalid")).to.equal("true");
-    await page.getByLabel("URL").fill(receiver!.url("/new"));
+    await page.getByLabel("URL").fill(stage.receiver.url("/new"));
     await page.getByLabel("Authentication").selectOption({ label: "Bearer token" });
     await page.getByLabel("Token", { exact: true }).fill("a-token");
     await page.getByRole("button", { name: "Create destination" }).click();
@@ -55,21 +34,21 @@ describe("the dashboard's destinations", () => {
     const token = await secret.locator(".secret code").textContent();
     expect(token).to.match(/^dst_/);
     expect(await secret.locator("pre").textContent())
-      .to.include(`curl -X POST '${local()}/api/v1/ingest/${account.tenantId}/${token}'`);
+      .to.include(`curl -X POST '${stage.origin}/api/v1/ingest/${account.tenantId}/${token}'`);
     await secret.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("button", { name: "Send test event…" }).click();
     await page.getByLabel("Event type").fill("test.ping");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     const result = page.getByRole("status", { name: "What came of it" });
     await result.getByText("answered 200").waitFor();
-    expect(receiver!.requestsTo("/new").map(({ headers }) => [headers["x-relay-test"], headers.authorization]))
+    expect(stage.receiver.requestsTo("/new").map(({ headers }) => [headers["x-relay-test"], headers.authorization]))
       .to.deep.equal([["true", "Bearer a-token"]]);
     await result.getByRole("link", { name: "Its story" }).click();
     await page.getByRole("heading", { name: "Event" }).first().waitFor();
   });
 
   it("show a suspended one with its countdown, its failures, and close its circuit", async () => {
-    const { id, ingest } = await account.destination({ url: receiver!.url("/down") });
+    const { id, ingest } = await account.destination({ url: stage.receiver.url("/down") });
     const { eventId } = await account.producer.post(ingest, { n: 1 }) as { eventId: string };
     await eventReaches(account.owner, eventId, "CriticalFailure");
     await eventually(() => account.owner.get(`/api/v1/destinations/${id}`), ({ status }) => status === "Suspended");
@@ -99,7 +78,7 @@ describe("the dashboard's destinations", () => {
 
   it("take changed settings, say a wrong one at its field, and show each change with what was", async () => {
     const { id } = await account.destination({
-      url: receiver!.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
+      url: stage.receiver.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
     });
     const page = await open(`/destinations/${id}?tab=settings`);
     const limit = page.getByLabel("Requests at once");
@@ -130,7 +109,7 @@ describe("the dashboard's destinations", () => {
   });
 
   it("replace the ingest token once it is confirmed, and delete by the typed name", async () => {
-    const { id } = await account.destination({ url: receiver!.url("/old") });
+    const { id } = await account.destination({ url: stage.receiver.url("/old") });
     const page = await open(`/destinations/${id}`);
     await page.getByRole("button", { name: "New ingest token…" }).click();
     await page.getByRole("button", { name: "Replace the token" }).click();
@@ -141,7 +120,7 @@ describe("the dashboard's destinations", () => {
     await page.getByRole("button", { name: "Delete…" }).click();
     const remove = page.getByRole("button", { name: "Delete it" });
     expect(await remove.isDisabled()).to.equal(true);
-    await page.getByLabel(/Type .* to confirm/).fill(new URL(receiver!.url()).host);
+    await page.getByLabel(/Type .* to confirm/).fill(new URL(stage.receiver.url()).host);
     await remove.click();
     await page.getByRole("heading", { name: "Destinations" }).waitFor();
     await seen!.go(`/destinations/${id}`);
@@ -150,7 +129,7 @@ describe("the dashboard's destinations", () => {
   });
 
   it("switch off and on from the list", async () => {
-    const { id } = await account.destination({ url: receiver!.url("/switched") });
+    const { id } = await account.destination({ url: stage.receiver.url("/switched") });
     const page = await open("/destinations");
     const row = page.getByRole("row").filter({ hasText: "/switched" });
     await row.getByRole("button", { name: /Switch off/ }).click();
@@ -163,7 +142,7 @@ describe("the dashboard's destinations", () => {
   it("have no act for a Viewer, and say who has", async () => {
     const viewer = { email: `viewer-${process.pid}@example.com`, password: "correct horse battery" };
     await account.owner.post("/api/v1/users", { ...viewer, role: 20 });
-    const { id } = await account.destination({ url: receiver!.url("/seen") });
+    const { id } = await account.destination({ url: stage.receiver.url("/seen") });
     const page = await open("/destinations", viewer);
     const main = page.getByRole("main");
     await main.getByRole("link", { name: "/seen" }).waitFor();
@@ -178,7 +157,7 @@ describe("the dashboard's destinations", () => {
   });
 
   it("fit into 320 px", async () => {
-    const { id } = await account.destination({ url: receiver!.url(`/${"long-".repeat(40)}`) });
+    const { id } = await account.destination({ url: stage.receiver.url(`/${"long-".repeat(40)}`) });
     const page = await open("/destinations");
     await page.setViewportSize({ width: 320, height: 640 });
     const tabs = ["health", "events", "circuit", "settings", "changes"].map((tab) => `/destinations/${id}?tab=${tab}`);

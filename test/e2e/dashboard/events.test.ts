@@ -1,42 +1,24 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { text } from "../../support/api-client.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
 describe("the dashboard's list of events", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({ receiver: {}, env: { RELAY_RETRY_SCHEDULE: "1h" } });
   let account: Account;
   let seen: Visit | undefined;
   let hooks = 0;
 
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver();
-    relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "1h" });
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
+  before(async () => {
   });
   beforeEach(async () => {
-    account = await openAccount(relay!.url, { maxTrys: 10 });
-  });
-  afterEach(async () => {
-    seen?.expectNoFault();
-    await seen?.close();
-    seen = undefined;
-    await browser?.context.clearCookies();
+    account = await openAccount(stage.relay.url, { maxTrys: 10 });
   });
 
   const listOf = (page: Page) => page.getByRole("listbox", { name: "Events" });
   const shown = async (path: string) => {
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    seen = await stage.visit();
     await seen.go(path);
     await signIn(seen, account);
     return seen.page;
@@ -44,8 +26,8 @@ describe("the dashboard's list of events", () => {
   /** A destination whose receiver answers with a status. */
   const destination = async (status = 200) => {
     const hook = `/hook-${(hooks += 1)}`;
-    receiver!.on(hook, () => ({ status }));
-    return { hook, ...await account.destination({ url: receiver!.url(hook) }) };
+    stage.receiver.on(hook, () => ({ status }));
+    return { hook, ...await account.destination({ url: stage.receiver.url(hook) }) };
   };
   /** Posts events one after another, and waits until each has come to an end. */
   const posted = async (ingest: string, count: number, { status = "Succeeded", headers = {} } = {}) => {
@@ -133,7 +115,7 @@ describe("the dashboard's list of events", () => {
     await page.getByRole("complementary").waitFor({ state: "detached" });
     await page.keyboard.press("Home");
     await activeIs(0);
-    const opened = browser!.context.waitForEvent("page");
+    const opened = stage.browser.context.waitForEvent("page");
     await page.keyboard.press("Control+Enter");
     const other = await opened;
     expect(other.url()).to.match(new RegExp(`/app/events/${ids[0]}$`));
@@ -146,7 +128,7 @@ describe("the dashboard's list of events", () => {
     const page = await shown("/events");
     const row = listOf(page).getByRole("option", { name: id! });
     await row.getByText("CriticalFailure").waitFor();
-    receiver!.on(hook, () => ({ status: 204 }));
+    stage.receiver.on(hook, () => ({ status: 204 }));
     await account.owner.post(`/api/v1/events/${id}/replay`, {});
     await row.getByText("Succeeded").waitFor();
     await row.getByText(/^204 in/).waitFor();
@@ -164,7 +146,7 @@ describe("the dashboard's list of events", () => {
     await posted(ingest, 1);
     const page = await shown("/events");
     await listOf(page).getByRole("option").waitFor();
-    const other = await browser!.context.newPage();
+    const other = await stage.browser.context.newPage();
     const streams: string[] = [];
     other.on("request", (request) => {
       if (request.url().includes("/api/v1/stream")) streams.push(request.url());
@@ -187,7 +169,7 @@ describe("the dashboard's list of events", () => {
     const good = await destination();
     await posted(good.ingest, 1);
     await posted(ingest, 4, { status: "CriticalFailure" });
-    receiver!.on(hook, () => ({ status: 200 }));
+    stage.receiver.on(hook, () => ({ status: 200 }));
     const page = await shown("/events");
     await page.getByText("5 events", { exact: true }).waitFor();
     await page.keyboard.press("j");
@@ -263,7 +245,7 @@ describe("the dashboard's list of events", () => {
     await posted(ingest, 1);
     const viewer = { email: `viewer-${process.pid}@example.com`, password: "correct horse battery" };
     await account.owner.post("/api/v1/users", { ...viewer, role: 20 });
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    seen = await stage.visit();
     await seen.go("/events");
     await signIn(seen, viewer);
     await seen.page.getByText("Developers and higher roles replay and cancel events.").waitFor();

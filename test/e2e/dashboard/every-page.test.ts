@@ -1,38 +1,23 @@
 import { expect } from "chai";
 import { axeViolations } from "../../support/axe.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../../support/furnished-tenant.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { openAccount, startTestRelay, type TestRelay } from "../../support/relay.ts";
+import { openAccount } from "../../support/relay.ts";
 
 describe("every page of the dashboard", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({
+    receiver: { record: false, script: furnishedReceiver() }, env: { RELAY_RETRY_SCHEDULE: "100ms" },
+  });
   let full: Furnished;
   let empty: { readonly email: string; readonly password: string };
   let seen: Visit;
 
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver({ record: false, script: furnishedReceiver() });
-    relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "100ms" });
-    full = await furnish(relay.url, `https://127.0.0.1:${receiver.port}`);
-    empty = await openAccount(relay.url);
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
+  before(async () => {
+    full = await furnish(stage.relay.url, `https://127.0.0.1:${stage.receiver.port}`);
+    empty = await openAccount(stage.relay.url);
   });
   beforeEach(async () => {
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
-  });
-  afterEach(async () => {
-    seen.expectNoFault();
-    await seen.close();
-    await browser?.context.clearCookies();
+    seen = await stage.visit();
   });
 
   const paths = () => {
@@ -52,20 +37,12 @@ describe("every page of the dashboard", () => {
     "/people", "/settings", "/events/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
   ];
 
-  /** The page has its heading, and nothing of it is being loaded. */
-  async function shown(): Promise<void> {
-    const { page } = seen;
-    await page.locator("h1").first().waitFor();
-    const loading = page.locator(".loading");
-    while (await loading.count() > 0) await loading.first().waitFor({ state: "detached" });
-  }
-
   async function faultsOf(all: readonly string[]): Promise<Record<string, readonly string[]>> {
     const { page } = seen;
     const faults: Record<string, readonly string[]> = {};
     for (const path of all) {
       await seen.go(path);
-      await shown();
+      await seen.loaded();
       const found = await axeViolations(page);
       const tooWide = await page.evaluate<number>(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth");
@@ -81,7 +58,7 @@ describe("every page of the dashboard", () => {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme: theme });
       await seen.go("/login");
-      await shown();
+      await seen.loaded();
       expect(await axeViolations(page)).to.deep.equal([]);
       await signIn(seen, full);
       expect(await faultsOf(paths())).to.deep.equal({});
@@ -103,7 +80,7 @@ describe("every page of the dashboard", () => {
     await seen.go("/login");
     await signIn(seen, full);
     await seen.go("/events");
-    await shown();
+    await seen.loaded();
     expect(await axeViolations(page)).to.deep.equal([]);
   });
 });

@@ -3,40 +3,26 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { createTenant, openAccount, openIngest, password, type Account } from "../../support/accounts.ts";
 import { relayClient } from "../../support/api-client.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { http } from "../../support/http.ts";
-import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 
 describe("the dashboard's keys", () => {
-  let browser: Chromium | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage();
   let account: Account;
   let ingest: string;
   let seen: Visit;
   let page: Page;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    relay = await startTestRelay(null);
-    account = await openAccount(relay.url);
-    ingest = relay.url + (await openIngest(account.owner.client, account.tenantId)).path;
-    const at = relay.url.replace("127.0.0.1", "localhost");
-    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: at });
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
+  before(async () => {
+    account = await openAccount(stage.relay.url);
+    ingest = stage.relay.url + (await openIngest(account.owner.client, account.tenantId)).path;
+    const at = stage.origin;
+    await stage.browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: at });
   });
   beforeEach(async () => {
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    seen = await stage.visit();
     ({ page } = seen);
     await seen.go("/keys");
     await signIn(seen, { email: account.owner.email, password });
-  });
-  afterEach(async () => {
-    seen.expectNoFault();
-    await seen.close();
-    await browser?.context.clearCookies();
   });
 
   const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
@@ -83,7 +69,7 @@ describe("the dashboard's keys", () => {
   });
 
   it("gives a service account a key with scopes, replaces it, and switches the account off", async () => {
-    const api = (key: string) => relayClient(relay!.url, { token: key });
+    const api = (key: string) => relayClient(stage.relay.url, { token: key });
     await press("Service accounts");
     await page.getByRole("button", { name: "Create service account…" }).first().click();
     await page.getByLabel("Name").fill("order sync");
@@ -137,8 +123,8 @@ describe("the dashboard's keys", () => {
   });
 
   it("replaces the webhook secret after its tenant's name is typed, and checks signatures in words", async () => {
-    const own = await createTenant(relay!.url);
-    await browser!.context.clearCookies();
+    const own = await createTenant(stage.relay.url);
+    await stage.browser.context.clearCookies();
     await seen.go("/keys?tab=secret");
     await signIn(seen, { email: own.owner.email, password });
     const before = await page.getByRole("definition").first().innerText();

@@ -1,47 +1,30 @@
 import { expect } from "chai";
 import { createUser, login, password } from "../../support/accounts.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
 describe("the dashboard's overview, operations and settings", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({ receiver: {} });
   let account: Account;
   let bad: { readonly id: string; readonly ingest: string };
   let good: { readonly id: string; readonly ingest: string };
   let givenUp: string;
   let seen: Visit;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver();
-    receiver.on("/bad", () => ({ status: 500 }));
-    relay = await startTestRelay(receiver);
-    account = await openAccount(relay.url, { maxTrys: 2 });
-    bad = await account.destination({ url: receiver.url("/bad") });
-    good = await account.destination({ url: receiver.url("/good") });
+  before(async () => {
+    stage.receiver.on("/bad", () => ({ status: 500 }));
+    account = await openAccount(stage.relay.url, { maxTrys: 2 });
+    bad = await account.destination({ url: stage.receiver.url("/bad") });
+    good = await account.destination({ url: stage.receiver.url("/good") });
     const posted = await account.producer.post(bad.ingest, { order: 1 });
     givenUp = String(posted["eventId"]);
     await eventReaches(account.owner, givenUp, "CriticalFailure");
     const delivered = await account.producer.post(good.ingest, { order: 2 });
     await eventReaches(account.owner, String(delivered["eventId"]), "Succeeded");
-    const refused = await fetch(relay.url + bad.ingest, { method: "POST", body: "{}" });
+    const refused = await fetch(stage.relay.url + bad.ingest, { method: "POST", body: "{}" });
     expect(refused.status).to.equal(401);
   });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
-  });
   beforeEach(async () => {
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
-  });
-  afterEach(async () => {
-    seen.expectNoFault();
-    await seen.close();
-    await browser?.context.clearCookies();
+    seen = await stage.visit();
   });
 
   const open = async (path: string, person: { readonly email: string; readonly password: string } = account) => {
@@ -53,7 +36,7 @@ describe("the dashboard's overview, operations and settings", () => {
   it("shows a suspended destination, a given-up event and refused posts first, and leads to each", async () => {
     const page = await open("/");
     const needs = page.getByRole("region", { name: "Needs a person" });
-    await needs.getByRole("link", { name: receiver!.url("/bad") }).waitFor();
+    await needs.getByRole("link", { name: stage.receiver.url("/bad") }).waitFor();
     await needs.getByRole("link", { name: "1 event of the last 24 h given up" }).click();
     await page.waitForURL(/\/app\/events\?Status=CriticalFailure&From=/);
     await page.goBack();
@@ -84,8 +67,8 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByLabel("Send to").selectOption(good.id);
     await page.getByRole("button", { name: "Count", exact: true }).click();
     const confirm = page.getByRole("dialog", { name: "Replay: 1 event" });
-    await confirm.getByText(`Events given up for ${receiver!.url("/bad")}`).waitFor();
-    await confirm.getByText(`Each is sent to ${receiver!.url("/good")}, as a new event.`).waitFor();
+    await confirm.getByText(`Events given up for ${stage.receiver.url("/bad")}`).waitFor();
+    await confirm.getByText(`Each is sent to ${stage.receiver.url("/good")}, as a new event.`).waitFor();
     expect(await confirm.getByRole("button", { name: "Replay" }).isDisabled()).to.equal(true);
     await confirm.getByRole("textbox").fill("1");
     await confirm.getByRole("button", { name: "Replay" }).click();
@@ -93,7 +76,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await row.getByText("Finished").waitFor();
     await row.getByText("1 sent again").waitFor();
     expect(await row.textContent()).to.include("1 matched").and.include(account.email);
-    await receiver!.waitFor(() => receiver!.requestsTo("/good").length === 2);
+    await stage.receiver.waitFor(() => stage.receiver.requestsTo("/good").length === 2);
     expect((await account.owner.get(`/api/v1/events/${givenUp}`))["status"]).to.equal("CriticalFailure");
   });
 
@@ -118,7 +101,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await confirm.getByRole("button", { name: "Purge" }).click();
     const row = page.getByRole("region", { name: "Purges" }).getByRole("listitem");
     await row.getByText(`${number} purged`).waitFor();
-    expect(await row.textContent()).to.include(`Events delivered for ${receiver!.url("/good")}`);
+    expect(await row.textContent()).to.include(`Events delivered for ${stage.receiver.url("/good")}`);
   });
 
   it("says at its field which setting the relay refuses, saves changes, and lists them", async () => {
@@ -142,7 +125,7 @@ describe("the dashboard's overview, operations and settings", () => {
   });
 
   it("shows a Viewer no act on any of these pages", async () => {
-    const owner = await login(relay!.url, account.email);
+    const owner = await login(stage.relay.url, account.email);
     const { email } = await createUser(owner, "viewer");
     const page = await open("/operations?new=purge", { email, password });
     await page.getByText("Developers and above can replay").waitFor();

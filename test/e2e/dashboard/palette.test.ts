@@ -1,45 +1,31 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { openAccount, type Account } from "../../support/relay.ts";
 
 describe("the dashboard's palette", () => {
-  let browser: Chromium | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage();
   let account: Account;
   let destinationId: string;
   let eventId: string;
   let seen: Visit;
   let page: Page;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    relay = await startTestRelay(null);
-    account = await openAccount(relay.url);
+  before(async () => {
+    account = await openAccount(stage.relay.url);
     const { id, ingest } = await account.destination({ url: "https://billing.example/hook" });
     destinationId = id;
     await account.owner.post("/api/v1/senders", { name: "Shop till", destinationUrlId: id });
     ({ eventId } = await account.producer.post(ingest, {}) as { eventId: string });
   });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-  });
   beforeEach(async () => {
-    seen = await visit(browser!, local());
+    seen = await stage.visit();
     ({ page } = seen);
     await seen.go("/settings");
     await signIn(seen, account);
     await page.keyboard.press("Control+k");
     await combobox().waitFor();
   });
-  afterEach(async () => {
-    seen.expectNoFault();
-    await seen.close();
-    await browser?.context.clearCookies();
-  });
 
-  const local = () => relay!.url.replace("127.0.0.1", "localhost");
   const combobox = () => page.getByRole("combobox", { name: "Page, event id, destination or sender" });
   const chosen = (name: string | RegExp) => page.getByRole("option", { name, selected: true }).waitFor();
 
@@ -54,7 +40,7 @@ describe("the dashboard's palette", () => {
     expect(await combobox().getAttribute("aria-activedescendant"))
       .to.equal(await page.getByRole("option", { selected: true }).getAttribute("id"));
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${local()}/app/people`);
+    await page.waitForURL(`${stage.origin}/app/people`);
     expect(await page.getByRole("dialog").count()).to.equal(0);
   });
 
@@ -65,19 +51,19 @@ describe("the dashboard's palette", () => {
     await page.keyboard.insertText(` ${eventId.toUpperCase()} `);
     await chosen(new RegExp(`^Event ${eventId}`));
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${local()}/app/events/${eventId}`);
+    await page.waitForURL(`${stage.origin}/app/events/${eventId}`);
   });
 
   it("goes to destinations and senders by their names", async () => {
     await page.keyboard.type("billing");
     await chosen("Destination https://billing.example/hook");
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${local()}/app/destinations/${destinationId}`);
+    await page.waitForURL(`${stage.origin}/app/destinations/${destinationId}`);
     await page.keyboard.press("Control+k");
     await page.keyboard.type("TILL");
     await chosen("Sender Shop till");
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${local()}/app/senders/*`);
+    await page.waitForURL(`${stage.origin}/app/senders/*`);
   });
 
   it("closes by Escape and gives the focus back; its letters are no keys of the page", async () => {
@@ -86,7 +72,7 @@ describe("the dashboard's palette", () => {
     await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
     await combobox().waitFor({ state: "detached" });
-    expect(page.url()).to.equal(`${local()}/app/settings`);
+    expect(page.url()).to.equal(`${stage.origin}/app/settings`);
     const opener = page.getByRole("button", { name: "Go to…" });
     await opener.focus();
     await page.keyboard.press("Enter");

@@ -1,37 +1,17 @@
 import { expect } from "chai";
 import { createTenant, createUser, freshEmail, password } from "../../support/accounts.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startTestRelay, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 
 describe("the dashboard's people", () => {
-  let browser: Chromium | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage();
   let tenant: Awaited<ReturnType<typeof createTenant>>;
-  const open: Visit[] = [];
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    relay = await startTestRelay(null);
-    tenant = await createTenant(relay.url);
-    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: local() });
+  before(async () => {
+    tenant = await createTenant(stage.relay.url);
+    await stage.browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stage.origin });
   });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-  });
-  afterEach(async () => {
-    for (const visit of open.splice(0)) {
-      visit.expectNoFault();
-      await visit.close();
-    }
-    await browser?.context.clearCookies();
-  });
-
-  const local = () => relay!.url.replace("127.0.0.1", "localhost");
 
   async function visitAt(path: string): Promise<Visit> {
-    const seen = await visit(browser!, local());
-    open.push(seen);
+    const seen = await stage.visit();
     await seen.go(path);
     return seen;
   }
@@ -52,17 +32,17 @@ describe("the dashboard's people", () => {
     await page.getByRole("button", { name: "Copy the secret" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const link = await page.locator("dialog .secret code").innerText();
-    expect(link.startsWith(`${local()}/app/register#token=inv_`)).to.equal(true);
+    expect(link.startsWith(`${stage.origin}/app/register#token=inv_`)).to.equal(true);
     await page.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("row").filter({ hasText: email }).getByText("Pending").waitFor();
 
-    await browser!.context.clearCookies();
+    await stage.browser.context.clearCookies();
     const invited = await visitAt("/login");
     const asked: string[] = [];
     invited.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await invited.page.goto(link);
     await invited.page.getByLabel("Password").fill(password);
-    expect(invited.page.url()).to.equal(`${local()}/app/register`);
+    expect(invited.page.url()).to.equal(`${stage.origin}/app/register`);
     expect(asked.filter((path) => path.includes("inv_"))).to.deep.equal([]);
     await invited.page.getByLabel("The same again").fill("not the same");
     await invited.page.getByRole("button", { name: "Set the password" }).click();

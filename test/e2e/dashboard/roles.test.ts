@@ -1,10 +1,7 @@
 import { expect } from "chai";
 import { createClient, type OperationId } from "../../../packages/client/src/index.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit } from "../../support/dashboard.ts";
+import { dashboardStage, signIn } from "../../support/dashboard.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../../support/furnished-tenant.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { startTestRelay, type TestRelay } from "../../support/relay.ts";
 
 /** A page, and its acts by their names: each is there exactly for those who may call the operation. */
 interface ActsOfPage {
@@ -38,20 +35,12 @@ const pages: readonly ActsOfPage[] = [
 ];
 
 describe("the dashboard's acts by role", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
-  let tenant: Furnished;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver({ record: false, script: furnishedReceiver() });
-    relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "100ms" });
-    tenant = await furnish(relay.url, `https://127.0.0.1:${receiver.port}`, { events: 2 });
+  const stage = dashboardStage({
+    receiver: { record: false, script: furnishedReceiver() }, env: { RELAY_RETRY_SCHEDULE: "100ms" },
   });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
+  let tenant: Furnished;
+  before(async () => {
+    tenant = await furnish(stage.relay.url, `https://127.0.0.1:${stage.receiver.port}`, { events: 2 });
   });
 
   for (const [role, code] of [["Viewer", 20], ["Developer", 0], ["Admin", 1], ["Owner", 10]] as const) {
@@ -59,11 +48,10 @@ describe("the dashboard's acts by role", () => {
       const login = { email: `${role.toLowerCase()}@roles.example`, password: tenant.password };
       // A try after a failed one finds the user there.
       await tenant.owner.createUser({ ...login, role: code }).catch(() => undefined);
-      const { accessToken } = await createClient({ url: relay!.url }).login(login);
-      const me = await createClient({ url: relay!.url, token: accessToken }).getMe();
+      const { accessToken } = await createClient({ url: stage.relay.url }).login(login);
+      const me = await createClient({ url: stage.relay.url, token: accessToken }).getMe();
       expect(me.role).to.equal(role);
-      await browser!.context.clearCookies();
-      const seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+      const seen = await stage.visit();
       const { page } = seen;
       await seen.go("/login");
       await signIn(seen, login);
@@ -72,9 +60,7 @@ describe("the dashboard's acts by role", () => {
       for (const { path, acts } of pages) {
         const at = path(tenant);
         await seen.go(at);
-        await page.locator("h1").first().waitFor();
-        const loading = page.locator(".loading");
-        while (await loading.count() > 0) await loading.first().waitFor({ state: "detached" });
+        await seen.loaded();
         for (const [act, operation] of Object.entries(acts)) {
           const control = page.getByRole("button", { name: act, exact: true }).first();
           if (me.operations.includes(operation)) {
@@ -85,8 +71,6 @@ describe("the dashboard's acts by role", () => {
         }
       }
       expect(shown).to.deep.equal(allowed);
-      seen.expectNoFault();
-      await seen.close();
     });
   }
 });

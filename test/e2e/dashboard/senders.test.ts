@@ -1,38 +1,21 @@
 import { expect } from "chai";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
 const digits = "1234567890".repeat(20);
 const hostile = `{"order":{"id":${digits}},"html":"</script><img src=x onerror=alert(1)>","note":"\\u0000\u202e"}`;
 
 describe("the pages of senders", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({ receiver: {} });
   let account: Account;
   let destinationId: string;
   let seen: Visit;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
-    account = await openAccount(relay.url);
-    destinationId = (await account.destination({ url: `https://127.0.0.1:${receiver.port}/shop` })).id;
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
+  before(async () => {
+    account = await openAccount(stage.relay.url);
+    destinationId = (await account.destination({ url: `https://127.0.0.1:${stage.receiver.port}/shop` })).id;
   });
   beforeEach(async () => {
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
-  });
-  afterEach(async () => {
-    seen.expectNoFault();
-    await seen.close();
-    await browser?.context.clearCookies();
+    seen = await stage.visit();
   });
 
   interface Made {
@@ -52,7 +35,7 @@ describe("the pages of senders", () => {
 
   /** Posts an event through a sender, and waits for its delivery. */
   const posted = async ({ ingestToken }: Made, body: string) => {
-    const answer = await fetch(`${relay!.url}/api/v1/ingest/${account.tenantId}/${ingestToken}`, {
+    const answer = await fetch(`${stage.relay.url}/api/v1/ingest/${account.tenantId}/${ingestToken}`, {
       method: "POST", headers: { ...account.producer.headers, "content-type": "application/json" }, body,
     });
     const { eventId } = await answer.json() as { eventId: string };
@@ -102,7 +85,7 @@ describe("the pages of senders", () => {
     await page.getByRole("button", { name: "Save the mapping" }).click();
     await page.getByText("Saved. The next event is mapped by it.").waitFor();
     await posted(made, '{"order":{"id":7},"html":"x"}');
-    expect(receiver!.requests.at(-1)?.body.toString()).to.equal('{"id":7,"page":"x"}');
+    expect(stage.receiver.requests.at(-1)?.body.toString()).to.equal('{"id":7,"page":"x"}');
   });
 
   it("offers what was received, not what its mapping made of it", async () => {

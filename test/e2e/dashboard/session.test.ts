@@ -1,35 +1,19 @@
 import { expect } from "chai";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { proxyOrSkip, type Proxy } from "../../support/proxies.ts";
-import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { openAccount, type Account } from "../../support/relay.ts";
 
 describe("the dashboard's sign-in", () => {
-  let browser: Chromium | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({ env: { RELAY_TRUSTED_PROXIES: "1" } });
   let account: Account;
   let seen: Visit | undefined;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    relay = await startTestRelay(null, { RELAY_TRUSTED_PROXIES: "1" });
-    account = await openAccount(relay.url);
+  before(async () => {
+    account = await openAccount(stage.relay.url);
   });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-  });
-  afterEach(async () => {
-    seen?.expectNoFault();
-    await seen?.close();
-    seen = undefined;
-    await browser?.context.clearCookies();
-  });
-
-  const local = () => relay!.url.replace("127.0.0.1", "localhost");
 
   const signsInAndOut = (origin: () => string) => async () => {
     const at = origin();
-    seen = await visit(browser!, at);
+    seen = await stage.visit(at);
     const { page } = seen;
     await seen.go("/events?Status=Pending");
     await page.waitForURL(`${at}/app/login?**`);
@@ -44,16 +28,16 @@ describe("the dashboard's sign-in", () => {
     await page.waitForURL(`${at}/app/login?**`);
   };
 
-  it("comes back to the page that was asked for, and ends with the sign-out", signsInAndOut(local));
+  it("comes back to the page that was asked for, and ends with the sign-out", signsInAndOut(() => stage.origin));
 
   it("is shown to a browser at the relay's own address", async () => {
-    seen = await visit(browser!, local());
-    await seen.page.goto(`${local()}/`);
+    seen = await stage.visit();
+    await seen.page.goto(`${stage.origin}/`);
     await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 
   it("says a wrong password at the form, and lets the person try again", async () => {
-    seen = await visit(browser!, local());
+    seen = await stage.visit();
     const { page } = seen;
     await seen.go("/");
     await page.getByLabel("Email").fill(account.email);
@@ -64,9 +48,9 @@ describe("the dashboard's sign-in", () => {
   });
 
   it("says on plain HTTP away from localhost that it needs TLS, before it asks for a password", async () => {
-    const { port } = new URL(relay!.url);
-    const served = await fetch(`${relay!.url}/app/login`);
-    seen = await visit(browser!, "http://relay.example");
+    const { port } = new URL(stage.relay.url);
+    const served = await fetch(`${stage.relay.url}/app/login`);
+    seen = await stage.visit("http://relay.example");
     const { page } = seen;
     await page.route("http://relay.example/**", async (route) => {
       const { pathname } = new URL(route.request().url());
@@ -80,19 +64,19 @@ describe("the dashboard's sign-in", () => {
   });
 
   it("asks to sign in again when the session ends in mid-work, and comes back", async () => {
-    seen = await visit(browser!, local());
+    seen = await stage.visit();
     const { page } = seen;
     await seen.go("/");
     await signIn(seen, account);
-    await browser!.context.clearCookies();
+    await stage.browser.context.clearCookies();
     await page.getByRole("link", { name: "Events" }).click();
-    await page.waitForURL(`${local()}/app/login?**`);
+    await page.waitForURL(`${stage.origin}/app/login?**`);
     await signIn(seen, account);
-    expect(page.url()).to.equal(`${local()}/app/events`);
+    expect(page.url()).to.equal(`${stage.origin}/app/events`);
   });
 
   it("asks again when the session was renewed while a request was under way", async () => {
-    seen = await visit(browser!, local());
+    seen = await stage.visit();
     const { page } = seen;
     await seen.go("/");
     await signIn(seen, account);
@@ -104,12 +88,12 @@ describe("the dashboard's sign-in", () => {
     });
     await page.getByRole("link", { name: "Destinations", exact: true }).click();
     await page.getByText("A destination is an address").waitFor();
-    expect(page.url()).to.equal(`${local()}/app/destinations`);
+    expect(page.url()).to.equal(`${stage.origin}/app/destinations`);
     expect(asked).to.be.greaterThan(1);
   });
 
   it("shows pages though the browser has preferences that this release does not know", async () => {
-    seen = await visit(browser!, local());
+    seen = await stage.visit();
     const { page } = seen;
     await seen.go("/login");
     await page.evaluate(`localStorage.setItem("relay-preferences", '{"zone":"Mars","theme":7,"singleKeys":"no"}')`);
@@ -124,7 +108,7 @@ describe("the dashboard's sign-in", () => {
   describe("behind TLS, below a path of the proxy", () => {
     let proxy: Proxy | undefined;
     before(async function () {
-      proxy = await proxyOrSkip(this, "nginx", new URL(relay!.url).host, { prefix: "/relay" });
+      proxy = await proxyOrSkip(this, "nginx", new URL(stage.relay.url).host, { prefix: "/relay" });
     });
     after(() => proxy?.close());
 

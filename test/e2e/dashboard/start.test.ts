@@ -1,38 +1,23 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { openAccount, startTestRelay, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { type Receiver } from "../../support/receiver.ts";
+import { openAccount } from "../../support/relay.ts";
 
 describe("the dashboard's first steps", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({ receiver: {} });
   let seen: Visit | undefined;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
-  });
-  afterEach(async () => {
-    seen?.expectNoFault();
-    await seen?.close();
+  before(async () => {
+    await stage.browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   });
 
   it("lead an empty tenant from the overview to a delivery with a verified signature, and resume", async () => {
-    const account = await openAccount(relay!.url);
+    const account = await openAccount(stage.relay.url);
     for (const { id } of (await account.owner.get("/api/v1/api-keys"))["items"] as { id: string }[]) {
       await account.owner.delete(`/api/v1/api-keys/${id}`);
     }
-    seen = await visit(browser!, relay!.url.replace("127.0.0.1", "localhost"));
+    seen = await stage.visit();
     const { page } = seen;
     await seen.go("/");
     await signIn(seen, account);
@@ -42,7 +27,7 @@ describe("the dashboard's first steps", () => {
     await page.getByLabel("URL of the receiver").fill("http://plain.example");
     await page.getByRole("button", { name: "Create the destination" }).click();
     expect(await page.getByRole("alert").textContent()).to.match(/^url: /);
-    await page.getByLabel("URL of the receiver").fill(receiver!.url("/first"));
+    await page.getByLabel("URL of the receiver").fill(stage.receiver.url("/first"));
     await page.getByRole("button", { name: "Create the destination" }).click();
     await page.getByRole("dialog", { name: "The ingest token" }).waitFor();
     await page.keyboard.press("Escape");
@@ -66,7 +51,7 @@ describe("the dashboard's first steps", () => {
     expect(stdout).to.match(/^HTTP\/1.1 202 /);
     await page.getByText("4 of 5 steps done.").waitFor();
 
-    const [{ body, headers }] = receiver!.requestsTo("/first") as [Receiver["requests"][number]];
+    const [{ body, headers }] = stage.receiver.requestsTo("/first") as [Receiver["requests"][number]];
     const signature = String(headers["x-service-signature"]);
     await page.getByRole("textbox", { name: "Body" }).fill(`${body.toString()} `);
     await page.getByLabel("X-Service-Signature").fill(signature);

@@ -2,38 +2,27 @@ import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import type { Locator, Page } from "playwright-core";
 import { createClient, type RelayClient } from "../../../packages/client/src/index.ts";
-import { chromiumOrSkip, type Chromium } from "../../support/chromium.ts";
-import { signIn, visit, type Visit } from "../../support/dashboard.ts";
-import { startReceiver, type Receiver, type Script } from "../../support/receiver.ts";
-import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { dashboardStage, signIn, visit, type Visit } from "../../support/dashboard.ts";
+import { type Script } from "../../support/receiver.ts";
+import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
 describe("the story of an event on its page", () => {
-  let browser: Chromium | undefined;
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  const stage = dashboardStage({ receiver: {} });
   let account: Account;
   let owner: RelayClient;
   let seen: Visit | undefined;
   let page: Page;
-  before(async function () {
-    browser = await chromiumOrSkip(this, { bypassCSP: false });
-    receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
-    account = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
+  before(async () => {
+    account = await openAccount(stage.relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
     const { email, password } = account;
-    const { accessToken } = await createClient({ url: relay.url }).login({ email, password });
-    owner = createClient({ url: relay.url, token: accessToken });
-    const origin = relay.url.replace("127.0.0.1", "localhost");
-    await browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
-    seen = await visit(browser, origin);
+    const { accessToken } = await createClient({ url: stage.relay.url }).login({ email, password });
+    owner = createClient({ url: stage.relay.url, token: accessToken });
+    const { origin } = stage;
+    await stage.browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin });
+    seen = await visit(stage.browser, origin);
     page = seen.page;
     await seen.go("/");
     await signIn(seen, account);
-  });
-  after(async () => {
-    await browser?.close();
-    await relay?.close();
-    await receiver?.close();
   });
   afterEach(() => seen?.expectNoFault());
 
@@ -41,12 +30,12 @@ describe("the story of an event on its page", () => {
   /** A destination whose receiver answers by a script, and a producer for it. */
   const opened = async (script: Script) => {
     paths += 1;
-    receiver!.on(`/story-${paths}`, script);
-    const { id, ingest } = await account.destination({ url: receiver!.url(`/story-${paths}`) });
+    stage.receiver.on(`/story-${paths}`, script);
+    const { id, ingest } = await account.destination({ url: stage.receiver.url(`/story-${paths}`) });
     return {
       id,
       post: async (body = '{"order":1}', headers: Readonly<Record<string, string>> = {}) => {
-        const answer = await fetch(relay!.url + ingest, {
+        const answer = await fetch(stage.relay.url + ingest, {
           method: "POST", body,
           headers: { ...account.producer.headers, "content-type": "application/json", ...headers },
         });
@@ -281,7 +270,7 @@ describe("the story of an event on its page", () => {
     await eventReaches(account.owner, id, "Succeeded");
     const viewer = { email: `viewer-${account.email}`, password: "correct horse battery" };
     await owner.createUser({ ...viewer, role: 20 });
-    await browser!.context.clearCookies();
+    await stage.browser.context.clearCookies();
     await seen!.go(`/events/${id}`);
     await signIn(seen!, viewer);
     await page.getByText("Developers can replay and cancel events.").waitFor();
