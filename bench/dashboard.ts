@@ -6,6 +6,7 @@ import { startChromium } from "../test/support/chromium.ts";
 import { atLocalhost, signIn } from "../test/support/dashboard.ts";
 import { makeAuthority } from "../test/support/tls.ts";
 import { dataSet, placeForCopy } from "./data/data-set.ts";
+import { addGivenUp } from "./data/fill.ts";
 import { RelayProcess, type TenantRecord } from "./support/relay.ts";
 import type { Figure, Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
@@ -16,8 +17,6 @@ const events = Number(process.env["EVENTS"] ?? sized(100_000, 1_000_000));
 const attempts = 1_000;
 const keys = 60;
 const liveEvents = 40;
-/** No receiver is there: each attempt fails at once. */
-const nowhere = "https://127.0.0.1:9/";
 
 /** What a round measured, ms. */
 interface Round {
@@ -34,16 +33,13 @@ export async function dashboard(): Promise<Report> {
   const set = await dataSet(events);
   const dataDir = placeForCopy(set);
   await cp(set.dataDir, dataDir, { recursive: true });
-  const relay = await RelayProcess.start({
-    caPem: makeAuthority().caPem, dataDir,
-    environment: { RELAY_RETRY_SCHEDULE: "1ms", RELAY_RETRY_JITTER: "0", RELAY_ACCESS_TOKEN_TTL: "1d" },
-  });
+  const retried = { tenant: set.spare, id: await addGivenUp(dataDir, set.spare, attempts) };
+  const relay = await RelayProcess.start({ caPem: makeAuthority().caPem, dataDir });
   const browser = await startChromium({ bypassCSP: true });
   try {
     const pages = `${atLocalhost(relay.url)}/app`;
     const [stored] = set.tenants;
     if (!stored) throw new Error("the set has no tenant");
-    const retried = await retriedEvent(relay);
     const page = await browser.context.newPage();
     const taken: Round[] = [];
     for (let round = 0; round <= rounds; round += 1) {
@@ -58,15 +54,6 @@ export async function dashboard(): Promise<Report> {
   }
 }
 
-/** An event with many failed attempts, and its tenant. */
-async function retriedEvent(relay: RelayProcess): Promise<{ readonly tenant: TenantRecord; readonly id: string }> {
-  const tenant = await relay.createTenant([nowhere], { maxTrys: attempts });
-  const account = await relay.openAccount(tenant);
-  const id = await posted(relay, tenant);
-  await account.untilIdle();
-  return { tenant, id };
-}
-
 async function posted({ url }: RelayProcess, { tenantId, destinations, apiKey }: TenantRecord): Promise<string> {
   const answer = await fetch(`${url}/api/v1/ingest/${tenantId}/${destinations[0]?.ingestToken}`, {
     method: "POST", body: "{}", headers: { "content-type": "application/json", "x-api-key": apiKey },
@@ -76,7 +63,11 @@ async function posted({ url }: RelayProcess, { tenantId, destinations, apiKey }:
 
 async function measure(
   relay: RelayProcess, page: Page, pages: string,
-  { stored, retried }: { readonly stored: TenantRecord; readonly retried: Awaited<ReturnType<typeof retriedEvent>> },
+  { stored, retried }: {
+    readonly stored: TenantRecord;
+    /** An event with many failed attempts, and its tenant. */
+    readonly retried: { readonly tenant: TenantRecord; readonly id: string };
+  },
 ): Promise<Round> {
   await signedIn(page, pages, stored);
   const row = page.locator("[role=option] code").first();
@@ -92,7 +83,7 @@ async function measure(
   const last = page.locator(`[role=option][aria-posinset="${total}"] code`);
   const toEnd = await timed(() => list.press("End"), () => last.waitFor());
   await signedIn(page, pages, retried.tenant);
-  const heading = page.getByText(`Attempt ${attempts}`).first();
+  const heading = page.getByRole("heading", { name: `Attempt ${attempts}:` });
   const story = await timed(() => page.goto(`${pages}/events/${retried.id}`), () => heading.waitFor());
   const liveP95 = await liveDelay(relay, page, pages, retried.tenant);
   return { cold, coldSlow, toEnd, worstKey, story, liveP95 };

@@ -10,7 +10,7 @@ import { noStream, type NewEntry } from "../../src/ports/event-store.ts";
 import { bodyTemplate, stamp } from "../support/payload.ts";
 import type { TenantRecord } from "../support/relay.ts";
 import type { SeededIds } from "./chance.ts";
-import { maxTrys, type EventRecipe, type Step } from "./recipe.ts";
+import type { EventRecipe, Step } from "./recipe.ts";
 
 /** Facts for one append. */
 export interface Append {
@@ -23,11 +23,13 @@ export interface Append {
 export interface CourseParts {
   readonly tenants: readonly TenantRecord[];
   readonly ids: SeededIds;
+  /** Failed attempts after which an event is given up. */
+  readonly maxTrys: number;
 }
 
 const worker = "bench";
 const leaseMs = 30_000;
-const policy = { scheduleMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000], jitter: 0.1, maxTrys };
+const scheduleMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
 /** How long people take to cancel and to replay. */
 const reactionMs = 3_600_000;
 const fingerprint = "0123456789abcdef";
@@ -132,6 +134,7 @@ export class Course {
     const failed = step === "timeout"
       ? { reason: "timeout", error: "no complete answer in time", answer: null } as const
       : { reason: "status", error: `status ${answers[step].statusCode}`, answer: answers[step] } as const;
+    const policy = { scheduleMs, jitter: 0.1, maxTrys: this.#parts.maxTrys };
     const ended = { ...made, ...failed, retryAfterMs: null, policy, destinationDeleted: false, random: chance() };
     return [started, this.#append({ type: "Fail", ...ended }, service)];
   }

@@ -1,16 +1,19 @@
-import { openEmbeddedEventStore } from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
+import {
+  openEmbeddedEventStore, type EmbeddedEventStore,
+} from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Appended } from "../../src/ports/event-store.ts";
 import type { TenantRecord } from "../support/relay.ts";
 import { SeededIds } from "./chance.ts";
-import { Course, type Append } from "./course.ts";
-import { eventRecipe, numberAt } from "./recipe.ts";
+import { Course, storedEventId, type Append } from "./course.ts";
+import { eventRecipe, maxTrys, numberAt, type EventRecipe } from "./recipe.ts";
 
 /** Events whose facts are handed to the store in one turn, and how many such turns it may be behind. */
 const eventsATurn = 500;
 const turnsAhead = 8;
 const idsSeed = 1;
+const yearMs = 365 * 86_400_000;
 
 /**
  * Appends the facts about events to the log of a relay that is not running, in the order in which the relay would have
@@ -19,10 +22,8 @@ const idsSeed = 1;
 export async function fillLog(
   dataDir: string, tenants: readonly TenantRecord[], events: number, onProgress: (done: number) => void,
 ): Promise<number> {
-  const clock = new SystemClock();
-  const codec = new JsonEventCodec();
-  const store = await openEmbeddedEventStore({ dataDir, codec, clock, tuning: { timeoutMs: 600_000 } });
-  const parts = { tenants, ids: new SeededIds(idsSeed) };
+  const store = await openLog(dataDir);
+  const parts = { tenants, ids: new SeededIds(idsSeed), maxTrys };
   /** Events whose next step comes just before the event of this number is accepted. */
   const later = new Map<number, { readonly course: Course; readonly dueMs: number }[]>();
   const turns: Promise<unknown>[] = [];
@@ -70,4 +71,29 @@ export async function fillLog(
   await Promise.all([...turns, ...turn]);
   await store.close();
   return facts;
+}
+
+/**
+ * Appends an event of a tenant's first destination that was accepted a year ago, and was given up after so many
+ * attempts, to the log of a relay that is not running. Returns its id.
+ */
+export async function addGivenUp(dataDir: string, tenant: TenantRecord, attempts: number): Promise<string> {
+  const recipe: EventRecipe = {
+    number: 0, tenant: 0, destination: 0, idempotencyKey: "given-up", acceptedMs: Date.now() - yearMs,
+    steps: Array.from({ length: attempts }, () => "status"), chance: () => 0.5,
+  };
+  const store = await openLog(dataDir);
+  const course = new Course(recipe, { tenants: [tenant], ids: new SeededIds(idsSeed + 1), maxTrys: attempts });
+  const append = ({ stream, expected, entries }: Append) => store.append(stream, expected, entries);
+  await append(course.accept());
+  for (let dueMs = course.dueMs(); dueMs !== undefined; dueMs = course.dueMs()) {
+    for (const facts of course.step(dueMs)) await append(facts);
+  }
+  await store.close();
+  return storedEventId(recipe, tenant);
+}
+
+function openLog(dataDir: string): Promise<EmbeddedEventStore> {
+  const tuning = { timeoutMs: 600_000 };
+  return openEmbeddedEventStore({ dataDir, codec: new JsonEventCodec(), clock: new SystemClock(), tuning });
 }
