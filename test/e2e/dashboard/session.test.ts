@@ -92,6 +92,20 @@ describe("the dashboard's sign-in", () => {
     expect(asked).to.be.greaterThan(1);
   });
 
+  it("is renewed before it ends where the browser's clock is an hour slow", async () => {
+    seen = await stage.visit();
+    const { page } = seen;
+    await page.clock.install({ time: Date.now() - 3_600_000 });
+    await seen.go("/settings");
+    await signIn(seen, account);
+    const me = await page.evaluate<object>('fetch("../api/v1/me").then((answer) => answer.json())');
+    const expiresAt = new Date(Date.now() + 600_000).toISOString();
+    await page.route("**/api/v1/me", (route) => route.fulfill({ json: { ...me, expiresAt } }));
+    const renewal = page.waitForResponse("**/api/v1/auth/session/renewal");
+    await page.clock.fastForward(60_000);
+    expect((await renewal).status()).to.equal(200);
+  });
+
   it("shows pages though the browser has preferences that this release does not know", async () => {
     seen = await stage.visit();
     const { page } = seen;

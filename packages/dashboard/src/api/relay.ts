@@ -1,4 +1,5 @@
 import { createClient } from "../../../client/src/index.ts";
+import { relayClock } from "./clock.ts";
 
 /** Where this script lies: `<the relay's address>/app/assets/`, whatever path a proxy puts before the relay's own. */
 const here = import.meta.url;
@@ -10,4 +11,11 @@ export const relayAddress = new URL("../../", here).href;
 export const pagesPath = new URL("../", here).pathname.replace(/\/$/, "");
 
 /** The relay's API. The browser sends the session's cookie by itself. */
-export const relay = createClient({ url: relayAddress });
+export const relay = createClient({
+  url: relayAddress,
+  fetch: async (...request) => {
+    const answer = await fetch(...request);
+    relayClock.hear(answer.headers.get("date"));
+    return answer;
+  },
+});

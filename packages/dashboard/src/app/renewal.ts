@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { relayClock } from "../api/clock.ts";
 import { meQuery } from "../api/queries.ts";
 import { relay } from "../api/relay.ts";
 
@@ -16,7 +17,7 @@ export function useRenewal(): void {
       await navigator.locks.request("relay-renewal", { ifAvailable: true }, async (lock) => {
         if (!lock) return;
         const { expiresAt } = await queries.query({ ...meQuery, staleTime: 0 });
-        if (expiresAt === null || Date.parse(expiresAt) - Date.now() > lastMs) return;
+        if (expiresAt === null || Date.parse(expiresAt) - relayClock.now() > lastMs) return;
         await relay.renewSession();
         await queries.invalidateQueries({ queryKey: meQuery.queryKey });
       });

@@ -4,7 +4,7 @@ import { relay, relayAddress } from "../api/relay.ts";
 import { useMe } from "../app/session.ts";
 
 /** The kinds of frames that a page can ask for. */
-export type StreamKind = "event" | "circuit" | "audit";
+type StreamKind = "event" | "circuit" | "audit";
 
 type Listener = (frame: StreamFrame) => void;
 

@@ -3,7 +3,7 @@ import type { Schemas } from "../../../client/src/index.ts";
 import { Field } from "./form.tsx";
 
 /** The kinds of authentication at a receiver. */
-export type AuthType = NonNullable<Schemas["Destination"]["authType"]>;
+type AuthType = NonNullable<Schemas["Destination"]["authType"]>;
 
 type CredentialName = keyof NonNullable<Schemas["CreateDestinationRequest"]["credentials"]>;
 

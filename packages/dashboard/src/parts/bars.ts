@@ -5,7 +5,7 @@ export interface Bar {
 }
 
 /** A bar's place, and the heights of its two parts. */
-export interface BarShape {
+interface BarShape {
   readonly x: number;
   readonly width: number;
   readonly goodHeight: number;

@@ -2,7 +2,7 @@
 export type Values = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** A field whose value is another one now. */
-export interface FieldChange {
+interface FieldChange {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;

@@ -4,7 +4,7 @@ import type { Schemas } from "../../../client/src/index.ts";
 /** A role of a person. */
 export type Role = Schemas["User"]["role"];
 /** A role of a machine. */
-export type ServiceRole = Schemas["ServiceAccount"]["role"];
+type ServiceRole = Schemas["ServiceAccount"]["role"];
 
 /** Roles, the lowest first. */
 export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const satisfies readonly Role[];

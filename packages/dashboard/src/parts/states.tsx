@@ -48,7 +48,7 @@ export function Empty({ children, act }: { readonly children: ReactNode; readonl
 }
 
 /** Says that rows are of an earlier moment while the relay is catching up. */
-export function Stale({ since }: { readonly since: unknown }): ReactNode {
+function Stale({ since }: { readonly since: unknown }): ReactNode {
   return <p className="stale" role="status">Catching up: {textOf(since)}. Trying again…</p>;
 }
 

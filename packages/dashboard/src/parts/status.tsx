@@ -12,18 +12,8 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const glyphs: Readonly<Record<Tone, string>> = { ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—" };
 
-/** The tone of a status: of its colour and its glyph. */
-export function toneOf(status: string): Tone {
-  return tones[status] ?? "info";
-}
-
-/** The glyph of a tone. */
-export function glyphOf(tone: Tone): string {
-  return glyphs[tone];
-}
-
 /** A status as glyph, colour and word. */
 export function Status({ value }: { readonly value: string }): ReactNode {
-  const tone = toneOf(value);
+  const tone = tones[value] ?? "info";
   return <span className={`status ${tone}`}><span aria-hidden="true">{glyphs[tone]}</span> {value}</span>;
 }

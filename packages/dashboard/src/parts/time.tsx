@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactNode } from "react";
+import { relayClock } from "../api/clock.ts";
 import { usePreferences, type Preferences } from "../app/preferences.tsx";
 import { durationText } from "./duration.ts";
 
@@ -32,9 +33,9 @@ export function momentText(at: string, zone: Preferences["zone"], only?: "time" 
 
 /** The present, read again each second; for countdowns and ages. */
 export function useNow(): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => relayClock.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(relayClock.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
   return now;

@@ -13,7 +13,7 @@ import { auditTypes } from "./types.ts";
 export const filterNames = ["ActorId", "SubjectId", "CorrelationId", "Type", "From", "To"] as const;
 
 /** A filter that the relay refuses, and its sentence. */
-export interface FilterProblem {
+interface FilterProblem {
   readonly field: string;
   readonly text: string;
 }

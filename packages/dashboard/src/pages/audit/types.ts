@@ -1,7 +1,7 @@
 import type { ParametersOf } from "../../../../client/src/index.ts";
 
 /** A type of entry by which the audit can be filtered. */
-export type AuditType = NonNullable<ParametersOf<"listAudit">["Type"]>;
+type AuditType = NonNullable<ParametersOf<"listAudit">["Type"]>;
 
 /** The types of entries by the kind of thing; the compiler holds them to the API's. */
 const types: Readonly<Record<AuditType, string>> = {

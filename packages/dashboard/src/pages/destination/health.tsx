@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
+import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useSearch } from "../../app/navigation.tsx";
 import { Tabs } from "../../parts/page.tsx";
@@ -30,7 +31,7 @@ export function Health({ id }: { readonly id: string }): ReactNode {
   const query = useQuery({
     queryKey: ["getStatistics", { DestinationUrlId: id, range }],
     queryFn: () => relay.getStatistics({
-      DestinationUrlId: id, Bucket, From: new Date(Date.now() - ms).toISOString(),
+      DestinationUrlId: id, Bucket, From: new Date(relayClock.now() - ms).toISOString(),
     }),
     refetchInterval: 15_000,
   });

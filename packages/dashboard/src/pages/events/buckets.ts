@@ -1,5 +1,5 @@
 /** The statistics that the histogram asks for. */
-export interface Scale {
+interface Scale {
   readonly Bucket: "1m" | "5m" | "1h" | "1d";
   readonly From: string;
   readonly To: string;

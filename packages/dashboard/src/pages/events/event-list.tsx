@@ -148,7 +148,7 @@ export function outcomeText({ lastAttempt }: Item): string {
 }
 
 /** The address of an event's own page. */
-export function addressOf(id: string): string {
+function addressOf(id: string): string {
   return `${pagesPath}/events/${id}`;
 }
 

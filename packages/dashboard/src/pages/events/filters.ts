@@ -120,7 +120,7 @@ export function bulkOfFilters(operation: BulkOperation, filters: Search, to: str
 }
 
 /** The names of the filters for people. */
-export const filterTitles: Readonly<Record<string, string>> = {
+const filterTitles: Readonly<Record<string, string>> = {
   OwnerId: "owner", MessageId: "message", CorrelationId: "request", IdempotencyKey: "idempotency key", Test: "test",
 };
 

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState, type PointerEvent, type ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
+import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import type { SearchChanges } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
@@ -30,7 +31,7 @@ export function Histogram({ filters, change }: {
   };
   const query = useQuery({
     queryKey: ["getStatistics", { ...kept, ...range }],
-    queryFn: () => relay.getStatistics({ ...kept, ...scaleOf(range, Date.now()) }),
+    queryFn: () => relay.getStatistics({ ...kept, ...scaleOf(range, relayClock.now()) }),
     enabled: may("getStatistics"),
     placeholderData: (before) => before,
     staleTime: 60_000,

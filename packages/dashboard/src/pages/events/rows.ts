@@ -30,7 +30,7 @@ interface RowsPage {
 }
 
 /** The rows of the list: newest first, up to the newest event there was when it was loaded. */
-export interface Rows {
+interface Rows {
   /** The answer with the first rows, for its states. */
   readonly first: UseQueryResult<RowsPage>;
   readonly count: number;

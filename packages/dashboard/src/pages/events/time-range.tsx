@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { relayClock } from "../../api/clock.ts";
 import type { SearchChanges } from "../../app/navigation.tsx";
 import { usePreferences, type Preferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
@@ -18,7 +19,7 @@ export function Span({ search, change }: {
       Accepted in
       <select value="" onChange={({ target: { value } }) => change(value === "any"
         ? { From: undefined, To: undefined }
-        : { From: new Date(Date.now() - Number(value)).toISOString(), To: undefined })}>
+        : { From: new Date(relayClock.now() - Number(value)).toISOString(), To: undefined })}>
         <option value="" hidden>{search["From"] ?? search["To"] ? "chosen time" : "any time"}</option>
         <option value="any">any time</option>
         {spans.map(([name, ms]) => <option key={name} value={ms}>{name}</option>)}

@@ -24,8 +24,9 @@ export function replayOperation(replay: Schemas["Replay"]): PastOperation {
 }
 
 /**
- * The operations of a history, the newest first. `facts` are newest first; an operation without an end is running, or
- * broke off with its process. The history of purges does not say how many events a purge has deleted so far.
+ * The cancels or purges of a history, the newest first. `facts` are newest first; an operation without an end is
+ * running, or broke off with its process. The history of purges does not say how many events a purge has deleted so
+ * far.
  */
 export function operationsOf(facts: readonly Schemas["HistoryItem"][]): readonly PastOperation[] {
   const ends = new Map<string, { readonly done: number | null; readonly at: string }>();
@@ -46,9 +47,6 @@ export function operationsOf(facts: readonly Schemas["HistoryItem"][]): readonly
       case "CancellationCompleted":
         ends.set(fact.data.cancellationId, { done: fact.data.cancelled, at: fact.time });
         return [];
-      case "ReplayCompleted":
-        ends.set(fact.data.replayId, { done: fact.data.replayed, at: fact.time });
-        return [];
       case "EventsPurged": {
         const { purgeId, status, destinationId, before, matched } = fact.data;
         const statuses = status === null ? ["Succeeded", "CriticalFailure", "Cancelled"] : [status];
@@ -57,10 +55,6 @@ export function operationsOf(facts: readonly Schemas["HistoryItem"][]): readonly
       case "CancellationOrdered": {
         const { cancellationId, destinationId, matched } = fact.data;
         return begun(cancellationId, { ...fact.data, destinationUrlId: destinationId }, matched);
-      }
-      case "ReplayOrdered": {
-        const { replayId, destinationId, matched, from, to } = fact.data;
-        return begun(replayId, { statuses: ["CriticalFailure"], destinationUrlId: destinationId, from, to }, matched);
       }
       default:
         return [];

@@ -1,6 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
+import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
@@ -22,7 +23,7 @@ function destinationsOf(Status: "Suspended" | "Inactive") {
 }
 
 /** The beginning of the last 24 hours, at a full minute, so that the address of a list stays the same for a while. */
-export function dayBefore(now: number): string {
+function dayBefore(now: number): string {
   return new Date(Math.floor(now / 60_000) * 60_000 - dayMs).toISOString();
 }
 
@@ -38,18 +39,18 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
       { queryKey: ["listDestinations", destinationsOf("Inactive")],
         queryFn: () => relay.listDestinations(destinationsOf("Inactive")), refetchInterval: everyMs },
       { queryKey: ["countEvents", "given up in 24 h"],
-        queryFn: () => relay.countEvents({ Status: ["CriticalFailure"], From: dayBefore(Date.now()) }),
+        queryFn: () => relay.countEvents({ Status: ["CriticalFailure"], From: dayBefore(relayClock.now()) }),
         refetchInterval: everyMs },
       { queryKey: ["listEvents", waiting],
         queryFn: () => relay.listEvents({ ...waiting, Status: [...waiting.Status] }), refetchInterval: everyMs },
       { queryKey: ["listRefusals", "24 h"],
-        queryFn: () => relay.listRefusals({ From: dayBefore(Date.now()), Qt: groupsAtMost, Total: false }),
+        queryFn: () => relay.listRefusals({ From: dayBefore(relayClock.now()), Qt: groupsAtMost, Total: false }),
         refetchInterval: everyMs },
     ],
   });
   const [suspended, inactive, givenUp, oldest, refused] = queries;
   const failed = queries.find(({ error, data }) => error !== null && data === undefined);
-  const now = Date.now();
+  const now = relayClock.now();
   const lines = [
     ...destinationLines("Suspended", suspended.data),
     ...destinationLines("Inactive", inactive.data),

@@ -81,7 +81,7 @@ function upward(count: number, most: number): { readonly y: number; readonly hei
 }
 
 /** The length of a bar; a count that is not 0 is always to be seen. */
-export function lengthOf(count: number, most: number, room: number): number {
+function lengthOf(count: number, most: number, room: number): number {
   return count === 0 ? 0 : Math.max(2, (count / most) * room);
 }
 

@@ -5,7 +5,7 @@ import { durationText } from "../../parts/time.tsx";
 export type Setting = "name" | "maxTrys" | "circuitBreakerTimer" | "retentionDays";
 
 /** A setting in words. */
-export interface SettingText {
+interface SettingText {
   readonly field: Setting;
   readonly label: string;
   readonly value: string;
@@ -41,7 +41,7 @@ const settings: readonly Omit<SettingText, "value">[] = [
 ];
 
 /** A value of a setting in words. */
-export function valueText(field: Setting, value: string | number | null): string {
+function valueText(field: Setting, value: string | number | null): string {
   if (value === null) return "kept until purged";
   if (field === "retentionDays") return value === 1 ? "1 day" : `${value} days`;
   if (field === "circuitBreakerTimer") return durationText(Number(value) * 1_000);

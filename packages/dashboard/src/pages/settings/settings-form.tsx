@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
+import { relayClock } from "../../api/clock.ts";
 import { meQuery } from "../../api/queries.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
@@ -70,7 +71,7 @@ export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] })
 /** How many finished events a change of the retention purges at once; 0 where the relay will refuse the change. */
 async function countLost({ retentionDays }: Schemas["UpdateTenantRequest"]): Promise<number> {
   if (!Number.isInteger(retentionDays) || Number(retentionDays) < 1 || Number(retentionDays) > 3_650) return 0;
-  const before = new Date(Date.now() - Number(retentionDays) * dayMs).toISOString();
+  const before = new Date(relayClock.now() - Number(retentionDays) * dayMs).toISOString();
   const counted = await relay.purgeEvents({ before, dryRun: true });
   return counted?.matched ?? 0;
 }

@@ -27,7 +27,7 @@ export function Curl({ tenantId, access }: { readonly tenantId: string; readonly
 }
 
 /** The command that posts a first event; a place for each secret that is not known. */
-export function curlText(
+function curlText(
   address: string, tenantId: string, { token = "INGEST_TOKEN", key = "API_KEY" }: Access,
 ): string {
   return [
