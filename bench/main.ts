@@ -9,6 +9,7 @@ import { isolation } from "./isolation.ts";
 import { latency } from "./latency.ts";
 import { loop } from "./loop.ts";
 import { profile } from "./profile.ts";
+import { replay } from "./replay.ts";
 import { stream } from "./stream.ts";
 import { machineTime, othersSince } from "./support/machine.ts";
 import { publish, type Report } from "./support/report.ts";
@@ -19,7 +20,7 @@ import { volume, volumeSets } from "./volume.ts";
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
-  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream, dashboard,
+  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream, dashboard, replay,
 };
 /** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

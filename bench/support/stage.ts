@@ -56,19 +56,20 @@ export class Stage {
   readonly #subjects: Subject[] = [];
   readonly #baselines: { stop(): Promise<void> }[] = [];
   readonly #rawLoads: RawMeasured[] = [];
-  #nextSeq = 0;
+  #nextSeq: number;
 
-  private constructor(receiver: Remote<ReceiverApi>, ports: readonly number[], caPem: string) {
+  private constructor(receiver: Remote<ReceiverApi>, ports: readonly number[], caPem: string, firstSeq: number) {
     this.receiver = receiver;
     this.#ports = ports;
     this.caPem = caPem;
+    this.#nextSeq = firstSeq;
   }
 
-  /** A receiver with this many origins, and a generator. */
-  static async open(origins: number): Promise<Stage> {
+  /** A receiver with this many origins, and a generator. Loads use numbers from `firstSeq` on. */
+  static async open(origins: number, firstSeq = 0): Promise<Stage> {
     const receiver = startProcess<ReceiverApi>("receiver.ts");
     const { ports, caPem } = await receiver.call("listen", origins);
-    return new Stage(receiver, ports, caPem);
+    return new Stage(receiver, ports, caPem, firstSeq);
   }
 
   /** One URL for each of the receiver's origins. */
