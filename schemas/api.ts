@@ -5185,6 +5185,11 @@ export interface components {
                 serverRateLimit?: number;
                 /** @description The attempts under way. */
                 inFlight?: number;
+                /**
+                 * @description Of a replay: what was asked for.
+                 * @enum {string}
+                 */
+                mode?: "replay" | "resend";
             };
         };
         /** @description A part of an event's story. */
@@ -5208,6 +5213,27 @@ export interface components {
             entries: components["schemas"]["StoryEntry"][];
             /** @description Its causes. Of a wait, the last is what it waited for last. */
             because: components["schemas"]["StoryCause"][];
+            /** @description Of a chapter about an attempt: how it came out. Its entries in the history have what was sent and answered. */
+            attempt?: {
+                /** @description Never restarts, not even on replay. */
+                number: number;
+                /**
+                 * @description `unknown`: the worker was lost, the receiver may have seen it.
+                 * @enum {string}
+                 */
+                outcome: "in progress" | "succeeded" | "failed" | "unknown";
+                /** @description How long the request took; null while it is in flight, and if the outcome is `unknown`. */
+                durationMs: number | null;
+                /** @description What the receiver answered; null when it did not. */
+                statusCode: number | null;
+                /**
+                 * @description Which kind of failure it was, in a word for programs; null when it did not fail.
+                 * @enum {string|null}
+                 */
+                reason: "status" | "timeout" | "connection" | "tls" | "address refused" | "token" | "not sent" | "outcome unknown" | null;
+                /** @description Why it failed, in words for people; null when it did not. */
+                error: string | null;
+            };
         };
         /** @description An entry of the log, without its data: the history of its subject has that. */
         StoryEntry: {

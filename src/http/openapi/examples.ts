@@ -405,6 +405,9 @@ const byWorker = { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b
 const attemptEntry = (position: string, type: string, time: string) =>
   ({ position, type, subject: storySubject, time, actor: byWorker });
 
+const { number, outcome, durationMs, statusCode, reason, error } = attempt;
+const storyAttempt = { number, outcome, durationMs, statusCode, reason, error };
+
 /** The story of the event: it was delivered at once. */
 export const story = {
   asOf: { time: "2026-02-01T08:00:00.000Z", position: "0000000000004720" },
@@ -421,6 +424,7 @@ export const story = {
         attemptEntry("0000000000004713", "DeliverySucceeded", later),
       ],
       because: [{ code: "first-attempt", entry: acceptedEntry, values: {} }],
+      attempt: storyAttempt,
     },
   ],
 };

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Schemas } from "../../../packages/client/src/index.ts";
-import { attemptsOf, outcomeText, type EventFact } from "../../../packages/dashboard/src/story/attempts.ts";
+import { attemptsOf, outcomeText } from "../../../packages/dashboard/src/story/attempts.ts";
 import { actorText, causeWords, type Cause } from "../../../packages/dashboard/src/story/causes.ts";
 import { chapterWords, type Chapter, type Telling } from "../../../packages/dashboard/src/story/chapters.ts";
 import { curlCommand, quoted } from "../../../packages/dashboard/src/story/curl.ts";
-import { entriesOf, indexAt, laterThan } from "../../../packages/dashboard/src/story/moments.ts";
+import { authorsOf, entriesOf, indexAt, laterThan } from "../../../packages/dashboard/src/story/moments.ts";
 import { sentence, type Told } from "../../../packages/dashboard/src/story/sentence.ts";
 import { plainText, type Words } from "../../../packages/dashboard/src/story/words.ts";
 
@@ -19,7 +19,14 @@ function schema(name: string): Record<string, unknown> {
 }
 const codes = schema("cause-code")["enum"] as Schemas["CauseCode"][];
 const statuses = schema("event-status")["enum"] as Schemas["EventStatus"][];
-const kinds = (schema("story-chapter") as { properties: { kind: { enum: Chapter["kind"][] } } }).properties.kind.enum;
+const chapterSchema = schema("story-chapter") as {
+  properties: {
+    kind: { enum: Chapter["kind"][] };
+    attempt: { properties: { outcome: { enum: NonNullable<Chapter["attempt"]>["outcome"][] } } };
+  };
+};
+const kinds = chapterSchema.properties.kind.enum;
+const outcomes = chapterSchema.properties.attempt.properties.outcome.enum;
 
 const time = (second: number) => `2026-11-25T18:41:${String(second).padStart(2, "0")}.000Z`;
 const user: Schemas["Actor"] = { type: "user", id: "01a2aaaa-0001-8427-b45d-b3dcde7cf788", role: "Developer" };
@@ -41,15 +48,9 @@ function event(fields: Partial<Schemas["Event"]> = {}): Schemas["Event"] {
   };
 }
 
-function fact(position: number, type: EventFact["type"], data: object): EventFact {
-  return {
-    type, position: String(position), revision: position, time: time(position), actor: user, correlationId: "c",
-    data: { attempt: 1, at: time(position), ...data },
-  } as unknown as EventFact;
-}
-
 function told(fields: Partial<Told> = {}): Told {
-  return { event: event(), facts: [], attempts: [], names: new Map(), chapters: [], waiting: null, ...fields };
+  const authors = authorsOf(entriesOf(fields.chapters ?? []));
+  return { event: event(), attempts: [], authors, names: new Map(), chapters: [], waiting: null, ...fields };
 }
 
 function chapter(kind: Chapter["kind"], fields: Partial<Chapter> = {}): Chapter {
@@ -128,23 +129,37 @@ describe("the words of stories", () => {
   });
 
   it("say how each attempt came out", () => {
-    const failed = (data: object) => outcomeText(attemptsOf([
-      fact(1, "DeliveryAttemptStarted", {}),
-      fact(2, "DeliveryFailed", {
-        durationMs: 12, answer: null, error: "no connection", reason: "connection", ...data,
-      }),
-    ])[0]!);
-    expect(failed({ reason: "status", answer: { statusCode: 500 } })).to.equal("500 in 12 ms");
-    expect(failed({})).to.equal("no connection, after 12 ms");
-    expect(failed({ reason: "outcome unknown", durationMs: null })).to.match(/^outcome unknown: the worker was lost/);
-    const facts = [
-      fact(1, "DeliveryAttemptStarted", {}),
-      fact(2, "DeliveryFailed", { durationMs: null, answer: null, reason: "outcome unknown" }),
-      fact(3, "DeliverySucceeded", { durationMs: 4, answer: { statusCode: 200 } }),
-    ];
-    expect(attemptsOf(facts, "1").map(outcomeText)).to.deep.equal(["in flight"]);
-    expect(attemptsOf(facts, "2").map(outcomeText)[0]).to.match(/^outcome unknown/);
-    expect(attemptsOf(facts).map(outcomeText)).to.deep.equal(["200 in 4 ms"]);
+    const failed = { number: 1, outcome: "failed", durationMs: 12, statusCode: null, reason: "connection" } as const;
+    expect(outcomeText({ ...failed, statusCode: 500, reason: "status", error: "status 500" })).to.equal("500 in 12 ms");
+    expect(outcomeText({ ...failed, error: "no connection" })).to.equal("no connection, after 12 ms");
+    expect(outcomeText({ ...failed, statusCode: 200, reason: "timeout", error: "no complete answer in time" }))
+      .to.equal("no complete answer in time, after 12 ms");
+    for (const outcome of outcomes) expect(outcomeText({ ...failed, outcome, error: null })).to.match(/^\S/);
+  });
+
+  it("tell of an attempt once, by the newest word about it", () => {
+    const attempt = { number: 1, outcome: "in progress", durationMs: null, statusCode: null, reason: null } as const;
+    const begun = chapter("attempt", { from: time(1), to: null, attempt: { ...attempt, error: null } });
+    const lost = chapter("attempt", {
+      from: time(1), to: time(5), entries: [entry(1, "DeliveryAttemptStarted"), entry(5, "DeliveryFailed")],
+      attempt: { ...attempt, outcome: "unknown", reason: "outcome unknown", error: "the worker was lost" },
+    });
+    const late = chapter("attempt", {
+      from: time(9), to: time(9), entries: [entry(9, "DeliverySucceeded")],
+      attempt: { ...attempt, outcome: "succeeded", durationMs: 4, statusCode: 200, error: null },
+    });
+    expect(attemptsOf([begun]).map(outcomeText)).to.deep.equal(["in flight"]);
+    expect(attemptsOf([lost]).map(outcomeText)[0]).to.match(/^outcome unknown: the worker was lost/);
+    const [told, ...others] = attemptsOf([chapter("accepted"), lost, late]);
+    expect(others).to.deep.equal([]);
+    expect(told && outcomeText(told)).to.equal("200 in 4 ms");
+    expect(told?.entries.map(({ position }) => position)).to.deep.equal(["1", "5", "9"]);
+  });
+
+  it("call a resent event so", () => {
+    const asked = (mode: "replay" | "resend") => chapter("replayed", { because: [cause("requested", { mode })] });
+    expect(chapterWords(asked("replay"), telling).title).to.equal("Replayed");
+    expect(chapterWords(asked("resend"), telling).title).to.equal("Resent");
   });
 
   it("say the end in the tense of the moment, with its cause", () => {
@@ -161,12 +176,16 @@ describe("the words of stories", () => {
   });
 
   it("say of a probe how long the circuit had held its event", () => {
-    const facts = [fact(5, "DeliveryAttemptStarted", { attempt: 3 })];
     const chapters = [
       chapter("wait", { from: time(0), to: time(40), because: [cause("circuit-open", { failures: 4 })] }),
-      chapter("attempt", { to: null, entries: [entry(5, "DeliveryAttemptStarted")], because: [cause("probe")] }),
+      chapter("attempt", {
+        to: null, entries: [entry(5, "DeliveryAttemptStarted")], because: [cause("probe")],
+        attempt: {
+          number: 3, outcome: "in progress", durationMs: null, statusCode: null, reason: null, error: null,
+        },
+      }),
     ];
-    const probe = told({ event: event({ status: "Processing" }), facts, attempts: attemptsOf(facts), chapters });
+    const probe = told({ event: event({ status: "Processing" }), attempts: attemptsOf(chapters), chapters });
     expect(text(sentence(probe, "then")))
       .to.equal("Attempt 3 was in flight, as the probe of the circuit that had held it 40 s.");
   });
@@ -179,7 +198,7 @@ describe("the words of stories", () => {
   it("call an author by name where the reader may see it", () => {
     const names = new Map([[user.id!, "ada@example.com"]]);
     const replayed = chapter("replayed", { because: [{ ...cause("requested"), entry: entry(1, "EventReplayed") }] });
-    expect(text(chapterWords(replayed, told({ names })).text))
+    expect(text(chapterWords(replayed, told({ names, chapters: [replayed] })).text))
       .to.equal("Requested by user “ada@example.com” (Developer)");
     const posted = { ...entry(1, "EventAccepted"), actor: { type: "apiKey" as const, id } };
     const accepted = chapter("accepted", { entries: [posted] });

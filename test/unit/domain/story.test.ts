@@ -377,6 +377,22 @@ describe("the story of an event", () => {
     expect(chapters()).to.have.length(4);
   });
 
+  it("says of each attempt how it came out", () => {
+    const log = new Log().accept().claim();
+    const outcomes = () => log.tell().chapters.flatMap(({ attempt }) => (attempt ? [attempt] : []));
+    const begun = { number: 1, outcome: "in progress", durationMs: null, statusCode: null, reason: null, error: null };
+    expect(outcomes()).to.deep.equal([begun]);
+    const failed = { ...begun, outcome: "failed", durationMs: 9, statusCode: 500, reason: "status", error: "failed" };
+    expect((log.at_(1).fail(), outcomes())).to.deep.equal([failed]);
+    log.at_(20).claim().at_(40).fail({ lost: true });
+    expect(outcomes()[1]).to.include({ number: 2, outcome: "unknown", statusCode: null, reason: "outcome unknown" });
+    log.at_(50).succeed(2);
+    const delivered = { number: 2, outcome: "succeeded", durationMs: 9, statusCode: 204, reason: null, error: null };
+    expect(outcomes().at(-1)).to.deep.equal(delivered);
+    expect(log.tell().chapters.filter(({ kind, attempt }) => (kind === "attempt") !== (attempt !== undefined)))
+      .to.deep.equal([]);
+  });
+
   it("is told of every type of fact that an event has", () => {
     const types: Readonly<Record<WebhookEvent["type"], true>> = {
       EventAccepted: true, DeliveryAttemptStarted: true, DeliverySucceeded: true, DeliveryFailed: true,

@@ -9,8 +9,8 @@ export type Cause = Schemas["StoryCause"];
 export interface CauseContext {
   /** Whether the event is a test event. */
   readonly test?: boolean;
-  /** Who wrote the entry at a position, if that is known. */
-  readonly authorOf?: (position: string) => Schemas["Actor"] | undefined;
+  /** Who wrote the entries, by their positions. */
+  readonly authors?: ReadonlyMap<string, Schemas["Actor"]>;
   /** Names of authors by their ids. */
   readonly names?: ReadonlyMap<string, string>;
 }
@@ -38,8 +38,8 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
     ...pausedUntil === undefined ? [] : [" until ", { time: pausedUntil }],
     ...typeof eventId === "string" ? [", to event ", { text: shortId(eventId), eventId }] : [],
   ],
-  requested: ({ entry }, { authorOf, names }) => {
-    const author = entry && authorOf?.(entry.position);
+  requested: ({ entry }, { authors, names }) => {
+    const author = entry && authors?.get(entry.position);
     return [linked("requested", entry), ...author ? [` by ${actorText(author, names)}`] : []];
   },
   "destination-deleted": ({ entry }) => ["its destination was ", linked("deleted", entry)],

@@ -1,6 +1,6 @@
 import type { Schemas } from "../../../client/src/index.ts";
 import { between, durationText } from "../parts/duration.ts";
-import { outcomeOf, outcomeText, type Attempt, type EventFact } from "./attempts.ts";
+import { outcomeText, type Attempt } from "./attempts.ts";
 import { actorText, causeWords, type Cause, type CauseContext } from "./causes.ts";
 import { capital, joined, linked, type Piece, type Words } from "./words.ts";
 
@@ -10,8 +10,9 @@ export type Chapter = Schemas["StoryChapter"];
 /** What the words of a chapter need to know of the event. */
 export interface Telling {
   readonly event: Schemas["Event"];
-  readonly facts: readonly EventFact[];
   readonly attempts: readonly Attempt[];
+  /** Who wrote the entries of the story, by their positions. */
+  readonly authors: ReadonlyMap<string, Schemas["Actor"]>;
   /** The names of users, service accounts and API keys by their ids, as far as the reader may see them. */
   readonly names: ReadonlyMap<string, string>;
 }
@@ -32,12 +33,10 @@ const tellers: Readonly<Record<Chapter["kind"], (chapter: Chapter, telling: Tell
   accepted: (chapter, telling) => ({ title: "Accepted", tone: "info", text: acceptance(chapter, telling) }),
   attempt: attemptChapter,
   wait: (chapter, telling) => ({
-    title: chapter.to === null ? "Waiting" : "Waited", tone: "wait",
-    text: waitText(chapter, contextOf(chapter, telling)),
+    title: chapter.to === null ? "Waiting" : "Waited", tone: "wait", text: waitText(chapter, contextOf(telling)),
   }),
   replayed: (chapter, telling) => {
-    const fact = factOf(chapter, telling);
-    const isResent = fact?.type === "EventReplayed" && fact.data.mode === "resend";
+    const isResent = chapter.because.some(({ values }) => values.mode === "resend");
     return { title: isResent ? "Resent" : "Replayed", tone: "act", text: causes(chapter, telling) };
   },
   exhausted: (chapter, telling) => ({ title: "Given up", tone: "bad", text: causes(chapter, telling) }),
@@ -51,14 +50,6 @@ const tellers: Readonly<Record<Chapter["kind"], (chapter: Chapter, telling: Tell
 /** A chapter in words: its title, and why it came to be. A cause that no entry states is said to be missing. */
 export function chapterWords(chapter: Chapter, telling: Telling): ChapterWords {
   return tellers[chapter.kind](chapter, telling);
-}
-
-/** The attempt of a chapter; undefined where the chapter is another one, or the history does not have it. */
-export function attemptOfChapter(chapter: Chapter, { attempts }: Pick<Telling, "attempts">): Attempt | undefined {
-  if (chapter.kind !== "attempt") return undefined;
-  const positions = chapter.entries.map(({ position }) => position);
-  return attempts.find(({ started, ended }) =>
-    [started, ended].some((fact) => fact && positions.includes(fact.position)));
 }
 
 /** How long a wait was planned to take, and how much longer it took; milliseconds. */
@@ -90,13 +81,12 @@ function waitText(chapter: Chapter, context: CauseContext): Words {
   return capital([...plan, ...plan.length > 0 && reasons.length > 0 ? ["; "] : [], ...added, ...joined(reasons, "; ")]);
 }
 
-function attemptChapter(chapter: Chapter, telling: Telling): ChapterWords {
-  const attempt = attemptOfChapter(chapter, telling);
-  const why = joined(chapter.because.map((cause) => causeWords(cause, contextOf(chapter, telling))), "; ");
-  if (!attempt) return { title: "Attempt", tone: chapter.to === null ? "info" : "wait", text: capital(why) };
-  const tones = { "in flight": "info", succeeded: "ok", failed: "bad", unknown: "wait" } as const;
+function attemptChapter({ attempt, because, to }: Chapter, telling: Telling): ChapterWords {
+  const why = joined(because.map((cause) => causeWords(cause, contextOf(telling))), "; ");
+  if (!attempt) return { title: "Attempt", tone: to === null ? "info" : "wait", text: capital(why) };
+  const tones = { "in progress": "info", succeeded: "ok", failed: "bad", unknown: "wait" } as const;
   return {
-    title: `Attempt ${attempt.number}`, tone: tones[outcomeOf(attempt)], attempt: attempt.number,
+    title: `Attempt ${attempt.number}`, tone: tones[attempt.outcome], attempt: attempt.number,
     text: [...capital([outcomeText(attempt)]), " · ", ...why],
   };
 }
@@ -114,7 +104,7 @@ function acceptance({ entries: [entry] }: Chapter, { event, names }: Telling): W
 
 function causes(chapter: Chapter, telling: Telling, isSentence = true): Words {
   const { because } = chapter;
-  const context = contextOf(chapter, telling);
+  const context = contextOf(telling);
   const text = because.length === 0
     ? ["the log names no cause"] : joined(because.map((cause) => causeWords(cause, context)), "; ");
   return isSentence ? capital(text) : because.length === 0 ? [] : text;
@@ -144,12 +134,7 @@ function settingText({ entries }: Chapter): Words {
   return capital(joined(texts.map((text) => [text]), ", "));
 }
 
-function contextOf({ entries }: Chapter, { event, facts, names }: Telling): CauseContext {
-  const authorOf = (position: string) =>
-    [...entries, ...facts].find((entry) => entry.position === position)?.actor;
-  return { test: event.test, authorOf, names };
-}
-
-function factOf({ entries }: Chapter, { facts }: Telling): EventFact | undefined {
-  return facts.find(({ position }) => position === entries[0]?.position);
+/** What the words of causes need to know of a story. */
+export function contextOf({ event, authors, names }: Telling): CauseContext {
+  return { test: event.test, authors, names };
 }

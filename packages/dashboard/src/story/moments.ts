@@ -25,3 +25,8 @@ export function laterThan(then: readonly Chapter[], now: readonly Chapter[]): re
 export function keyOf({ kind, from, entries }: Chapter): string {
   return `${kind} ${kind === "wait" ? from : entries[0]?.position ?? from}`;
 }
+
+/** Who wrote the entries, by their positions. */
+export function authorsOf(entries: readonly Entry[]): ReadonlyMap<string, Schemas["Actor"]> {
+  return new Map(entries.map(({ position, actor }) => [position, actor]));
+}

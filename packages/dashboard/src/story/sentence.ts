@@ -1,7 +1,7 @@
 import type { Schemas } from "../../../client/src/index.ts";
 import { between, durationText } from "../parts/duration.ts";
 import { causeWords } from "./causes.ts";
-import { attemptOfChapter, waitTimes, type Chapter, type Telling } from "./chapters.ts";
+import { contextOf, waitTimes, type Chapter, type Telling } from "./chapters.ts";
 import { counted, joined, type Words } from "./words.ts";
 
 /** Whether a sentence is about the present or about a moment before. */
@@ -23,7 +23,7 @@ const sentences: Readonly<Record<Schemas["EventStatus"], (told: Told, tense: Ten
   Failed: ({ attempts }, tense) =>
     [`Attempt ${attempts.at(-1)?.number ?? ""} ${tense === "now" ? "failed" : "had just failed"}.`],
   Succeeded: ({ event, attempts }, tense) => {
-    const by = attempts.findLast(({ ended }) => ended?.type === "DeliverySucceeded")?.number;
+    const by = attempts.findLast(({ outcome }) => outcome === "succeeded")?.number;
     const after = event.deliveredAt === null ? "" : `, ${spent(event.acceptedAt, event.deliveredAt)} after acceptance`;
     return [`${tense === "now" ? "Delivered" : "Had been delivered"}${by === undefined ? "" : ` by attempt ${by}`}${
       after}.`];
@@ -42,10 +42,9 @@ export function sentence(told: Told, tense: Tense): Words {
 }
 
 /** Why an event waits, in words, with the end of that as far as it is planned. */
-export function waitingWords(waiting: NonNullable<Told["waiting"]>, { event, facts, names }: Telling): Words {
+export function waitingWords(waiting: NonNullable<Told["waiting"]>, telling: Telling): Words {
   const cause = waiting.because.at(-1);
-  const authorOf = (position: string) => facts.find((fact) => fact.position === position)?.actor;
-  const why = cause ? causeWords(cause, { test: event.test, authorOf, names }) : ["the log names no cause"];
+  const why = cause ? causeWords(cause, contextOf(telling)) : ["the log names no cause"];
   const { until } = waiting;
   if (until === null) return why;
   const isPlanned = waiting.reason === "retry-schedule" || waiting.reason === "receiver-retry-after";
@@ -66,11 +65,10 @@ function waits(told: Told, tense: Tense): Words {
   return [begin, ...waitingWords(waiting, told), `.${before}`];
 }
 
-function inFlight(told: Told, tense: Tense): Words {
-  const { chapters } = told;
+function inFlight({ chapters }: Told, tense: Tense): Words {
   const index = chapters.findLastIndex(({ kind, to }) => kind === "attempt" && to === null);
   const chapter = chapters[index];
-  const number = chapter && attemptOfChapter(chapter, told)?.number;
+  const number = chapter?.attempt?.number;
   const begin = `${number === undefined ? "An attempt" : `Attempt ${number}`} ${
     tense === "now" ? "is" : "was"} in flight`;
   const probe = chapter?.because.find(({ code }) => code === "probe");
@@ -81,13 +79,10 @@ function inFlight(told: Told, tense: Tense): Words {
 }
 
 function ended(told: Told, kind: Chapter["kind"], begin: string): Words {
-  const { chapters, event, names } = told;
+  const { chapters, event } = told;
   const chapter = chapters.findLast((one) => one.kind === kind);
   if (!chapter || chapter.because.length === 0) return [`${begin}: the log names no cause.`];
-  const authorOf = (position: string) =>
-    chapter.entries.find((entry) => entry.position === position)?.actor;
-  const context = { test: event.test, authorOf, names };
-  const because = joined(chapter.because.map((cause) => causeWords(cause, context)), "; ");
+  const because = joined(chapter.because.map((cause) => causeWords(cause, contextOf(told))), "; ");
   return [`${begin}, ${spent(event.acceptedAt, chapter.from)} after acceptance: `, ...because, "."];
 }
 

@@ -1,5 +1,6 @@
 import type { Actor } from "../../domain-event.ts";
 import type { Timestamp } from "../../time.ts";
+import type { FailureReason } from "../events.ts";
 
 /**
  * Why something happened to an event, or has not happened yet. `rate-limit` and `ordering` are kept for destinations
@@ -39,6 +40,17 @@ export interface Cause {
   readonly values: Readonly<Record<string, string | number | null>>;
 }
 
+/** How an attempt came out, without what was sent and answered. */
+export interface AttemptOutcome {
+  readonly number: number;
+  readonly outcome: "in progress" | "succeeded" | "failed" | "unknown";
+  /** Null while it is in progress, and if the outcome is unknown. */
+  readonly durationMs: number | null;
+  readonly statusCode: number | null;
+  readonly reason: FailureReason | null;
+  readonly error: string | null;
+}
+
 /** A part of an event's story. */
 export interface Chapter {
   readonly kind: (typeof chapterKinds)[number];
@@ -47,6 +59,8 @@ export interface Chapter {
   readonly to: Timestamp | null;
   readonly entries: readonly StoryEntry[];
   readonly because: readonly Cause[];
+  /** Of a chapter about an attempt: what its entries say of it. */
+  readonly attempt?: AttemptOutcome;
 }
 
 /** Why an event waits. */

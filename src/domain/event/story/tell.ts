@@ -3,7 +3,7 @@ import { isWaiting } from "../decide.ts";
 import type { WebhookEvent } from "../events.ts";
 import { evolve, type WebhookState } from "../state.ts";
 import { settingsOf } from "./settings.ts";
-import type { Cause, Chapter, Story, StoryEntry } from "./story.ts";
+import type { AttemptOutcome, Cause, Chapter, Story, StoryEntry } from "./story.ts";
 import { cause, circuitEntry, destinationEntry, eventEntry, notRecorded, type StoryFacts, type Told } from "./told.ts";
 import { Waits, type Claim, type StoryMoment, type Wait, type WaitEnd } from "./waits.ts";
 
@@ -17,13 +17,15 @@ export function tellStory(facts: StoryFacts, moment: StoryMoment): Story {
   return teller.end(moment);
 }
 
-type Failed = Extract<Told<WebhookEvent>, { readonly type: "DeliveryFailed" }>;
+type Ended = Extract<Told<WebhookEvent>, { readonly type: "DeliverySucceeded" | "DeliveryFailed" }>;
+type Failed = Extract<Ended, { readonly type: "DeliveryFailed" }>;
 
 /** A chapter that may go on, and its place among the others. */
-interface Placed extends Omit<Chapter, "to" | "entries"> {
+interface Placed extends Omit<Chapter, "to" | "entries" | "attempt"> {
   readonly position: string;
   to: Timestamp | null;
   readonly entries: StoryEntry[];
+  attempt?: AttemptOutcome;
 }
 
 class Teller {
@@ -70,7 +72,7 @@ class Teller {
         this.#wait = { ...wait, due: fact.data.nextAttemptAt, entries: [...wait.entries, entry], reasons: requested };
         return;
       case "EventReplayed":
-        this.#add("replayed", entry, requested);
+        this.#add("replayed", entry, [cause("requested", entry, { mode: fact.data.mode })]);
         return this.#begin(entry, { due: fact.data.nextAttemptAt, reasons: requested });
       case "DeliveryExhausted": {
         const { reason, retryCount } = fact.data;
@@ -112,7 +114,11 @@ class Teller {
   #started(claim: Claim, wait: Wait | undefined): void {
     const { probe, attempt } = claim.data;
     const because = [...wait?.reasons ?? [notRecorded], ...probe ? [this.#probeOf(claim)] : []];
-    this.#open.set(attempt, this.#add("attempt", eventEntry(claim), because, null));
+    const chapter = this.#add("attempt", eventEntry(claim), because, null);
+    chapter.attempt = {
+      number: attempt, outcome: "in progress", durationMs: null, statusCode: null, reason: null, error: null,
+    };
+    this.#open.set(attempt, chapter);
   }
 
   #probeOf(claim: Claim): Cause {
@@ -122,21 +128,24 @@ class Teller {
     return cause("probe", claimed ? circuitEntry(claimed) : eventEntry(claim));
   }
 
-  #ended(fact: Extract<Told<WebhookEvent>, { readonly type: "DeliverySucceeded" | "DeliveryFailed" }>): void {
+  #ended(fact: Ended): void {
     const { attempt, at } = fact.data;
     const entry = eventEntry(fact);
-    const chapter = this.#open.get(attempt);
-    if (chapter) {
+    const chapter = this.#open.get(attempt) ?? this.#endedLate(fact, entry);
+    if (this.#open.delete(attempt)) {
       chapter.entries.push(entry);
       chapter.to = at;
-      this.#open.delete(attempt);
-    } else {
-      const lost = this.#lost.get(attempt);
-      this.#add("attempt", entry, [lost ? lostBy(lost) : notRecorded]);
     }
+    chapter.attempt = outcomeOf(fact);
     if (fact.type !== "DeliveryFailed") return;
     this.#failed = fact;
     if (fact.data.reason === "outcome unknown") this.#lost.set(attempt, fact);
+  }
+
+  /** The chapter of an outcome whose attempt was over before, or whose start is not in the log. */
+  #endedLate({ data: { attempt } }: Ended, entry: StoryEntry): Placed {
+    const lost = this.#lost.get(attempt);
+    return this.#add("attempt", entry, [lost ? lostBy(lost) : notRecorded]);
   }
 
   #plannedBy(fact: Extract<Told<WebhookEvent>, { readonly type: "RetryScheduled" }>): Cause[] {
@@ -168,6 +177,17 @@ class Teller {
     this.#chapters.push(placed);
     return placed;
   }
+}
+
+function outcomeOf({ type, data }: Ended): AttemptOutcome {
+  const { attempt: number, durationMs, answer } = data;
+  const statusCode = answer?.statusCode ?? null;
+  if (type === "DeliverySucceeded") {
+    return { number, outcome: "succeeded", durationMs, statusCode, reason: null, error: null };
+  }
+  const { reason, error } = data;
+  const outcome = reason === "outcome unknown" ? "unknown" : "failed";
+  return { number, outcome, durationMs, statusCode, reason, error };
 }
 
 function lostBy(failed: Failed): Cause {

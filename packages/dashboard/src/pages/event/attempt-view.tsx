@@ -7,10 +7,12 @@ import { useMay } from "../../app/session.ts";
 import { CopyIcon } from "../../parts/copy.tsx";
 import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
+import { Answered } from "../../parts/states.tsx";
 import { outcomeText, type Attempt } from "../../story/attempts.ts";
 import { curlCommand } from "../../story/curl.ts";
 import { counted } from "../../story/words.ts";
 import { HeaderTable } from "./header-table.tsx";
+import { useAttemptFacts, type AttemptFacts } from "./use-story.ts";
 
 /** An attempt: what was sent and what was answered, side by side, and compared with another one. */
 export function AttemptView({ attempts, attempt, event }: {
@@ -21,14 +23,8 @@ export function AttemptView({ attempts, attempt, event }: {
 }): ReactNode {
   const [{ with: named }, change] = useSearch();
   const other = attempts.find(({ number }) => String(number) === named && number !== attempt.number);
-  const { started, ended } = attempt;
-  const sent = ended?.data.requestHeaders ?? undefined;
-  const before = other?.ended?.data.requestHeaders ?? undefined;
-  const answer = ended?.data.answer ?? undefined;
-  const answerBefore = other?.ended?.data.answer ?? undefined;
-  const url = started?.data.url;
-  const command = url !== undefined && sent
-    ? curlCommand({ url, headers: sent, body: event.payload }) : undefined;
+  const facts = useAttemptFacts(event.id, attempt);
+  const otherFacts = useAttemptFacts(event.id, other);
   return (
     <section className="attempt" aria-label={`Attempt ${attempt.number}`}>
       <header className="attempt-head">
@@ -44,48 +40,73 @@ export function AttemptView({ attempts, attempt, event }: {
           </label>
         )}
       </header>
-      <div className="sides">
-        <section className="panel" aria-label="Sent">
-          <header className="side-head">
-            <h3>Sent</h3>
-            <CopyCurl command={command} />
-          </header>
-          <p className="hostile line">POST {url ?? "to a URL that the log does not name"}</p>
-          {url !== undefined && other?.started && other.started.data.url !== url && (
-            <p className="small hostile">was {other.started.data.url}</p>
-          )}
-          <HeaderTable
-            name="Headers sent" headers={sent} before={before}
-            absent={ended ? "Nothing of the request is known."
-              : "The attempt is in flight: what was sent is in the log when it ends."}
-          />
-          <JsonText label="Payload" text={event.payload} />
-        </section>
-        <section className="panel" aria-label="Answered">
-          <header className="side-head"><h3>Answered</h3></header>
-          {answer ? (
-            <>
-              <p className="line">
-                {answer.statusCode}
-                {answerBefore && answerBefore.statusCode !== answer.statusCode && (
-                  <small> was {answerBefore.statusCode}</small>
-                )}
-              </p>
-              <HeaderTable
-                name="Headers answered" headers={answer.headers} before={answerBefore?.headers} absent="No headers."
-              />
-              {answer.truncated && <p className="small">The answer was longer; this is its first part.</p>}
-              {answerBefore && answerBefore.body !== answer.body && (
-                <p className="small">The body differs from that of attempt {other?.number}.</p>
-              )}
-              {answer.body === "" ? <p className="small">The body is empty.</p>
-                : <JsonText label="Answer" text={answer.body} />}
-            </>
-          ) : <p>{ended?.type === "DeliveryFailed" ? ended.data.error : "No answer yet."}</p>}
-        </section>
-      </div>
-      <Settings attempt={attempt} other={other} event={event} />
+      <Answered query={facts}>
+        {(known) => (
+          <div className="attempt-facts" aria-busy={facts.isPlaceholderData}>
+            <Sides facts={known} other={other && otherFacts.data} otherNumber={other?.number} event={event} />
+            <Settings facts={known} other={other && otherFacts.data} event={event} />
+          </div>
+        )}
+      </Answered>
     </section>
+  );
+}
+
+/** What was sent and what was answered, and what of that differs from another attempt. */
+function Sides({ facts: { started, ended }, other, otherNumber, event }: {
+  readonly facts: AttemptFacts;
+  readonly other: AttemptFacts | undefined;
+  readonly otherNumber: number | undefined;
+  readonly event: Schemas["Event"];
+}): ReactNode {
+  const sent = ended?.data.requestHeaders ?? undefined;
+  const before = other?.ended?.data.requestHeaders ?? undefined;
+  const answer = ended?.data.answer ?? undefined;
+  const answerBefore = other?.ended?.data.answer ?? undefined;
+  const url = started?.data.url;
+  const command = url !== undefined && sent
+    ? curlCommand({ url, headers: sent, body: event.payload }) : undefined;
+  return (
+    <div className="sides">
+      <section className="panel" aria-label="Sent">
+        <header className="side-head">
+          <h3>Sent</h3>
+          <CopyCurl command={command} />
+        </header>
+        <p className="hostile line">POST {url ?? "to a URL that the log does not name"}</p>
+        {url !== undefined && other?.started && other.started.data.url !== url && (
+          <p className="small hostile">was {other.started.data.url}</p>
+        )}
+        <HeaderTable
+          name="Headers sent" headers={sent} before={before}
+          absent={ended ? "Nothing of the request is known."
+            : "The attempt is in flight: what was sent is in the log when it ends."}
+        />
+        <JsonText label="Payload" text={event.payload} />
+      </section>
+      <section className="panel" aria-label="Answered">
+        <header className="side-head"><h3>Answered</h3></header>
+        {answer ? (
+          <>
+            <p className="line">
+              {answer.statusCode}
+              {answerBefore && answerBefore.statusCode !== answer.statusCode && (
+                <small> was {answerBefore.statusCode}</small>
+              )}
+            </p>
+            <HeaderTable
+              name="Headers answered" headers={answer.headers} before={answerBefore?.headers} absent="No headers."
+            />
+            {answer.truncated && <p className="small">The answer was longer; this is its first part.</p>}
+            {answerBefore && answerBefore.body !== answer.body && (
+              <p className="small">The body differs from that of attempt {otherNumber}.</p>
+            )}
+            {answer.body === "" ? <p className="small">The body is empty.</p>
+              : <JsonText label="Answer" text={answer.body} />}
+          </>
+        ) : <p>{ended?.type === "DeliveryFailed" ? ended.data.error : "No answer yet."}</p>}
+      </section>
+    </div>
   );
 }
 
@@ -103,14 +124,14 @@ function CopyCurl({ command }: { readonly command: string | undefined }): ReactN
   }[state];
   return (
     <button type="button" onClick={copy} title="Copy as a curl command. Secrets in it are masked.">
-      <span role="status">{text}</span>
+      {text}
     </button>
   );
 }
 
 /** By which settings an attempt was made, and whether the destination's changed since. */
-function Settings({ attempt: { started }, other, event }: {
-  readonly attempt: Attempt; readonly other: Attempt | undefined; readonly event: Schemas["Event"];
+function Settings({ facts: { started }, other, event }: {
+  readonly facts: AttemptFacts; readonly other: AttemptFacts | undefined; readonly event: Schemas["Event"];
 }): ReactNode {
   const allows = useMay();
   const id = event.destinationUrlId;

@@ -11,7 +11,7 @@ export function EventPage(): ReactNode {
   const id = usePath().split("/").at(-1) ?? "";
   const { data } = useStory(id);
   return (
-    <Page title="Event" acts={data && <EventActs event={data.story.event} />}>
+    <Page title="Event" acts={data && <EventActs event={data.event} />}>
       <p className="event-id"><PageLink to="/events">‹ Events</PageLink> <Id value={id} /></p>
       <EventStory id={id} />
     </Page>

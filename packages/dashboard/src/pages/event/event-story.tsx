@@ -6,7 +6,7 @@ import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { attemptsOf } from "../../story/attempts.ts";
 import type { Telling } from "../../story/chapters.ts";
-import { entriesOf, indexAt, laterThan } from "../../story/moments.ts";
+import { authorsOf, entriesOf, indexAt, laterThan } from "../../story/moments.ts";
 import { sentence, type Tense } from "../../story/sentence.ts";
 import { AsOf, Constants, StateAtMoment } from "./as-of.tsx";
 import { AttemptView } from "./attempt-view.tsx";
@@ -14,7 +14,7 @@ import { Bar } from "./bar.tsx";
 import { Chapters } from "./chapters.tsx";
 import "./event.css";
 import { useNames } from "./use-names.ts";
-import { useMomentState, useStory, useStoryAt, type StoryAndFacts } from "./use-story.ts";
+import { useMomentState, useStory, useStoryAt } from "./use-story.ts";
 import { Told } from "./words.tsx";
 
 /**
@@ -23,13 +23,12 @@ import { Told } from "./words.tsx";
  */
 export function EventStory({ id }: { readonly id: string }): ReactNode {
   const query = useStory(id);
-  return <Answered query={query}>{(known) => <Story key={id} id={id} known={known} />}</Answered>;
+  return <Answered query={query}>{(present) => <Story key={id} id={id} present={present} />}</Answered>;
 }
 
-function Story({ id, known }: { readonly id: string; readonly known: StoryAndFacts }): ReactNode {
+function Story({ id, present }: { readonly id: string; readonly present: Schemas["Story"] }): ReactNode {
   const [{ at, attempt: named }, change] = useSearch();
-  const { story: present, facts } = known;
-  const entries = entriesOf(present.chapters);
+  const entries = useMemo(() => entriesOf(present.chapters), [present]);
   const index = indexAt(entries, at);
   const past = useStoryAt(id, at);
   const state = useMomentState(present.event, at);
@@ -38,10 +37,11 @@ function Story({ id, known }: { readonly id: string; readonly known: StoryAndFac
   const isPast = at !== undefined;
   const shown = isPast ? past.data ?? present : present;
 
-  const now = useMemo((): Telling =>
-    ({ event: present.event, facts, attempts: attemptsOf(facts), names }), [present, facts, names]);
-  const attempts = isPast ? attemptsOf(facts, shown.asOf.position) : now.attempts;
-  const then: Telling = { event: shown.event, facts, attempts, names };
+  const now = useMemo((): Telling => ({
+    event: present.event, attempts: attemptsOf(present.chapters), authors: authorsOf(entries), names,
+  }), [present, entries, names]);
+  const attempts = isPast ? attemptsOf(shown.chapters) : now.attempts;
+  const then: Telling = { ...now, event: shown.event, attempts };
   const attempt = attempts.find(({ number }) => String(number) === named) ?? attempts.at(-1);
   const later = useMemo(() => laterThan(shown.chapters, present.chapters), [shown, present]);
 

@@ -1,13 +1,7 @@
-import { keepPreviousData, useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
+import { keepPreviousData, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { RelayError, type Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
-import { isEventFact, type EventFact } from "../../story/attempts.ts";
-
-/** A story, and the data of the event's own entries. */
-export interface StoryAndFacts {
-  readonly story: Schemas["Story"];
-  readonly facts: readonly EventFact[];
-}
+import type { Attempt } from "../../story/attempts.ts";
 
 /** How things stood at a moment; null where a thing did not exist, or the reader may not see it. */
 export interface MomentState {
@@ -25,28 +19,41 @@ function pauseOf(status: Schemas["EventStatus"] | undefined): number | false {
 }
 
 /** The story up to the present. It is asked for again until the event is finished. */
-export function useStory(id: string): UseQueryResult<StoryAndFacts> {
-  const queries = useQueryClient();
-  // The third part keeps answers of one operation apart from those that are put together of several.
-  const queryKey = ["getEventStory", { id }, "with facts"] as const;
+export function useStory(id: string): UseQueryResult<Schemas["Story"]> {
   return useQuery({
-    queryKey,
-    queryFn: async () => {
-      const story = await relay.getEventStory({ id });
-      const before = queries.getQueryData<StoryAndFacts>(queryKey)?.facts ?? [];
-      const newest = story.chapters.flatMap(({ entries }) => entries)
-        .filter(({ subject }) => subject.type === "event").map(({ position }) => position).sort().at(-1);
-      const isKnown = newest !== undefined && before.some(({ position }) => position === newest);
-      return { story, facts: isKnown ? before : await factsOf(id) };
-    },
-    refetchInterval: ({ state }) => pauseOf(state.data?.story.event.status),
+    queryKey: ["getEventStory", { id }],
+    queryFn: () => relay.getEventStory({ id }),
+    refetchInterval: ({ state }) => pauseOf(state.data?.event.status),
   });
 }
 
-async function factsOf(id: string): Promise<EventFact[]> {
-  const facts: EventFact[] = [];
-  for await (const fact of relay.listEventHistory({ id, Qt: 100, Total: false })) {
-    if (isEventFact(fact)) facts.push(fact);
+/** The entries of the log about an attempt: what was sent, and what was answered. */
+export interface AttemptFacts {
+  readonly started?: Schemas["DeliveryAttemptStartedFact"];
+  /** The newest word about its end: a late outcome comes after the loss. */
+  readonly ended?: Schemas["DeliverySucceededFact"] | Schemas["DeliveryFailedFact"];
+}
+
+/** What the log has of an attempt; that of the one before stays until it is there. */
+export function useAttemptFacts(id: string, attempt: Attempt | undefined): UseQueryResult<AttemptFacts> {
+  return useQuery({
+    queryKey: ["listEventHistory", { id }, attempt?.entries.map(({ position }) => position)],
+    queryFn: attempt ? () => factsOf(id, attempt) : skipToken,
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  });
+}
+
+async function factsOf(id: string, { entries }: Attempt): Promise<AttemptFacts> {
+  let facts: AttemptFacts = {};
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (!first || !last) return facts;
+  const positions = new Set(entries.map(({ position }) => position));
+  for await (const fact of relay.listEventHistory({ id, From: first.time, To: last.time, Qt: 100, Total: false })) {
+    if (!positions.delete(fact.position)) continue;
+    if (fact.type === "DeliveryAttemptStarted") facts = { ...facts, started: fact };
+    if (fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed") facts = { ...facts, ended: fact };
+    if (positions.size === 0) break;
   }
   return facts;
 }
