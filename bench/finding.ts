@@ -1,0 +1,180 @@
+import { timestamp } from "../src/domain/time.ts";
+import type { ApiClient } from "../test/support/api-client.ts";
+import { makeAuthority } from "../test/support/tls.ts";
+import { dataSet, type DataSet } from "./data/data-set.ts";
+import { listPath, questionsOf, within, type ListQuestion } from "./data/questions.ts";
+import { acceptedMs, tenantCount } from "./data/recipe.ts";
+import { Asker } from "./support/asker.ts";
+import { readLines, type LinesRead } from "./support/lines.ts";
+import { peakDuring } from "./support/memory.ts";
+import { RelayProcess, totalOf } from "./support/relay.ts";
+import { byRound, type Figure, type LedgerLine, type Report } from "./support/report.ts";
+import { rounds, sized } from "./support/size.ts";
+import { median, percentilesOf, type Percentiles } from "./support/statistics.ts";
+
+/** Stored events of all tenants. */
+const events = Number(process.env["EVENTS"] ?? sized(100_000, 1_000_000));
+const questions = 1_000;
+/** The most that a tenant may have at once. */
+const scansAtOnce = 2;
+const exportsOfAll = 2;
+const noPayloadHasIt = "no payload has this text";
+
+/** One export, and the largest memory of the relay meanwhile, MiB. */
+interface Export extends LinesRead {
+  readonly peak: number;
+}
+
+/** Latencies of other tenants' lists, and how many events a second the scans of the round looked at. */
+interface Round {
+  readonly without: Percentiles;
+  readonly besideScans: Percentiles;
+  readonly besideExport: Percentiles;
+  readonly scanned: number;
+}
+
+/** A relay on a set, and the owners of its tenants; the first tenant is the largest. */
+interface Scene {
+  readonly set: DataSet;
+  readonly relay: RelayProcess;
+  readonly owners: readonly ApiClient[];
+  readonly largest: ApiClient;
+}
+
+/** Exports of much stored data, searches in its payloads, and what both cost other tenants. */
+export async function finding(): Promise<Report> {
+  const set = await dataSet(events);
+  const environment = { RELAY_ACCESS_TOKEN_TTL: "1d" };
+  const relay = await RelayProcess.start({ caPem: makeAuthority().caPem, dataDir: set.dataDir, environment });
+  const asker = new Asker(relay.url);
+  try {
+    const owners: ApiClient[] = [];
+    for (const tenant of set.tenants) owners.push((await relay.openAccount(tenant)).owner);
+    const scene: Scene = { set, relay, owners, largest: owners[0]! };
+    // A process keeps memory that it once had: the small exports come first.
+    const parts = await exportsOf(scene, rounds, `?To=${timestamp(acceptedMs(events / 10, events))}`);
+    const whole = await exportsOf(scene, exportsOfAll, "");
+    const total = await totalOf(scene.largest, "");
+    const lists = await listsOf(scene);
+    const taken: Round[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      const one = await measure(scene, asker, lists);
+      // The first round warms everything up and does not count.
+      if (round > 0) taken.push(one);
+    }
+    const ledger = whole.flatMap(({ lines, end }): LedgerLine[] => [
+      { what: "events listed = lines exported", left: total, right: lines - 1 },
+      { what: "lines exported = the export's own count", left: lines - 1, right: Number(end["count"]) },
+    ]);
+    return { name: "finding", figures: figuresOf(parts, whole, taken), ledger, rounds: { parts, whole, taken } };
+  } finally {
+    await asker.close();
+    await relay.stop();
+  }
+}
+
+async function exportsOf({ relay, largest }: Scene, count: number, query: string): Promise<readonly Export[]> {
+  const taken: Export[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const [read, peak] = await peakDuring(relay.pid, readLines(`/api/v1/events/export${query}`, largest));
+    taken.push({ ...read, peak });
+  }
+  return taken;
+}
+
+/** Lists of all tenants but the largest, with full pages. */
+async function listsOf({ set, owners }: Scene): Promise<readonly ListQuestion[]> {
+  const lists: ListQuestion[] = [];
+  for (const drawn of questionsOf(0, questions).lists) {
+    const question = { ...drawn, tenant: 1 + drawn.tenant % (tenantCount - 1) };
+    const query = new URL(listPath(question, set), "http://relay").searchParams;
+    for (const name of ["Qt", "Pg", "CpOrd", "TpOrd"]) query.delete(name);
+    lists.push(within(question, await totalOf(owners[question.tenant]!, `&${query.toString()}`)));
+  }
+  return lists;
+}
+
+async function measure(scene: Scene, asker: Asker, lists: readonly ListQuestion[]): Promise<Round> {
+  const ask = () => latencyOf(scene, asker, lists);
+  const without = await ask();
+  let isOver = false;
+  const scans = Array.from({ length: scansAtOnce }, () => scanUntil(scene, () => isOver));
+  const besideScans = await ask();
+  isOver = true;
+  const scanned = (await Promise.all(scans)).reduce((sum, rate) => sum + rate, 0);
+  const enough = new AbortController();
+  const exporting = exportUntil(scene, enough.signal);
+  const besideExport = await ask();
+  enough.abort();
+  await exporting;
+  return { without, besideScans, besideExport, scanned };
+}
+
+async function latencyOf(
+  { set, owners }: Scene, asker: Asker, lists: readonly ListQuestion[],
+): Promise<Percentiles> {
+  const times = new Float64Array(lists.length);
+  for (const [at, list] of lists.entries()) {
+    const { status, ms } = await asker.get(listPath(list, set), owners[list.tenant]!);
+    if (status !== 200) throw new Error(`a list was answered ${status}`);
+    times[at] = ms;
+  }
+  return percentilesOf(times);
+}
+
+/** Searches all of the largest tenant's payloads, again and again; answers how many events a second were looked at. */
+async function scanUntil({ largest }: Scene, isOver: () => boolean): Promise<number> {
+  const query = new URLSearchParams({ Text: noPayloadHasIt });
+  let [scanned, ms] = [0, 0];
+  while (!isOver()) {
+    const read = await readLines(`/api/v1/events/search?${query.toString()}`, largest);
+    scanned += Number(read.end["scanned"]);
+    ms += read.ms;
+    const cursor = read.end["nextCursor"];
+    if (typeof cursor === "string") query.set("Cursor", cursor);
+    else query.delete("Cursor");
+  }
+  return (scanned / ms) * 1000;
+}
+
+/** Exports all of the largest tenant's events, again and again. */
+async function exportUntil({ largest }: Scene, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    await readLines("/api/v1/events/export", largest, over).catch((error: unknown) => {
+      if (!over.aborted) throw error;
+    });
+  }
+}
+
+function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: readonly Round[]): Figure[] {
+  const list = (values: readonly number[], digits = 0) => values.map((value) => value.toFixed(digits)).join(", ");
+  const peaks = (exports: readonly Export[]) => exports.map(({ peak }) => peak);
+  const lines = (exports: readonly Export[]) => exports[0]?.lines ?? NaN;
+  const rates = whole.map((one) => (one.lines / one.ms) * 1000);
+  const p99 = (side: "without" | "besideScans" | "besideExport") => taken.map((round) => round[side].p99);
+  const beside = (side: "besideScans" | "besideExport") => ({
+    measured: median(p99(side)) / median(p99("without")),
+    note: `p99 in ms by round, without: ${list(p99("without"), 2)}; beside: ${list(p99(side), 2)}; ` +
+      `${questions} questions a round, medians compared; ` +
+      byRound(taken.map((round) => round[side].p99 / round.without.p99)),
+  });
+  const scanned = taken.map((round) => round.scanned);
+  return [
+    {
+      id: "F1", what: `memory of the relay, export of ${lines(whole)} ÷ of ${lines(parts)} lines`,
+      bounds: { better: "lower", floor: 1.2, aim: 1.1 },
+      measured: Math.max(...peaks(whole)) / Math.max(...peaks(parts)),
+      note: `largest in MiB by export, of a tenth: ${list(peaks(parts))}; of all: ${list(peaks(whole))}`,
+    },
+    { id: "F2", what: "lines of an export a second", measured: median(rates), note: `by export: ${list(rates)}` },
+    {
+      id: "F3", what: `another tenant's lists, p99, beside ${scansAtOnce} searches ÷ without`,
+      bounds: { better: "lower", floor: 1.5, aim: 1.1 }, ...beside("besideScans"),
+    },
+    { id: "F3+", what: "the same beside an export ÷ without", ...beside("besideExport") },
+    {
+      id: "F4", what: `events a second that ${scansAtOnce} searches look at`, measured: median(scanned),
+      note: `by round: ${list(scanned)}`,
+    },
+  ];
+}
