@@ -84,6 +84,7 @@ export async function furnish(
   const cancelled = await post(to(off), 7001, "order.cancelled");
   await reached(owner, cancelled, "Succeeded");
   await owner.updateDestination({ id: off.id }, { status: "inactive" });
+  await owner.orderReplay({ ids: [delivered], status: "Succeeded", toDestinationUrlId: orders.id });
   return {
     tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id,
     postMore: async (order) => {

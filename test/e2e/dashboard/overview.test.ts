@@ -117,9 +117,9 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
     const changes = page.getByRole("region", { name: "Changes" }).getByRole("listitem");
-    await changes.getByText("Retention, days").first().waitFor();
+    await changes.getByText("Retention").first().waitFor();
     expect(await page.getByRole("region", { name: "Changes" }).textContent())
-      .to.include("Tries 2 → 3").and.include("Retention, days kept until purged → 30 days").and.include(account.email);
+      .to.include("Tries 2 → 3").and.include("Retention kept until purged → 30 days").and.include(account.email);
     expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`))
       .to.include({ maxTrys: 3, retentionDays: 30 });
   });

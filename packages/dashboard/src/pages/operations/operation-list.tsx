@@ -22,7 +22,11 @@ interface Slice {
 }
 
 /** The operations of a kind, newest first, with the progress of those that run. */
-export function OperationList({ kind }: { readonly kind: Kind }): ReactNode {
+export function OperationList({ kind, act }: {
+  readonly kind: Kind;
+  /** What orders the first one, where there is none. */
+  readonly act: ReactNode;
+}): ReactNode {
   const { tenant: { id } } = useMe();
   const queries = useQueryClient();
   const allows = useMay();
@@ -41,7 +45,7 @@ export function OperationList({ kind }: { readonly kind: Kind }): ReactNode {
       <Answered query={query}>
         {({ pages }) => {
           const operations = pages.flatMap((page) => page.operations);
-          return operations.length === 0 ? <Empty>{kinds[kind].empty}</Empty> : (
+          return operations.length === 0 ? <Empty act={act}>{kinds[kind].empty}</Empty> : (
             <ul className="operations">
               {operations.map((operation) => (
                 <Row

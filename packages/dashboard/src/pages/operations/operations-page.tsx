@@ -33,7 +33,9 @@ export function OperationsPage(): ReactNode {
         label="Kind of operation" chosen={kind} choose={(to) => change({ kind: to })}
         tabs={Object.fromEntries(shown.map(([name, { title }]) => [name, title]))}
       />
-      <OperationList key={kind} kind={kind} />
+      <OperationList key={kind} kind={kind} act={allowed.includes(kind) && (
+        <button type="button" onClick={() => change({ new: kind })}>New {kinds[kind].name}…</button>
+      )} />
       {opened && <NewOperation key={opened} kind={opened} allowed={allowed} />}
     </Page>
   );

@@ -8,6 +8,8 @@ export type Setting = "name" | "maxTrys" | "circuitBreakerTimer" | "retentionDay
 interface SettingText {
   readonly field: Setting;
   readonly label: string;
+  /** In what a form takes it; its value in words has a unit of its own. */
+  readonly unit?: string;
   readonly value: string;
   /** What a change affects. */
   readonly hint: string;
@@ -15,7 +17,7 @@ interface SettingText {
 
 /** A tenant's settings in words, in the order of the page. */
 export function settingTexts(tenant: Pick<Schemas["Tenant"], Setting>): readonly SettingText[] {
-  return settings.map(({ field, label, hint }) => ({ field, label, hint, value: valueText(field, tenant[field]) }));
+  return settings.map((setting) => ({ ...setting, value: valueText(setting.field, tenant[setting.field]) }));
 }
 
 const settings: readonly Omit<SettingText, "value">[] = [
@@ -28,13 +30,15 @@ const settings: readonly Omit<SettingText, "value">[] = [
   },
   {
     field: "circuitBreakerTimer",
-    label: "Circuit timer, seconds",
+    label: "Circuit timer",
+    unit: "seconds",
     hint: "How long a suspended destination rests before one event probes it. "
       + "A circuit that is open now keeps its time; the next one to open takes the new one. Up to a year.",
   },
   {
     field: "retentionDays",
-    label: "Retention, days",
+    label: "Retention",
+    unit: "days",
     hint: "Finished events that were accepted longer ago are purged for good, with attempts and history. "
       + "Empty: they are kept. 1 to 3,650.",
   },

@@ -40,8 +40,8 @@ export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] })
   return (
     <section aria-label="Settings" className="settings-form">
       <Form submit={submit} label="Save" keeps>
-        {settingTexts(tenant).map(({ field, label, hint }) => (
-          <Field key={field} name={field} label={label} hint={hint}>
+        {settingTexts(tenant).map(({ field, label, unit, hint }) => (
+          <Field key={field} name={field} label={unit === undefined ? label : `${label}, ${unit}`} hint={hint}>
             {(props) => (
               <input
                 {...props} defaultValue={tenant[field] ?? ""} autoComplete="off"
