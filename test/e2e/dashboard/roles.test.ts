@@ -31,7 +31,9 @@ const pages: readonly ActsOfPage[] = [
   },
   { path: () => "/keys", acts: { "Create API key…": "createApiKey" } },
   { path: () => "/keys?tab=services", acts: { "Create service account…": "createServiceAccount" } },
+  { path: () => "/keys?tab=check", acts: { "Check the signature": "verifySignature" } },
   { path: () => "/people?tab=invites", acts: { "Invite…": "createInvite" } },
+  { path: () => "/start", acts: { Verify: "verifySignature" } },
 ];
 
 describe("the dashboard's acts by role", () => {

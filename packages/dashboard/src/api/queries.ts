@@ -28,11 +28,12 @@ export function createQueries(onSignedOut: () => void): QueryClient {
       },
     );
   };
-  const queries = new QueryClient({
+  const queries: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error, query) => query.meta?.["asksWho"] === true || onError(error) }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
+        enabled: ({ queryKey: [operation] }) => mayAsk(queries, operation),
         // Shown rows stay while the relay is catching up; what cannot pass is shown at once.
         retry: (_failures, error) => mayPass(error),
         retryDelay: (failures) => Math.min(500 * 2 ** failures, longestPauseMs),
@@ -52,6 +53,13 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
   meta: { asksWho: true },
 });
+
+/** Whether a query may be asked, by the beginning of its key: what the caller may not call is not called. */
+function mayAsk(queries: QueryClient, operation: unknown): boolean {
+  const me = queries.getQueryData<Schemas["Me"]>(meQuery.queryKey);
+  return me === undefined || typeof operation !== "string" || !Object.hasOwn(relay, operation)
+    || me.operations.includes(operation);
+}
 
 /** Whether the caller may call an operation on at least one record. */
 export function may(me: Schemas["Me"], operation: OperationId): boolean {

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { destinationNames, senderNames } from "../api/names.ts";
 import { mayPass } from "../api/queries.ts";
 import { relay } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
@@ -18,14 +19,12 @@ interface Target {
 
 /** How many targets of a kind are shown. */
 const most = 8;
-/** How many destinations and senders are looked through, the newest. */
-const known = { Qt: 100, Total: false, CpOrd: "createdAt", TpOrd: "Desc" } as const;
 
 /** Goes to a page, to an event by its id, or to a destination or sender by its name. A combobox in a dialog. */
 export function Palette({ close }: { readonly close: () => void }): ReactNode {
   const go = useGo();
   const [text, setText] = useState("");
-  const { targets, note } = useTargets(text.trim());
+  const { targets, note } = useFound(text.trim());
   const [active, setActive] = useState(0);
   const list = useId();
   const current = Math.min(active, targets.length - 1);
@@ -79,7 +78,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
 }
 
 /** What a text may mean, the pages first, and a sentence on that. */
-function useTargets(text: string): { readonly targets: readonly Target[]; readonly note: string } {
+function useFound(text: string): { readonly targets: readonly Target[]; readonly note: string } {
   const may = useMay();
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
   const event = useQuery({
@@ -87,16 +86,8 @@ function useTargets(text: string): { readonly targets: readonly Target[]; readon
     queryFn: () => relay.getEvent({ id: text }),
     enabled: isId && may("getEvent"),
   });
-  const destinations = useQuery({
-    queryKey: ["listDestinations", known],
-    queryFn: () => relay.listDestinations(known),
-    enabled: text !== "" && may("listDestinations"),
-  });
-  const senders = useQuery({
-    queryKey: ["listSenders", known],
-    queryFn: () => relay.listSenders(known),
-    enabled: text !== "" && may("listSenders"),
-  });
+  const destinations = useQuery({ ...destinationNames, enabled: text !== "" && may("listDestinations") });
+  const senders = useQuery({ ...senderNames, enabled: text !== "" && may("listSenders") });
   const wanted = text.toLowerCase();
   const among = (targets: readonly Target[]) =>
     targets.filter((target) => `${target.text} ${target.path}`.toLowerCase().includes(wanted)).slice(0, most);
@@ -106,10 +97,9 @@ function useTargets(text: string): { readonly targets: readonly Target[]; readon
     ? [{ kind: "Event", text: `${event.data.id}, ${event.data.status}`, path: `/events/${event.data.id}` } as const]
     : [];
   const others = text === "" ? [] : [
-    ...among((destinations.data?.items ?? []).map(({ id, url }) =>
-      ({ kind: "Destination", text: url, path: `/destinations/${id}` }))),
-    ...among((senders.data?.items ?? []).map(({ id, name }) =>
-      ({ kind: "Sender", text: name, path: `/senders/${id}` }))),
+    ...among((destinations.data ?? []).map(({ id, name }) =>
+      ({ kind: "Destination", text: name, path: `/destinations/${id}` }))),
+    ...among((senders.data ?? []).map(({ id, name }) => ({ kind: "Sender", text: name, path: `/senders/${id}` }))),
   ];
   const targets = [...found, ...pages.filter(({ text: title }) => title.toLowerCase().includes(wanted)), ...others];
   const queries = [event, destinations, senders];

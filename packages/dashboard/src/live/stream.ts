@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { StreamFrame } from "../../../client/src/index.ts";
 import { relay, relayAddress } from "../api/relay.ts";
-import { useMe } from "../app/session.ts";
+import { useMay, useMe } from "../app/session.ts";
 
 /** The kinds of frames that a page can ask for. */
 type StreamKind = "event" | "circuit" | "audit";
@@ -30,14 +30,15 @@ const streams = new Map<string, SharedStream>();
  */
 export function useStream(kinds: readonly StreamKind[], onFrame: Listener): void {
   const { principal, tenant } = useMe();
+  const mayFollow = useMay()("followStream");
   const name = `relay-stream ${relayAddress} ${tenant.id} ${principal.id}`;
   const wanted = kinds.join();
   const current = useRef(onFrame);
   current.current = onFrame;
-  useEffect(() => listen(name, (frame) => {
+  useEffect(() => mayFollow ? listen(name, (frame) => {
     const kind = kindsOfFrames[frame.event];
     if (kind === undefined || wanted.split(",").includes(kind)) current.current(frame);
-  }), [name, wanted]);
+  }) : undefined, [name, wanted, mayFollow]);
 }
 
 function listen(name: string, listener: Listener): () => void {

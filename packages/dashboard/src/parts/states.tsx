@@ -42,7 +42,7 @@ export function Empty({ children, act }: { readonly children: ReactNode; readonl
   return (
     <div className="state">
       <p>{children}</p>
-      {act !== undefined && <p>{act}</p>}
+      {act !== undefined && act !== false && <p>{act}</p>}
     </div>
   );
 }
@@ -57,24 +57,30 @@ export function NoRight({ children }: { readonly children: ReactNode }): ReactNo
   return <p className="small no-right">{children}</p>;
 }
 
+/** In place of content that the caller may not read. */
+export function NotForYou(): ReactNode {
+  return <NoRight>Your role does not include what is here. An Admin or an Owner can change it.</NoRight>;
+}
+
 /** What is shown of a query. */
 type Answer<Data> =
-  Pick<UseQueryResult<Data>, "data" | "error" | "failureReason"> & { readonly refetch: () => unknown };
+  Pick<UseQueryResult<Data>, "data" | "error" | "failureReason" | "fetchStatus"> & { readonly refetch: () => unknown };
 
 /**
- * The content of an answer in each of its states: loading, failed, stale (earlier content stays), and there. `loading`
- * has the shape of the content.
+ * The content of an answer in each of its states: loading, failed, stale (earlier content stays), not asked for since
+ * the caller may not, and there. `loading` has the shape of the content.
  */
 export function Answered<Data>({ query, loading, children }: {
   readonly query: Answer<Data>;
   readonly loading?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }): ReactNode {
-  const { data, error, failureReason } = query;
+  const { data, error, failureReason, fetchStatus } = query;
   const waits = failureReason !== null && mayPass(failureReason);
   if (data !== undefined) {
     return <>{waits && <Stale since={failureReason} />}{children(data)}</>;
   }
   if (error !== null) return <Failure error={error} retry={() => query.refetch()} />;
+  if (fetchStatus === "idle") return <NotForYou />;
   return <>{waits && <Stale since={failureReason} />}{loading ?? <Loading />}</>;
 }

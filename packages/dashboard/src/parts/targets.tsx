@@ -1,48 +1,32 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { relay } from "../api/relay.ts";
-import { useMay } from "../app/session.ts";
+import { useMemo, type ReactNode } from "react";
+import { destinationNames, none, senderNames, type Named } from "../api/names.ts";
 
-/** The most destinations and senders that are offered and named; those beyond are shown by their ids. */
-const namedAtMost = 100;
-const page = { Qt: namedAtMost, CpOrd: "createdAt", TpOrd: "Desc", Total: false } as const;
-
-/** A destination or sender, as it is chosen and named. */
-export interface Target {
-  readonly id: string;
-  readonly name: string;
+/** Where events go and come from: what filters choose among, and its names. */
+export interface Targets {
+  /** All destinations by their URLs; none where the caller may not list them. */
+  readonly destinations: readonly Named[];
+  /** All senders by their names; none where the caller may not list them. */
+  readonly senders: readonly Named[];
+  /** The name of a destination or sender; its id where it is deleted, or may not be read. */
+  readonly nameOf: (id: string) => string;
 }
 
-/** The newest destinations by their URLs, and the newest senders by their names. */
-export function useTargets(): {
-  readonly destinations: readonly Target[];
-  readonly senders: readonly Target[];
-  /** The name of a destination or sender; the beginning of its id where it is deleted or too old. */
-  readonly nameOf: (id: string) => string;
-} {
-  const allows = useMay();
-  const destinationsQuery = useQuery({
-    queryKey: ["listDestinations", page],
-    queryFn: () => relay.listDestinations(page),
-    enabled: allows("listDestinations"),
-  });
-  const sendersQuery = useQuery({
-    queryKey: ["listSenders", page],
-    queryFn: () => relay.listSenders(page),
-    enabled: allows("listSenders"),
-  });
-  const destinations = (destinationsQuery.data?.items ?? []).map(({ id, url }) => ({ id, name: url }));
-  const senders = (sendersQuery.data?.items ?? []).map(({ id, name }) => ({ id, name }));
-  const names = new Map([...destinations, ...senders].map(({ id, name }) => [id, name]));
-  return { destinations, senders, nameOf: (id) => names.get(id) ?? `${id.slice(0, 8)}…` };
+/** The destinations and senders of the tenant. */
+export function useTargets(): Targets {
+  const { data: destinations = none } = useQuery(destinationNames);
+  const { data: senders = none } = useQuery(senderNames);
+  const names = useMemo(
+    () => new Map([...destinations, ...senders].map(({ id, name }) => [id, name])), [destinations, senders]);
+  return { destinations, senders, nameOf: (id) => names.get(id) ?? id };
 }
 
 /**
  * The options of a select for targets; `any` is the text for none of them. The chosen one is always an option, also
- * while the others are loaded, or where it is too old: without its option the select would fall back to `any`.
+ * while the others are loaded, or where it is deleted: without its option the select would fall back to `any`.
  */
 export function TargetOptions({ targets, any, chosen }: {
-  readonly targets: readonly Target[]; readonly any: string; readonly chosen: string;
+  readonly targets: readonly Named[]; readonly any: string; readonly chosen: string;
 }): ReactNode {
   const isKnown = chosen === "" || targets.some(({ id }) => id === chosen);
   const all = isKnown ? targets : [...targets, { id: chosen, name: chosen }];

@@ -30,7 +30,9 @@ export function outcomeText({ outcome, statusCode, durationMs, reason, error }: 
     case "unknown":
       return "outcome unknown: the worker was lost, the receiver may have seen it";
     case "failed":
-      if (reason !== "status" || statusCode === null) return `${error ?? "failed"}${took === "" ? "" : `, after ${took}`}`;
+      if (reason !== "status" || statusCode === null) {
+        return `${error ?? "failed"}${took === "" ? "" : `, after ${took}`}`;
+      }
       return `${statusCode} in ${took}`;
     case "succeeded":
       return `${statusCode ?? "an answer"} in ${took}`;

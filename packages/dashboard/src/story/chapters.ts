@@ -21,7 +21,7 @@ export interface Telling {
 export type ChapterTone = "ok" | "bad" | "wait" | "info" | "off" | "act";
 
 /** A chapter in words. */
-export interface ChapterWords {
+interface ChapterWords {
   readonly title: string;
   readonly tone: ChapterTone;
   readonly text: Words;

@@ -1,5 +1,5 @@
 /** A request as the relay sent it; credentials in its headers are masked. */
-export interface SentRequest {
+interface SentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -42,7 +42,7 @@ export function sentence(told: Told, tense: Tense): Words {
 }
 
 /** Why an event waits, in words, with the end of that as far as it is planned. */
-export function waitingWords(waiting: NonNullable<Told["waiting"]>, telling: Telling): Words {
+function waitingWords(waiting: NonNullable<Told["waiting"]>, telling: Telling): Words {
   const cause = waiting.because.at(-1);
   const why = cause ? causeWords(cause, contextOf(telling)) : ["the log names no cause"];
   const { until } = waiting;

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, type ReactNode } from "react";
-import { relay } from "../../api/relay.ts";
+import { serviceAccountNames, userNames } from "../../api/names.ts";
 import { useSearch } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/fact-values.ts";
+import { TargetOptions } from "../../parts/targets.tsx";
 import { fieldTime, timeInField } from "./times.ts";
 import { auditTypes } from "./types.ts";
 
@@ -90,29 +91,15 @@ function Actors({ control, apply }: {
   readonly apply: () => void;
 }): ReactNode {
   const allows = useMay();
-  const [mayUsers, mayAccounts] = [allows("listUsers"), allows("listServiceAccounts")];
-  const { data } = useQuery({
-    queryKey: ["listUsers", "actors"],
-    queryFn: async () => {
-      const all: (readonly [id: string, name: string])[] = [];
-      if (mayUsers) {
-        for await (const { id, email } of relay.listUsers({ Qt: 100, Total: false })) all.push([id, email ?? id]);
-      }
-      if (mayAccounts) {
-        for await (const { id, name } of relay.listServiceAccounts({ Qt: 100, Total: false })) all.push([id, name]);
-      }
-      return all;
-    },
-    enabled: mayUsers || mayAccounts,
-    staleTime: 60_000,
-  });
-  if (!mayUsers && !mayAccounts) return <input {...control} className="mono" placeholder="id" autoComplete="off" />;
-  const isUnknown = control.defaultValue !== "" && !data?.some(([id]) => id === control.defaultValue);
+  const [users, accounts] = [useQuery(userNames), useQuery(serviceAccountNames)];
+  if (!allows("listUsers") && !allows("listServiceAccounts")) {
+    return <input {...control} className="mono" placeholder="id" autoComplete="off" />;
+  }
   return (
-    <select {...control} key={String(data === undefined)} onChange={apply}>
-      <option value="">all</option>
-      {isUnknown && <option value={control.defaultValue}>{control.defaultValue}</option>}
-      {data?.map(([id, name]) => <option key={id} value={id}>{name}</option>)}
+    <select {...control} onChange={apply}>
+      <TargetOptions
+        targets={[...users.data ?? [], ...accounts.data ?? []]} any="all" chosen={control.defaultValue}
+      />
     </select>
   );
 }

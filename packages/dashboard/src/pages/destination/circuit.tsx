@@ -69,7 +69,6 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
   const tenant = useQuery({
     queryKey: ["getTenant", { id: tenantId }],
     queryFn: () => relay.getTenant({ id: tenantId }),
-    enabled: mayDo("getTenant"),
   });
   const most = tenant.data?.maxTrys;
   const timer = tenant.data?.circuitBreakerTimer;

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { PageLink } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Answered } from "../../parts/states.tsx";
@@ -45,11 +46,12 @@ function Result({ eventId }: { readonly eventId: string }): ReactNode {
     queryFn: () => relay.getEvent({ id: eventId }),
     refetchInterval: ({ state }) => state.data && ends.includes(state.data.status) ? false : pollMs,
   });
+  const mayList = useMay()("listAttempts");
   const isOver = event.data !== undefined && ends.includes(event.data.status);
   const attempts = useQuery({
     queryKey: ["listAttempts", { id: eventId }],
     queryFn: () => relay.listAttempts({ id: eventId }),
-    enabled: isOver,
+    enabled: isOver && mayList,
   });
   const attempt = attempts.data?.items[0];
   return (

@@ -4,6 +4,7 @@ import { useSearch } from "../../app/navigation.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { useActorNames } from "../../parts/who.tsx";
 import { attemptsOf } from "../../story/attempts.ts";
 import type { Telling } from "../../story/chapters.ts";
 import { authorsOf, entriesOf, indexAt, laterThan } from "../../story/moments.ts";
@@ -13,7 +14,6 @@ import { AttemptView } from "./attempt-view.tsx";
 import { Bar } from "./bar.tsx";
 import { Chapters } from "./chapters.tsx";
 import "./event.css";
-import { useNames } from "./use-names.ts";
 import { useMomentState, useStory, useStoryAt } from "./use-story.ts";
 import { Told } from "./words.tsx";
 
@@ -33,7 +33,7 @@ function Story({ id, present }: { readonly id: string; readonly present: Schemas
   const past = useStoryAt(id, at);
   const state = useMomentState(present.event, at);
   const earlier = useMomentState(present.event, entries[index - 1]?.position, { enabled: index > 0 });
-  const names = useNames();
+  const names = useActorNames();
   const isPast = at !== undefined;
   const shown = isPast ? past.data ?? present : present;
 

@@ -1,6 +1,7 @@
 import { keepPreviousData, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { RelayError, type Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
+import { useMay } from "../../app/session.ts";
 import type { Attempt } from "../../story/attempts.ts";
 
 /** How things stood at a moment; null where a thing did not exist, or the reader may not see it. */
@@ -73,6 +74,7 @@ export function useStoryAt(id: string, at: string | undefined): UseQueryResult<S
 export function useMomentState(
   event: Schemas["Event"], at: string | undefined, { enabled = true }: { readonly enabled?: boolean } = {},
 ): UseQueryResult<MomentState> {
+  const allows = useMay();
   const { id, tenantId, destinationUrlId } = event;
   const asOf = at === undefined ? {} : { AsOf: at };
   return useQuery({
@@ -80,12 +82,12 @@ export function useMomentState(
     queryFn: async () => {
       const [then, destination, tenant] = await Promise.all([
         relay.getEvent({ id, ...asOf }),
-        relay.getDestination({ id: destinationUrlId, ...asOf }).catch(absent),
-        relay.getTenant({ id: tenantId, ...asOf }).catch(absent),
+        allows("getDestination") ? relay.getDestination({ id: destinationUrlId, ...asOf }).catch(absent) : null,
+        allows("getTenant") ? relay.getTenant({ id: tenantId, ...asOf }).catch(absent) : null,
       ]);
       return { event: then, destination, tenant };
     },
-    enabled,
+    enabled: enabled && allows("getEvent"),
     staleTime: at === undefined ? 0 : Infinity,
     refetchInterval: at === undefined ? pauseOf(event.status) : false,
     placeholderData: keepPreviousData,

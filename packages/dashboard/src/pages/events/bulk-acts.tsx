@@ -9,9 +9,9 @@ import { useMay } from "../../app/session.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered, NoRight } from "../../parts/states.tsx";
+import type { Targets } from "../../parts/targets.tsx";
 import { momentText } from "../../parts/time.tsx";
 import { bulkOfFilters, bulkOfIds, bulkWords, type BulkFilter, type BulkOperation } from "./filters.ts";
-import type { Names } from "./names.ts";
 import type { Selection } from "./selection.ts";
 
 interface Asked {
@@ -22,12 +22,12 @@ interface Asked {
 const verbs: Record<BulkOperation, string> = { orderReplay: "Replay", cancelEvents: "Cancel" };
 
 /** Replays or cancels the selected events, or all that match. Each act counts first, and is confirmed. */
-export function BulkActs({ filters, newest, selection, names }: {
+export function BulkActs({ filters, newest, selection, targets }: {
   readonly filters: Search;
   /** When the newest event of the list was accepted; undefined where only selected ones can be acted on. */
   readonly newest: string | undefined;
   readonly selection: Selection;
-  readonly names: Names;
+  readonly targets: Targets;
 }): ReactNode {
   const may = useMay();
   const [asked, setAsked] = useState<Asked>();
@@ -65,7 +65,7 @@ export function BulkActs({ filters, newest, selection, names }: {
       <p className="bulk-outcome" role="status">{outcome}</p>
       {asked && (
         <BulkDialog
-          asked={asked} names={names} close={() => setAsked(undefined)}
+          asked={asked} targets={targets} close={() => setAsked(undefined)}
           done={(text) => {
             setOutcome(text);
             selection.clear();
@@ -77,9 +77,9 @@ export function BulkActs({ filters, newest, selection, names }: {
 }
 
 /** Counts, shows the filter in words, and acts once the number is typed. */
-function BulkDialog({ asked, names, close, done }: {
+function BulkDialog({ asked, targets, close, done }: {
   readonly asked: Asked;
-  readonly names: Names;
+  readonly targets: Targets;
   readonly close: () => void;
   readonly done: (outcome: ReactNode) => void;
 }): ReactNode {
@@ -91,7 +91,7 @@ function BulkDialog({ asked, names, close, done }: {
   });
   const title = `${verbs[operation]} events`;
   const words = bulkWords(filter, {
-    moment: (at) => `${momentText(at, zone)}${zone === "UTC" ? " UTC" : ""}`, destination: names.destination,
+    moment: (at) => `${momentText(at, zone)}${zone === "UTC" ? " UTC" : ""}`, destination: targets.nameOf,
   });
   const run = async () => {
     const { matched, cancelled } = await send(operation, filter, false);

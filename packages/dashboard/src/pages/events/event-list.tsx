@@ -131,7 +131,9 @@ function Cells({ item, selected, nameOf }: {
         </span>
       </span>
       <span className="c-type clipped">{test && <span className="test">test</span>}{eventType ?? "–"}</span>
-      <span className="c-destination clipped" title={nameOf(destinationUrlId)}>{nameOf(destinationUrlId)}</span>
+      <span className="c-destination clipped" title={nameOf(destinationUrlId)}>
+        {nameOf(destinationUrlId).replace(/^https:\/\//, "")}
+      </span>
       <span className="c-attempts number">{attempts}<span className="hidden-text"> attempts</span></span>
       <span className="c-outcome clipped">{outcomeText(item)}</span>
     </>

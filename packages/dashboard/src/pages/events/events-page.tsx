@@ -1,13 +1,15 @@
 import { useState, type ReactNode } from "react";
 import { useSearch } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
+import { NotForYou } from "../../parts/states.tsx";
+import { useTargets } from "../../parts/targets.tsx";
 import { EventPanel } from "./event-panel.tsx";
 import "./events.css";
 import { FilterBar } from "./filter-bar.tsx";
 import { filtersOf, searchOf } from "./filters.ts";
 import { Histogram } from "./histogram.tsx";
 import { ListedEvents } from "./listed-events.tsx";
-import { useNames } from "./names.ts";
 import { SearchedEvents } from "./searched-events.tsx";
 
 /** The parameters of one event's story: another event has others. */
@@ -17,10 +19,12 @@ const noMoment = { at: undefined, attempt: undefined, with: undefined };
 export function EventsPage(): ReactNode {
   const [search, change] = useSearch();
   const [load, setLoad] = useState(0);
-  const names = useNames();
+  const targets = useTargets();
   const filters = filtersOf(search);
   const payload = searchOf(search);
+  const mayScan = useMay()("searchEvents");
   const opened = search["event"];
+  const reload = () => setLoad(load + 1);
   const panel = {
     opened,
     open: (event: string) => change({ ...noMoment, event }, { replace: opened !== undefined }),
@@ -34,15 +38,17 @@ export function EventsPage(): ReactNode {
   const key = JSON.stringify([filters, payload ?? null, load]);
   return (
     <Page title="Events">
-      <FilterBar search={search} change={change} names={names} openEvent={panel.open} />
+      <FilterBar search={search} change={change} targets={targets} openEvent={panel.open} />
       <Histogram filters={filters} change={change} />
       <div className="events" data-panel={opened !== undefined}>
         <section className="events-main" aria-label="List of events">
           {payload === undefined
-            ? <ListedEvents key={key} filters={filters} reload={() => setLoad(load + 1)} panel={panel} names={names} />
-            : <SearchedEvents key={key} asked={payload} filters={filters} panel={panel} names={names} />}
+            ? <ListedEvents key={key} filters={filters} reload={reload} panel={panel} targets={targets} />
+            : mayScan
+              ? <SearchedEvents key={key} asked={payload} filters={filters} panel={panel} targets={targets} />
+              : <NotForYou />}
         </section>
-        {opened !== undefined && <EventPanel id={opened} close={panel.close} nameOf={names.destination} />}
+        {opened !== undefined && <EventPanel id={opened} close={panel.close} nameOf={targets.nameOf} />}
       </div>
     </Page>
   );

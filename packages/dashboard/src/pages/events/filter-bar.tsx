@@ -1,30 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState, type ReactNode } from "react";
 import { RelayError } from "../../../../client/src/index.ts";
+import type { Named } from "../../api/names.ts";
 import { relay } from "../../api/relay.ts";
 import { useSearch, type SearchChanges } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
+import { useMay } from "../../app/session.ts";
 import { useKeys } from "../../parts/keys.tsx";
 import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { TargetOptions, type Targets } from "../../parts/targets.tsx";
 import { filterNames, filtersOf, listed, parametersOf, payloadNames, statuses } from "./filters.ts";
-import type { Named, Names } from "./names.ts";
 import { Bound, Span } from "./time-range.tsx";
 
 type Change = (changes: SearchChanges) => void;
 
 /** All filters of the page. Each is in the address as soon as it is chosen. */
-export function FilterBar({ search, change, names, openEvent }: {
-  readonly search: Search; readonly change: Change; readonly names: Names; readonly openEvent: (id: string) => void;
+export function FilterBar({ search, change, targets, openEvent }: {
+  readonly search: Search; readonly change: Change; readonly targets: Targets; readonly openEvent: (id: string) => void;
 }): ReactNode {
   const rare = ["SenderId", "EventType", "OwnerId", "Tag", "Test", "CorrelationId", "MessageId", ...payloadNames]
     .filter((name) => search[name] !== undefined);
   const [open, setOpen] = useState(rare.length > 0);
+  const allows = useMay();
   return (
     <search className="filters">
       <div className="filter-row">
         <Find change={change} openEvent={openEvent} chosen={search["IdempotencyKey"] ?? ""} />
-        <Choice label="Destination" name="DestinationUrlId" any="all destinations" of={names.destinations}
+        <Choice label="Destination" name="DestinationUrlId" any="all destinations" of={targets.destinations}
           search={search} change={change} />
         <Span search={search} change={change} />
         <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -40,13 +43,20 @@ export function FilterBar({ search, change, names, openEvent }: {
           <Text label="Event type" name="EventType" search={search} change={change} />
           <Text label="Owner" name="OwnerId" search={search} change={change} />
           <Text label="Tags" name="Tag" hint="name:value, …" search={search} change={change} />
-          <Choice label="Sender" name="SenderId" any="all senders" of={names.senders} search={search} change={change} />
+          <Choice label="Sender" name="SenderId" any="all senders" of={targets.senders} search={search}
+            change={change} />
           <Choice label="Test events" name="Test" any="with tests" of={tests} search={search} change={change} />
           <Text label="Request id" name="CorrelationId" search={search} change={change} />
           <Text label="Message id" name="MessageId" search={search} change={change} />
-          <Text label="Payload contains" name="Text" search={search}
-            change={(changes) => change({ ...changes, Pointer: undefined, Value: undefined })} />
-          <PayloadValue key={`${search["Pointer"] ?? ""} ${search["Value"] ?? ""}`} search={search} change={change} />
+          {allows("searchEvents") && (
+            <>
+              <Text label="Payload contains" name="Text" search={search}
+                change={(changes) => change({ ...changes, Pointer: undefined, Value: undefined })} />
+              <PayloadValue
+                key={`${search["Pointer"] ?? ""} ${search["Value"] ?? ""}`} search={search} change={change}
+              />
+            </>
+          )}
         </div>
       )}
     </search>
@@ -73,10 +83,11 @@ function Find({ change, openEvent, chosen }: {
 }): ReactNode {
   const input = useRef<HTMLInputElement>(null);
   const [problem, setProblem] = useState("");
+  const mayGet = useMay()("getEvent");
   useKeys({ "/": { does: "Go to the search field", run: () => input.current?.focus() } });
   const find = async (text: string) => {
     setProblem("");
-    if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) {
+    if (mayGet && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)) {
       try {
         const { id } = await relay.getEvent({ id: text });
         return openEvent(id);
@@ -105,14 +116,15 @@ function Find({ change, openEvent, chosen }: {
 function StatusChoice({ search, change }: { readonly search: Search; readonly change: Change }): ReactNode {
   const chosen = listed(search["Status"]);
   const { Status: _, From, To, Test, IdempotencyKey, ...others } = filtersOf(search);
+  const isCounted = useMay()("countEvents") && Test === undefined && IdempotencyKey === undefined;
   const counted = { ...others, ...(From !== undefined && { From }), ...(To !== undefined && { To }) };
   const { data: totals } = useQuery({
     queryKey: ["countEvents", counted],
     queryFn: () => relay.countEvents(parametersOf(counted)),
-    enabled: Test === undefined && IdempotencyKey === undefined,
+    enabled: isCounted,
     placeholderData: (before) => before,
   });
-  const counts = Test === undefined && IdempotencyKey === undefined ? totals?.statuses : undefined;
+  const counts = isCounted ? totals?.statuses : undefined;
   return (
     <fieldset className="statuses">
       <legend className="hidden-text">Status</legend>
@@ -163,14 +175,11 @@ function Choice({ label, name, any, of, search, change }: FilterProps & {
   readonly any: string; readonly of: readonly Named[];
 }): ReactNode {
   const value = search[name] ?? "";
-  const unknown = value !== "" && !of.some(({ id }) => id === value);
   return (
     <label className="filter">
       {label}
       <select value={value} onChange={({ target }) => change({ [name]: target.value })}>
-        <option value="">{any}</option>
-        {unknown && <option value={value}>{value}</option>}
-        {of.map((each) => <option key={each.id} value={each.id}>{each.name}</option>)}
+        <TargetOptions targets={of} any={any} chosen={value} />
       </select>
     </label>
   );

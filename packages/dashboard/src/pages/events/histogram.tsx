@@ -32,7 +32,6 @@ export function Histogram({ filters, change }: {
   const query = useQuery({
     queryKey: ["getStatistics", { ...kept, ...range }],
     queryFn: () => relay.getStatistics({ ...kept, ...scaleOf(range, relayClock.now()) }),
-    enabled: may("getStatistics"),
     placeholderData: (before) => before,
     staleTime: 60_000,
   });

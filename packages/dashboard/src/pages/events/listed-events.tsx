@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import { PageLink } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { Answered, Empty, Loading } from "../../parts/states.tsx";
+import type { Targets } from "../../parts/targets.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";
 import { ClearFilters } from "./filter-bar.tsx";
 import { parametersOf } from "./filters.ts";
-import type { Names } from "./names.ts";
 import { mostRows, useRows } from "./rows.ts";
 import { useSelection } from "./selection.ts";
 
@@ -18,12 +18,12 @@ export interface Panel {
 }
 
 /** The events that match the filters, as they were when the list was loaded. */
-export function ListedEvents({ filters, reload, panel, names }: {
+export function ListedEvents({ filters, reload, panel, targets }: {
   readonly filters: Search;
   /** Loads the list again, from the newest event now. */
   readonly reload: () => void;
   readonly panel: Panel;
-  readonly names: Names;
+  readonly targets: Targets;
 }): ReactNode {
   const rows = useRows(parametersOf(filters));
   const selection = useSelection();
@@ -39,10 +39,10 @@ export function ListedEvents({ filters, reload, panel, names }: {
                 ↑ {rows.fresh >= 100 ? "100 or more" : rows.fresh} new
               </button>
             )}
-            <BulkActs filters={filters} newest={rows.newest} selection={selection} names={names} />
+            <BulkActs filters={filters} newest={rows.newest} selection={selection} targets={targets} />
           </div>
           {items.length > 0
-            ? <EventList {...rows} {...panel} selection={selection} nameOf={names.destination} />
+            ? <EventList {...rows} {...panel} selection={selection} nameOf={targets.nameOf} />
             : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
               <Empty act={<PageLink to="/start" className="button">First steps</PageLink>}>
                 No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.

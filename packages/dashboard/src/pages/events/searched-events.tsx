@@ -3,13 +3,13 @@ import type { ParametersOf, Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import type { Search } from "../../app/search.ts";
 import { Empty, Failure } from "../../parts/states.tsx";
+import type { Targets } from "../../parts/targets.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";
 import { ClearFilters } from "./filter-bar.tsx";
 import { passes, type Item } from "./filters.ts";
 import type { Panel } from "./listed-events.tsx";
-import type { Names } from "./names.ts";
 import { useSelection } from "./selection.ts";
 
 type End = Extract<Schemas["EventSearchLine"], { readonly end: true }>;
@@ -23,11 +23,11 @@ interface Found {
 }
 
 /** The events whose payload matches, as the scan finds them; it goes on at a person's word. */
-export function SearchedEvents({ asked, filters, panel, names }: {
+export function SearchedEvents({ asked, filters, panel, targets }: {
   readonly asked: ParametersOf<"searchEvents">;
   readonly filters: Search;
   readonly panel: Panel;
-  readonly names: Names;
+  readonly targets: Targets;
 }): ReactNode {
   const [cursor, setCursor] = useState<string>();
   const [tries, setTries] = useState(0);
@@ -66,12 +66,12 @@ export function SearchedEvents({ asked, filters, panel, names }: {
           )}
         </p>
         {more !== null && <button type="button" onClick={() => setCursor(more)}>Scan on</button>}
-        <BulkActs filters={filters} newest={undefined} selection={selection} names={names} />
+        <BulkActs filters={filters} newest={undefined} selection={selection} targets={targets} />
       </div>
       {error !== undefined && <Failure error={error} retry={() => setTries(tries + 1)} />}
       {items.length > 0 && (
         <EventList
-          count={items.length} at={(index) => items[index]} selection={selection} {...panel} nameOf={names.destination}
+          count={items.length} at={(index) => items[index]} selection={selection} {...panel} nameOf={targets.nameOf}
         />
       )}
       {items.length === 0 && end !== undefined && (

@@ -11,11 +11,9 @@ export function SignatureCheck(): ReactNode {
   const may = useMay();
   const [valid, setValid] = useState<boolean>();
   if (!may("verifySignature")) return <NoRight>Developers, Admins and Owners check signatures.</NoRight>;
-  const check = async ({ payload = "", signature = "" }: Readonly<Record<string, string>>) => {
+  const check = async (fields: Readonly<Record<string, string>>) => {
     setValid(undefined);
-    // A form's text has the line ends of the network; what was pasted, had those of a payload.
-    const body = { payload: payload.replaceAll("\r\n", "\n"), signature: signature.trim() };
-    setValid((await relay.verifySignature({ id }, body)).valid);
+    setValid(await isValidSignature(id, fields));
   };
   return (
     <section aria-label="Signature check" className="section check">
@@ -41,4 +39,13 @@ export function SignatureCheck(): ReactNode {
       </div>
     </section>
   );
+}
+
+/** Asks the relay whether the signature in a form's fields is that of the payload in them. */
+export async function isValidSignature(
+  tenantId: string, { payload = "", signature = "" }: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  // A form's text has the line ends of the network; what was pasted, had those of a payload.
+  const body = { payload: payload.replaceAll("\r\n", "\n"), signature: signature.trim() };
+  return (await relay.verifySignature({ id: tenantId }, body)).valid;
 }

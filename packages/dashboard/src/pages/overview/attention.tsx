@@ -63,7 +63,7 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
       <h2>Needs a person</h2>
       {failed && <Failure error={failed.error} retry={() => void failed.refetch()} />}
       {lines.length > 0 && <ul>{lines}</ul>}
-      {lines.length === 0 && (queries.some(({ isPending }) => isPending)
+      {lines.length === 0 && (queries.some(({ isLoading }) => isLoading)
         ? failed === undefined && <Loading lines={3} />
         : <p className="ok"><span aria-hidden="true">✓</span> Nothing needs a person now.</p>)}
     </section>

@@ -21,7 +21,6 @@ export function OverviewPage(): ReactNode {
   const totals = useQuery({
     queryKey: ["countEvents", {}],
     queryFn: () => relay.countEvents(),
-    enabled: allows("countEvents"),
     refetchInterval: everyMs,
   });
   return (

@@ -5,7 +5,7 @@ import { useSearch } from "../../app/navigation.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import type { MountedDiff } from "../../parts/editor/chunk.ts";
 import { useEditors } from "../../parts/editor/use-editors.ts";
-import { Failure, Loading, textOf } from "../../parts/states.tsx";
+import { Failure, Loading, NotForYou, textOf } from "../../parts/states.tsx";
 import { momentText } from "../../parts/time.tsx";
 import { useSenderChanged } from "./changed.ts";
 import { useOriginal, useRecordedEvents } from "./recorded.ts";
@@ -59,7 +59,7 @@ export function MappingEditor({ sender, mayChange }: {
       {original.error !== null && <Failure error={original.error} retry={() => void original.refetch()} />}
       {tried.problem?.at === "original" && <p className="problem" role="alert">{tried.problem.text}</p>}
       {payload === undefined
-        ? original.error === null && <Loading />
+        ? original.error === null && (original.isLoading ? <Loading /> : <NotForYou />)
         : (
           <Preview
             recorded={recorded ?? ""} isPasted={pasted !== undefined} paste={setPasted}

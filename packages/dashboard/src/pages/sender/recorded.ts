@@ -18,6 +18,7 @@ export function useRecordedEvents(senderId: string): UseQueryResult<readonly Sch
 
 /** The text of an event as its producer posted it. */
 export function useOriginal(eventId: string | undefined): UseQueryResult<string> {
+  const allows = useMay();
   return useQuery({
     queryKey: ["listEventHistory", { id: eventId, for: "original" }],
     queryFn: async () => {
@@ -26,7 +27,7 @@ export function useOriginal(eventId: string | undefined): UseQueryResult<string>
       if (!accepted) throw new Error("the event was purged");
       return accepted.data.original ?? accepted.data.payload;
     },
-    enabled: eventId !== undefined,
+    enabled: eventId !== undefined && allows("listEventHistory"),
     staleTime: Infinity,
   });
 }

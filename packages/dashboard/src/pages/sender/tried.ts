@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { RelayError } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
+import { useMay } from "../../app/session.ts";
 import { textOf } from "../../parts/states.tsx";
 
 /** How long the text must stay the same before the relay is asked, ms. */
@@ -19,13 +20,14 @@ export interface Tried {
 /** Asks the relay what an expression makes of a payload once both rest. Without an expression, it is the payload. */
 export function useTried(expression: string, payload: string | undefined): Tried {
   const asked = useRested({ expression, payload });
+  const mayTry = useMay()("tryMapping");
   const isMapped = asked.expression.trim() !== "";
   const query = useQuery({
     queryKey: ["tryMapping", asked],
     queryFn: ({ signal }) => relay.tryMapping(
       { mapping: { language: "jmespath", expression: asked.expression }, payload: asked.payload ?? "" }, { signal },
     ),
-    enabled: isMapped && asked.payload !== undefined,
+    enabled: isMapped && asked.payload !== undefined && mayTry,
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     gcTime: 0,

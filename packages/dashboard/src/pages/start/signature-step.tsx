@@ -1,7 +1,9 @@
 import { useState, type ReactNode } from "react";
-import { relay } from "../../api/relay.ts";
 import { PageLink } from "../../app/navigation.tsx";
+import { useMay } from "../../app/session.ts";
 import { Field, Form } from "../../parts/form.tsx";
+import { NoRight } from "../../parts/states.tsx";
+import { isValidSignature } from "../keys/signature-check.tsx";
 import { rememberVerified } from "./verified.ts";
 
 /** The last step: the relay says whether the signature that a receiver got is that of the body. */
@@ -9,8 +11,9 @@ export function SignatureStep({ tenantId, verified, done }: {
   readonly tenantId: string; readonly verified: boolean; readonly done: () => void;
 }): ReactNode {
   const [wrong, setWrong] = useState(false);
-  const verify = async ({ payload = "", signature = "" }: Readonly<Record<string, string>>) => {
-    const { valid } = await relay.verifySignature({ id: tenantId }, { payload, signature: signature.trim() });
+  const allows = useMay();
+  const verify = async (fields: Readonly<Record<string, string>>) => {
+    const valid = await isValidSignature(tenantId, fields);
     setWrong(!valid);
     if (!valid) return;
     rememberVerified(tenantId);
@@ -19,6 +22,7 @@ export function SignatureStep({ tenantId, verified, done }: {
   if (verified) {
     return <p>Verified in this browser. <PageLink to="/keys">Webhook secret and signatures</PageLink></p>;
   }
+  if (!allows("verifySignature")) return <NoRight>Developers and above check signatures.</NoRight>;
   return (
     <>
       <p>Paste what the receiver got. Its own code has to make the same check with the webhook secret.</p>

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { PageLink } from "../../app/navigation.tsx";
-import { useMe } from "../../app/session.ts";
+import { useMay, useMe } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -16,15 +16,18 @@ import { verifiedBefore } from "./verified.ts";
 
 /** How often the relay is asked how far the tenant has come, ms. */
 const everyMs = 1_500;
+const asked = ["listDestinations", "listApiKeys", "listEvents"] as const;
 
 /** From nothing to a delivery with a verified signature, in five steps that the API checks. */
 export function StartPage(): ReactNode {
   const { tenant } = useMe();
+  const allows = useMay();
   const [access, setAccess] = useState<Access>({});
   const [verified, setVerified] = useState(() => verifiedBefore(tenant.id));
   const query = useQuery({
     queryKey: ["listEvents", "first steps"],
     queryFn: progress,
+    enabled: asked.every((operation) => allows(operation)),
     refetchInterval: ({ state: { data } }) => data?.delivered ? false : everyMs,
   });
   const gain = (more: Access) => setAccess((known) => ({ ...known, ...more }));
@@ -74,12 +77,16 @@ export function StartPage(): ReactNode {
 
 function Delivery({ event, delivered }: Pick<Awaited<ReturnType<typeof progress>>, "event" | "delivered">): ReactNode {
   if (delivered) {
-    return <p><Status value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink></p>;
+    return (
+      <p className="acts"><Status value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink></p>
+    );
   }
   if (!event) return <p>The relay posts the event to the destination, and again until it is answered with 2xx.</p>;
   return (
     <>
-      <p><Status value={event.status} /> <EventLink id={event.id}>What happened to it</EventLink></p>
+      <p className="acts">
+        <Status value={event.status} /> <EventLink id={event.id}>What happened to it</EventLink>
+      </p>
       {event.reason !== null && <p>The last attempt failed: {event.reason}.</p>}
       <Live>Waiting for the receiver to answer with a status from 200 to 299.</Live>
     </>
