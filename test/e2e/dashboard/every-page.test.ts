@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { axeViolations } from "../../support/axe.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
+import { pagesOf } from "../../support/dashboard-pages.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../../support/furnished-tenant.ts";
 import { openAccount } from "../../support/relay.ts";
 
@@ -22,15 +23,13 @@ describe("every page of the dashboard", () => {
 
   const paths = () => {
     const { events, destinationId, senderId } = full;
-    const own = ["/events", ...Object.values(events).map((id) => `/events/${id}`)];
-    const tabs = ["Health", "Events", "Circuit", "Settings", "Changes"];
-    return [
-      "/", "/start", ...own, `/events?event=${events.failed}`, "/destinations", `/destinations/${destinationId}`,
-      ...tabs.map((tab) => `/destinations/${destinationId}?tab=${tab.toLowerCase()}`), "/senders",
-      `/senders/${senderId}`,
-      ...["settings", "ingest", "changes"].map((tab) => `/senders/${senderId}?tab=${tab}`),
-      "/operations", "/audit", "/keys", "/people", "/settings", "/no/such/page",
+    const dialogs = [
+      "/destinations?new=yes", ...["test", "token", "delete"].map((act) => `/destinations/${destinationId}?act=${act}`),
+      "/senders?new=sender", ...["token", "delete"].map((act) => `/senders/${senderId}?act=${act}`),
+      ...["replay", "cancel", "purge"].map((kind) => `/operations?new=${kind}`),
     ];
+    const stories = [events.delivered, events.retried, events.failed, events.cancelled].map((id) => `/events/${id}`);
+    return [...pagesOf(full), ...stories, ...dialogs, "/no/such/page"];
   };
   const emptyPaths = [
     "/", "/start", "/events", "/events?Status=Cancelled", "/destinations", "/senders", "/operations", "/audit", "/keys",
