@@ -1,10 +1,11 @@
 import {
   queryOptions, useQueries, useQuery, useQueryClient, type QueryClient, type UseQueryResult,
 } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import type { Moved } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { useStream } from "../../live/stream.ts";
+import { useThrottled } from "../../live/throttled.ts";
 import type { Filter, Item } from "./filters.ts";
 import { moved } from "./moves.ts";
 
@@ -15,7 +16,7 @@ export const mostRows = 100_000;
 /** How long frames are gathered before rows change, ms. */
 const gatherMs = 100;
 /** How often the newest page is asked for at most, ms; and at least, for frames that were missed. */
-const freshMs = 1_000;
+const freshMs = 250;
 const freshAtLeastMs = 30_000;
 /** How long pages that are not shown are kept, ms. */
 const keptMs = 30_000;
@@ -140,34 +141,23 @@ function useFresh(queries: QueryClient, { filter, key }: Place, first: RowsPage 
     refetchInterval: freshAtLeastMs,
   });
   const waiting = useRef<Moved[]>([]);
-  const timers = useRef<{ rows?: Timer; fresh?: Timer }>({});
-  useEffect(() => () => {
-    clearTimeout(timers.current.rows);
-    clearTimeout(timers.current.fresh);
-    timers.current = {};
-  }, []);
   const changeRows = () => {
-    delete timers.current.rows;
     const facts = Map.groupBy(waiting.current.splice(0), ({ eventId }) => eventId);
     const change = (item: Item) => (facts.get(item.id) ?? []).reduce(moved, item);
     queries.setQueriesData<RowsPage>({ queryKey: [...key, "page"] }, (page) =>
       page?.items.some(({ id }) => facts.has(id)) ? { ...page, items: page.items.map(change) } : page);
   };
+  const changesRows = useThrottled(changeRows, gatherMs);
+  const asksNewest = useThrottled(() => queries.invalidateQueries({ queryKey: freshKey }), freshMs);
   useStream(["event"], (frame) => {
     if (frame.event === "gone" || frame.event === "lagged") void queries.invalidateQueries({ queryKey: key });
     if (frame.event !== "moved") return;
     waiting.current.push(frame.data);
-    timers.current.rows ??= setTimeout(changeRows, gatherMs);
-    if (!mayBeNew(frame.data, filter)) return;
-    timers.current.fresh ??= setTimeout(() => {
-      delete timers.current.fresh;
-      void queries.invalidateQueries({ queryKey: freshKey });
-    }, freshMs);
+    changesRows();
+    if (mayBeNew(frame.data, filter)) asksNewest();
   });
   return first && data ? newerThan(first, data) : 0;
 }
-
-type Timer = ReturnType<typeof setTimeout>;
 
 function mayBeNew({ from, to, destinationUrlId }: Moved, { Status, DestinationUrlId }: Filter): boolean {
   if (DestinationUrlId !== undefined && DestinationUrlId !== destinationUrlId) return false;
