@@ -2,7 +2,7 @@
 const toleratedMs = 5_000;
 
 /** The relay's time as its answers tell it: the clock of a browser may be wrong. */
-export interface RelayClock {
+interface RelayClock {
   /** The time, ms since 1970. */
   readonly now: () => number;
   /** Takes the `Date` of an answer that has just arrived; null where it has none. */

@@ -17,15 +17,15 @@ export function useActorNames(): ReadonlyMap<string, string> {
 }
 
 const kinds: Readonly<Record<Schemas["Actor"]["type"], string>> = {
-  user: "user", serviceAccount: "service account", apiKey: "API key", anonymous: "someone not signed in",
-  service: "the relay",
+  user: "User", serviceAccount: "Service account", apiKey: "API key", anonymous: "Someone not signed in",
+  service: "The relay",
 };
 
-/** The words for who did something: an email, the name of a machine or key, or else what is known. */
+/** The words for who did something, as a line begins: an email, the name of a machine or key, else what is known. */
 export function useWho(): (actor: Schemas["Actor"]) => string {
   const names = useActorNames();
   return ({ type, id, part }) => {
-    if (type === "service" && part === "operator") return "the operator";
+    if (type === "service" && part === "operator") return "The operator";
     if (id === undefined) return kinds[type];
     return names.get(id) ?? `${kinds[type]} ${id}`;
   };
