@@ -164,11 +164,12 @@ function figuresOf(taken: readonly Round[], seconds: number): Figure[] {
   const of = (side: keyof Round, value: (side: Side) => number) => taken.map((round) => value(round[side]));
   const list = (values: readonly number[], digits = 0) => values.map((value) => value.toFixed(digits)).join(", ");
   const p99 = (side: keyof Round) => of(side, ({ latency }) => latency.p99);
+  const ratios = (side: "usual" | "highest") =>
+    taken.map((round) => round[side].latency.p99 / round.without.latency.p99);
   const latency = (side: "usual" | "highest") => ({
-    measured: median(p99(side)) / median(p99("without")),
+    measured: median(ratios(side)),
     note: `p99 in ms by round, without: ${list(p99("without"), 1)}; with: ${list(p99(side), 1)}; ` +
-      `rounds of ${seconds.toFixed(1)} s, medians compared; ` +
-      byRound(taken.map((round) => round[side].latency.p99 / round.without.latency.p99)),
+      `rounds of ${seconds.toFixed(1)} s, the median of their ratios; ${byRound(ratios(side))}`,
   });
   const rates = taken.map((round) => round.highest.rate);
   const memory = (side: keyof Round) => of(side, (one) => one.memory);

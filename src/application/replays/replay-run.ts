@@ -22,8 +22,10 @@ import type { LoadedReplay, ReplayJobs } from "./replay-jobs.ts";
 
 /** Most events of a batch: a fact has their ids. */
 const mostInBatch = 500;
-/** Events put to work at once: enough to share commits, few enough to leave the log to others. */
-const together = 50;
+/** Most events put to work in a step. */
+const mostInStep = 50;
+/** Events put to work at once: enough to share commits, few enough that live events hardly wait for them. */
+const together = 8;
 /** A batch that takes longer than this is recorded in part. */
 const recordEveryMs = 5_000;
 
@@ -130,12 +132,16 @@ export class ReplayRun {
     const { next, gone } = await this.#next(batch);
     this.#batch = batch.slice(next.length + gone);
     this.#pace.take(next.length);
-    const actions = await allOf(next.map(({ id }) => this.#work.prepare(id)));
-    // All are begun in one turn, so that the log has them in this order.
-    const results = await allOf(actions.map((act) => act()));
-    const done = results.filter(Boolean).length;
-    this.#done += done;
-    this.#skipped += next.length - done + gone;
+    this.#skipped += gone;
+    for (let from = 0; from < next.length; from += together) {
+      const some = next.slice(from, from + together);
+      const actions = await allOf(some.map(({ id }) => this.#work.prepare(id)));
+      // All are begun in one turn, so that the log has them in this order.
+      const results = await allOf(actions.map((act) => act()));
+      const done = results.filter(Boolean).length;
+      this.#done += done;
+      this.#skipped += some.length - done;
+    }
     return next.length + gone > 0;
   }
 
@@ -143,7 +149,7 @@ export class ReplayRun {
   async #next(
     batch: readonly Candidate[],
   ): Promise<{ readonly next: readonly Candidate[]; readonly gone: number }> {
-    const most = Math.min(this.#pace.allowed, together);
+    const most = Math.min(this.#pace.allowed, mostInStep);
     const room = new Map<string, number | null>();
     const next: Candidate[] = [];
     let gone = 0;

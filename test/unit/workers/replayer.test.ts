@@ -195,6 +195,27 @@ describe("the replayer", () => {
     expect([state, done <= 7]).to.deep.equal(["Running", true]);
   });
 
+  it("puts at most eight events to work at once, so that live events hardly wait for them", async () => {
+    const ids = await givenUp(20);
+    const { id } = await order({ ids, toDestinationUrlId: other.destinationId });
+    let [underWay, most] = [0, 0];
+    const counting: EventStore = new Proxy(engines.store, {
+      get: (store, name) => {
+        if (name !== "append") return store[name as keyof EventStore].bind(store);
+        return async (...given: Parameters<EventStore["append"]>) => {
+          most = Math.max(most, (underWay += 1));
+          try {
+            return await store.append(...given);
+          } finally {
+            underWay -= 1;
+          }
+        };
+      },
+    });
+    expect(await finish(id, replayerOn(counting, engines.readModels))).to.include({ done: 20, skipped: 0 });
+    expect(most).to.equal(8);
+  });
+
   it("goes on with the same limit after a restart", async () => {
     mine = await target(1);
     const ids = await givenUp(5);
