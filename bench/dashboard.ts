@@ -81,6 +81,8 @@ async function measure(
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
   const coldSlow = await timed(() => page.goto(`${pages}/events`), () => row.waitFor());
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  await page.getByText(/ accepted$/).waitFor();
+  await page.evaluate("new Promise((resolve) => requestIdleCallback(resolve))");
   const list = page.getByRole("listbox", { name: "Events" });
   await list.focus();
   const worstKey = await worstKeyToPaint(page);
@@ -89,7 +91,9 @@ async function measure(
   const toEnd = await timed(() => list.press("End"), () => last.waitFor());
   await signedIn(page, pages, retried.tenant);
   const heading = page.getByRole("heading", { name: `Attempt ${attempts}:` });
-  const story = await timed(() => page.goto(`${pages}/events/${retried.id}`), () => heading.waitFor());
+  await page.goto(`${pages}/events`);
+  await row.waitFor();
+  const story = await timed(() => list.press("Enter"), () => heading.waitFor());
   await signedIn(page, pages, live);
   const liveP95 = await liveDelay(relay, page, pages, live);
   return { cold, coldSlow, toEnd, worstKey, story, liveP95 };
@@ -113,10 +117,12 @@ async function worstKeyToPaint(page: Page): Promise<number> {
   await page.evaluate(`
     globalThis.keyDelays = [];
     document.addEventListener("keydown", ({ timeStamp }) => {
-      requestAnimationFrame(() => setTimeout(() => keyDelays.push(performance.now() - timeStamp)));
+      const shown = () => keyDelays.push(performance.now() - timeStamp);
+      requestAnimationFrame(() => scheduler.postTask(shown, { priority: "user-blocking" }));
     }, true);
   `);
   for (let key = 0; key < keys; key += 1) await page.keyboard.press("j");
+  await page.waitForFunction(`keyDelays.length === ${keys}`);
   return page.evaluate<number>("Math.max(...keyDelays)");
 }
 
@@ -146,7 +152,7 @@ function figuresOf(taken: readonly Round[]): Figure[] {
     figure("D2", "the same at a quarter of the CPU", 1_000, ({ coldSlow }) => coldSlow),
     figure("D3", "from a key to the last row of the list", 200, ({ toEnd }) => toEnd),
     figure("D4", `from a key to the next frame, worst of ${keys}`, 50, ({ worstKey }) => worstKey),
-    figure("D5", `the story of ${attempts} attempts`, 300, ({ story }) => story),
+    figure("D5", `from a key to the story of ${attempts} attempts beside the list`, 300, ({ story }) => story),
     figure("D6", "from the answer to a post until the list tells of it, p95", 500, ({ liveP95 }) => liveP95),
   ];
 }

@@ -15,8 +15,10 @@ import { LongReads, type Turn } from "../long-reads.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { refuseUnreadable } from "../unreadable.ts";
 
-/** Entries that are read at once: few events have more, and so many are decoded in a few milliseconds. */
+/** Entries that are read at first: few events have more. */
 const pageEntries = 16;
+/** Entries that are read at once of a longer history: so many are decoded in a few milliseconds. */
+const longPageEntries = 64;
 
 /**
  * A webhook event with the revision of its stream and its facts in order. Facts beyond the first page lack requests and
@@ -69,12 +71,12 @@ async function loadStream(store: EventStore, stream: string, asker?: string): Pr
 async function restOf(store: EventStore, stream: string, first: LoadedWebhook, turn: Turn): Promise<LoadedWebhook> {
   for (let loaded = first; ;) {
     const last = loaded.facts.at(-1);
-    const page = await turn(() => store.readStream(stream, { from: last?.revision ?? 0, limit: pageEntries }));
+    const page = await turn(() => store.readStream(stream, { from: last?.revision ?? 0, limit: longPageEntries }));
     // The last fact is read again: as long as it is there, nothing before it has gone.
     if (last && page[0]?.id !== last.id) loaded = nothing;
     else {
       loaded = folded(loaded, last ? page.slice(1) : page);
-      if (page.length < pageEntries) return loaded;
+      if (page.length < longPageEntries) return loaded;
     }
   }
 }

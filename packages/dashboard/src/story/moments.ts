@@ -26,6 +26,18 @@ export function keyOf({ kind, from, entries }: Chapter): string {
   return `${kind} ${kind === "wait" ? from : entries[0]?.position ?? from}`;
 }
 
+/** Of a longer story, this many first chapters and this many last ones are shown. */
+const firstShown = 20;
+const lastShown = 60;
+
+/** The first and the last chapters of a long story, and how many are between; of another all are first. */
+export function ends(chapters: readonly Chapter[]):
+{ readonly first: readonly Chapter[]; readonly between: number; readonly last: readonly Chapter[] } {
+  const between = chapters.length - firstShown - lastShown;
+  if (between <= 0) return { first: chapters, between: 0, last: [] };
+  return { first: chapters.slice(0, firstShown), between, last: chapters.slice(-lastShown) };
+}
+
 /** Who wrote the entries, by their positions. */
 export function authorsOf(entries: readonly Entry[]): ReadonlyMap<string, Schemas["Actor"]> {
   return new Map(entries.map(({ position, actor }) => [position, actor]));

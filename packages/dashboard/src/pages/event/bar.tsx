@@ -1,14 +1,17 @@
 import { memo, type ReactNode } from "react";
 import { between, durationText } from "../../parts/duration.ts";
 import { chapterWords, type Chapter, type Telling } from "../../story/chapters.ts";
-import { keyOf } from "../../story/moments.ts";
+import { ends, keyOf } from "../../story/moments.ts";
 
 const height = 24;
 const middle = height / 2;
 
+/** The width of the dots in place of the chapters between. */
+const gap = 36;
+
 /**
  * The story as a line: attempts as blocks, waits as lines, acts as diamonds. Long waits are cut: widths grow with the
- * logarithm of the time. The chapters below say the same in words.
+ * logarithm of the time. Of a long story only the ends are drawn. The chapters below say the same in words.
  */
 export const Bar = memo(function Bar({ chapters, later, telling }: {
   readonly chapters: readonly Chapter[];
@@ -17,14 +20,19 @@ export const Bar = memo(function Bar({ chapters, later, telling }: {
   readonly telling: Telling;
 }): ReactNode {
   const all = [...chapters, ...later];
+  const { first, between, last } = ends(all);
   const dimmed = new Set(later.map(keyOf));
   let x = 0;
-  const parts = all.map((chapter) => {
+  const placed = (chapter: Chapter) => {
     const width = widthOf(chapter);
     const part = { chapter, key: keyOf(chapter), from: x, width, words: chapterWords(chapter, telling) };
     x += width + 2;
     return part;
-  });
+  };
+  const begin = first.map(placed);
+  const middleOf = x + gap / 2;
+  if (between > 0) x += gap;
+  const parts = [...begin, ...last.map(placed)];
   const label = `${all.length} chapters in a line; the list below tells them`;
   return (
     <svg
@@ -37,6 +45,12 @@ export const Bar = memo(function Bar({ chapters, later, telling }: {
           <Shape kind={chapter.kind} from={from} width={width} />
         </g>
       ))}
+      {between > 0 && (
+        <g className="off">
+          <title>{`${between} chapters between`}</title>
+          {[-8, 0, 8].map((by) => <circle key={by} cx={middleOf + by} cy={middle} r={2} fill="currentColor" />)}
+        </g>
+      )}
     </svg>
   );
 });

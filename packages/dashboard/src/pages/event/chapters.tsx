@@ -4,16 +4,12 @@ import { between, durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";
 import { actorText } from "../../story/causes.ts";
 import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
-import { keyOf } from "../../story/moments.ts";
+import { ends, keyOf } from "../../story/moments.ts";
 import { MomentLink, EntryLink, Told } from "./words.tsx";
 
 const glyphs: Readonly<Record<ChapterTone, string>> = {
   ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—", act: "◆",
 };
-
-/** Of a longer list, this many first chapters and this many last ones are shown, until all are asked for. */
-const firstShown = 20;
-const lastShown = 60;
 
 /** The chapters in the order of the log; those after the chosen moment are dimmed. */
 export function Chapters({ chapters, later, telling, laterTelling, attempt }: {
@@ -44,20 +40,18 @@ function List({ className, chapters, telling, attempt }: {
   readonly attempt: number | undefined;
 }): ReactNode {
   const [isWhole, setWhole] = useState(false);
-  const isCut = !isWhole && chapters.length > firstShown + lastShown;
+  const { first, between, last } = isWhole ? { first: chapters, between: 0, last: [] } : ends(chapters);
   const row = (chapter: Chapter) =>
     <Row key={keyOf(chapter)} chapter={chapter} telling={telling} attempt={attempt} />;
   return (
     <ol className={className}>
-      {(isCut ? chapters.slice(0, firstShown) : chapters).map(row)}
-      {isCut && (
+      {first.map(row)}
+      {between > 0 && (
         <li className="left-out">
-          <button type="button" onClick={() => setWhole(true)}>
-            Show {chapters.length - firstShown - lastShown} chapters between
-          </button>
+          <button type="button" onClick={() => setWhole(true)}>Show {between} chapters between</button>
         </li>
       )}
-      {isCut && chapters.slice(-lastShown).map(row)}
+      {last.map(row)}
     </ol>
   );
 }
