@@ -27,8 +27,8 @@ export function keyOf({ kind, from, entries }: Chapter): string {
 }
 
 /** Of a longer story, this many first chapters and this many last ones are shown. */
-const firstShown = 20;
-const lastShown = 60;
+const firstShown = 10;
+const lastShown = 40;
 
 /** The first and the last chapters of a long story, and how many are between; of another all are first. */
 export function ends(chapters: readonly Chapter[]):

@@ -3,7 +3,6 @@ import { useState, type ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
-import { useMay } from "../../app/session.ts";
 import { CopyIcon } from "../../parts/copy.tsx";
 import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
@@ -33,7 +32,7 @@ export function AttemptView({ attempts, attempt, event }: {
           <label>Compare with{" "}
             <select value={other ? String(other.number) : ""} onChange={({ target }) => change({ with: target.value })}>
               <option value="">nothing</option>
-              {attempts.filter(({ number }) => number !== attempt.number).map((one) => (
+              {comparable(attempts, attempt, other).map((one) => (
                 <option key={one.number} value={one.number}>attempt {one.number}: {outcomeText(one)}</option>
               ))}
             </select>
@@ -50,6 +49,17 @@ export function AttemptView({ attempts, attempt, event }: {
       </Answered>
     </section>
   );
+}
+
+/** Of many attempts, so many before and after one are offered for a comparison. */
+const offered = 50;
+
+/** The attempts near one, and the chosen one, without itself. */
+function comparable(
+  attempts: readonly Attempt[], attempt: Attempt, chosen: Attempt | undefined,
+): readonly Attempt[] {
+  const at = attempts.indexOf(attempt);
+  return attempts.filter((one, index) => one !== attempt && (one === chosen || Math.abs(index - at) <= offered));
 }
 
 /** What was sent and what was answered, and what of that differs from another attempt. */
@@ -133,12 +143,10 @@ function CopyCurl({ command }: { readonly command: string | undefined }): ReactN
 function Settings({ facts: { started }, other, event }: {
   readonly facts: AttemptFacts; readonly other: AttemptFacts | undefined; readonly event: Schemas["Event"];
 }): ReactNode {
-  const allows = useMay();
   const id = event.destinationUrlId;
   const query = useQuery({
     queryKey: ["listDestinationHistory", { id, Qt: 1, TpOrd: "Desc" }],
     queryFn: () => relay.listDestinationHistory({ id, Qt: 1, TpOrd: "Desc" }),
-    enabled: allows("listDestinationHistory"),
   });
   if (!started) return <p className="small">The log does not say by which settings it was sent.</p>;
   const { destinationRevision, secretFingerprint, authType } = started.data;
