@@ -12,22 +12,24 @@ export interface Named {
 export const none: readonly Named[] = [];
 
 const page = { Qt: 100, Total: false } as const;
+/** Of a longer list, the first ones stand for all: others are shown by their ids. */
+const mostNames = 1_000;
 
-/** All destinations, by their URLs. */
+/** The destinations, by their URLs. */
 export const destinationNames =
   namesBy("listDestinations", () => relay.listDestinations(page), ({ url }) => url);
-/** All senders. */
+/** The senders. */
 export const senderNames = namesBy("listSenders", () => relay.listSenders(page), ({ name }) => name);
-/** All people, by their emails. */
+/** The people, by their emails. */
 export const userNames = namesBy("listUsers", () => relay.listUsers(page), ({ email }) => email);
-/** All service accounts. */
+/** The service accounts. */
 export const serviceAccountNames =
   namesBy("listServiceAccounts", () => relay.listServiceAccounts(page), ({ name }) => name);
-/** All API keys. */
+/** The API keys. */
 export const apiKeyNames = namesBy("listApiKeys", () => relay.listApiKeys(page), ({ name }) => name);
 
 /**
- * All things of a list, sorted by name. A name that is null is left out: its thing is being deleted. The key begins
+ * The things of a list, sorted by name. A name that is null is left out: its thing is being deleted. The key begins
  * as those of the list's pages do, so that a change reads the names again, too.
  */
 function namesBy<Item extends { readonly id: string }>(
@@ -40,6 +42,7 @@ function namesBy<Item extends { readonly id: string }>(
       for await (const item of list()) {
         const name = nameOf(item);
         if (name !== null) all.push({ id: item.id, name });
+        if (all.length === mostNames) break;
       }
       return all.sort((one, other) => one.name.localeCompare(other.name));
     },
