@@ -13,7 +13,8 @@ import { eventRecipe, maxTrys, numberAt, type EventRecipe } from "./recipe.ts";
 const eventsATurn = 500;
 const turnsAhead = 8;
 const idsSeed = 1;
-const yearMs = 365 * 86_400_000;
+/** Longer than a thousand attempts take by the schedule, so that the last of them is over and newer than the set. */
+const longAgoMs = 220 * 86_400_000;
 
 /**
  * Appends the facts about events to the log of a relay that is not running, in the order in which the relay would have
@@ -74,12 +75,12 @@ export async function fillLog(
 }
 
 /**
- * Appends an event of a tenant's first destination that was accepted a year ago, and was given up after so many
- * attempts, to the log of a relay that is not running. Returns its id.
+ * Appends an event of a tenant's first destination that was given up not long ago, after so many attempts, to the log of
+ * a relay that is not running. Returns its id.
  */
 export async function addGivenUp(dataDir: string, tenant: TenantRecord, attempts: number): Promise<string> {
   const recipe: EventRecipe = {
-    number: 0, tenant: 0, destination: 0, idempotencyKey: "given-up", acceptedMs: Date.now() - yearMs,
+    number: 0, tenant: 0, destination: 0, idempotencyKey: "given-up", acceptedMs: Date.now() - longAgoMs,
     steps: Array.from({ length: attempts }, () => "status"), chance: () => 0.5,
   };
   const store = await openLog(dataDir);

@@ -210,7 +210,7 @@ describe("kill -9 of the real process", function () {
     await account.owner.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
     const [key] = (await account.owner.get("/api/v1/api-keys"))["items"] as [{ id: string }];
     await relay.sigterm();
-    const events = sized(60_000, 500_000);
+    const events = sized(40_000, 500_000);
     await fillLog(relay.dataDir, { tenantId: account.tenantId, destinationId, apiKeyId: key.id }, events);
     for (const suffix of ["", "-wal", "-shm"]) rmSync(`${readModelsFile()}${suffix}`, { force: true });
 

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const requirements = join(import.meta.dirname, "requirements.txt");
 const environment = join(import.meta.dirname, "../../../node_modules/.cache/schemathesis");
 const program = join(environment, "bin", "schemathesis");
-const casesPerOperation = sized(15, 1_000);
+const casesPerOperation = sized(8, 1_000);
 
 /** Reasons for a 400 to input that the schemas allow: rules of the application that a schema cannot express. */
 const sharperThanSchemas: Readonly<Record<string, string>> = {
