@@ -75,8 +75,8 @@ export async function fillLog(
 }
 
 /**
- * Appends an event of a tenant's first destination that was given up not long ago, after so many attempts, to the log of
- * a relay that is not running. Returns its id.
+ * Appends an event that was given up not long ago, after so many attempts at a tenant's first destination, to the log
+ * of a relay that is not running. Returns its id.
  */
 export async function addGivenUp(dataDir: string, tenant: TenantRecord, attempts: number): Promise<string> {
   const recipe: EventRecipe = {

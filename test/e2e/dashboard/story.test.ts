@@ -247,6 +247,19 @@ describe("the story of an event on its page", () => {
     expect(command).to.not.include("top-secret");
   });
 
+  it("lists the entries of a chapter when asked, with their authors and moments", async () => {
+    const { post } = await opened(() => ({}));
+    const id = await post();
+    await eventReaches(account.owner, id, "Succeeded");
+    await show(id);
+    const attempt = page.locator(".chapter").filter({ hasText: "Attempt 1" });
+    expect(await attempt.getByRole("link", { name: "DeliverySucceeded" }).count()).to.equal(0);
+    await attempt.getByText("2 entries").click();
+    await attempt.getByText("of the event, by the relay").nth(1).waitFor();
+    await attempt.getByRole("link", { name: "DeliveryAttemptStarted" }).click();
+    await said("then").getByText("Attempt 1 was in flight").waitFor();
+  });
+
   it("shows the first and the last of many chapters, and those between when asked", async () => {
     const { post } = await opened(() => ({}));
     const id = await post();

@@ -84,21 +84,25 @@ function When({ chapter: { kind, from, to, entries } }: { readonly chapter: Chap
   return first ? <MomentLink position={first.position}>{time}</MomentLink> : time;
 }
 
+/** The entries of a chapter; their links are made when they are asked for. */
 function Entries({ chapter: { entries }, names }: {
   readonly chapter: Chapter; readonly names: Telling["names"];
 }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details className="entries">
+    <details className="entries" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{entries.length === 1 ? "1 entry" : `${entries.length} entries`}</summary>
-      <ul>
-        {entries.map((entry) => (
-          <li key={entry.position}>
-            <MomentLink position={entry.position}><Moment at={entry.time} /></MomentLink>{" "}
-            <EntryLink entry={entry}>{entry.type}</EntryLink>{" "}
-            <span className="small">of the {entry.subject.type}, by {actorText(entry.actor, names)}</span>
-          </li>
-        ))}
-      </ul>
+      {isOpen && (
+        <ul>
+          {entries.map((entry) => (
+            <li key={entry.position}>
+              <MomentLink position={entry.position}><Moment at={entry.time} /></MomentLink>{" "}
+              <EntryLink entry={entry}>{entry.type}</EntryLink>{" "}
+              <span className="small">of the {entry.subject.type}, by {actorText(entry.actor, names)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </details>
   );
 }
