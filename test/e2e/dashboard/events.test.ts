@@ -86,7 +86,7 @@ describe("the dashboard's list of events", () => {
     expect(await listOf(page).getByRole("option").textContent()).to.include(id);
     await page.getByRole("searchbox").fill(id!);
     await page.keyboard.press("Enter");
-    await page.getByRole("complementary").getByText(id!).waitFor();
+    await page.getByRole("complementary").getByText(id!).first().waitFor();
     await page.waitForURL((url) => url.searchParams.get("event") === id);
   });
 
@@ -109,7 +109,7 @@ describe("the dashboard's list of events", () => {
     await page.keyboard.press("End");
     await activeIs(229);
     await page.keyboard.press("Enter");
-    await page.getByRole("complementary").getByText(ids[229]!).waitFor();
+    await page.getByRole("complementary").getByText(ids[229]!).first().waitFor();
     expect(new URL(page.url()).searchParams.get("event")).to.equal(ids[229]);
     await page.keyboard.press("Escape");
     await page.getByRole("complementary").waitFor({ state: "detached" });

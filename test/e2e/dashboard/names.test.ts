@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { createClient, Producer, type RelayClient } from "../../../packages/client/src/index.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
-import { openAccount, type Account } from "../../support/relay.ts";
+import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
 describe("the names of things on the dashboard", () => {
-  const stage = dashboardStage();
+  const stage = dashboardStage({ env: { RELAY_RETRY_SCHEDULE: "1h" } });
   /** One more than the relay lists at once. */
   const count = 101;
   let account: Account;
@@ -23,7 +23,8 @@ describe("the names of things on the dashboard", () => {
     for (let made = 1; made < count; made += 1) await destination(`shop-${made}`);
     const { apiKey } = await owner.createApiKey({ name: "till" });
     for (const { ingestToken } of [oldest, deleted]) {
-      await new Producer({ url, apiKey, tenantId, ingestToken }).post({ order: 1 });
+      const { eventId } = await new Producer({ url, apiKey, tenantId, ingestToken }).post({ order: 1 });
+      await eventReaches(account.owner, eventId, "WaitingRetry");
     }
     await owner.createSender({ name: "to the deleted", destinationUrlId: deleted.id });
     await owner.createSender({ name: "to the oldest", destinationUrlId: oldest.id });
