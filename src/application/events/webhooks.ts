@@ -22,7 +22,7 @@ const longPageEntries = 64;
 
 /**
  * A webhook event with the revision of its stream and its facts in order. Facts beyond the first page lack requests and
- * answers, which could fill the memory: {@link wholeFact} reads them.
+ * the texts of answers, which could fill the memory: {@link wholeFact} reads them.
  */
 export interface LoadedWebhook {
   readonly state: WebhookState;
@@ -95,9 +95,12 @@ function readable(entry: LogEntry): RecordedEvent<WebhookEvent> {
   return entry as RecordedEvent<WebhookEvent>;
 }
 
-/** The fact without its request and answer. */
+/** The fact without what was sent, and of the answer little more than its status. */
 function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent> {
-  if (fact.type === "DeliveryFailed") return { ...fact, data: { ...fact.data, requestHeaders: null, answer: null } };
+  if (fact.type === "DeliveryFailed") {
+    const answer = fact.data.answer && { ...fact.data.answer, headers: {}, body: "" };
+    return { ...fact, data: { ...fact.data, requestHeaders: null, answer } };
+  }
   if (fact.type !== "DeliverySucceeded") return fact;
   const answer = { ...fact.data.answer, headers: {}, body: "" };
   return { ...fact, data: { ...fact.data, requestHeaders: {}, answer } };
