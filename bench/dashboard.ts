@@ -1,14 +1,13 @@
 import { rmSync } from "node:fs";
-import { cp } from "node:fs/promises";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { text, type Json } from "../test/support/api-client.ts";
 import { startChromium } from "../test/support/chromium.ts";
 import { atLocalhost, signIn } from "../test/support/dashboard.ts";
 import { makeAuthority } from "../test/support/tls.ts";
-import { dataSet, placeForCopy } from "./data/data-set.ts";
+import { copyOf, dataSet } from "./data/data-set.ts";
 import { addGivenUp } from "./data/fill.ts";
 import { RelayProcess, type TenantRecord } from "./support/relay.ts";
-import type { Figure, Report } from "./support/report.ts";
+import { listed, type Figure, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { median } from "./support/statistics.ts";
 
@@ -36,8 +35,7 @@ interface Round {
 /** How fast the dashboard is in Chromium, on a relay with many stored events. */
 export async function dashboard(): Promise<Report> {
   const set = await dataSet(events);
-  const dataDir = placeForCopy(set);
-  await cp(set.dataDir, dataDir, { recursive: true });
+  const dataDir = await copyOf(set);
   const retried = { tenant: set.spare, id: await addGivenUp(dataDir, set.spare, attempts) };
   const relay = await RelayProcess.start({ caPem: makeAuthority().caPem, dataDir });
   const browser = await startChromium({ bypassCSP: true });
@@ -79,7 +77,7 @@ async function measure(
   },
 ): Promise<Round> {
   await signedIn(page, pages, stored);
-  const row = page.locator("[role=option] code").first();
+  const row = firstRow(page);
   const cold = await timed(() => page.goto(`${pages}/events`), () => row.waitFor());
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
@@ -102,9 +100,14 @@ async function measure(
   return { cold, coldSlow, toEnd, worstKey, story, liveP95 };
 }
 
+/** The first event on the list of events. */
+function firstRow(page: Page): Locator {
+  return page.locator("[role=option] code").first();
+}
+
 /** Waits until the list of events, and what is above it, are shown. */
 async function untilIdle(page: Page): Promise<void> {
-  await page.locator("[role=option] code").first().waitFor();
+  await firstRow(page).waitFor();
   await page.getByText(/ accepted$/).waitFor();
   await page.evaluate("new Promise((resolve) => requestIdleCallback(resolve))");
 }
@@ -140,7 +143,7 @@ async function worstKeyToPaint(page: Page): Promise<number> {
 async function liveDelay(relay: RelayProcess, page: Page, pages: string, tenant: TenantRecord): Promise<number> {
   await posted(relay, tenant);
   await page.goto(`${pages}/events`);
-  await page.locator("[role=option] code").first().waitFor();
+  await firstRow(page).waitFor();
   const delays: number[] = [];
   for (let count = 1; count <= liveEvents; count += 1) {
     await posted(relay, tenant);
@@ -173,7 +176,7 @@ function heapFigure(bytes: number): Figure {
 function figuresOf(taken: readonly Round[]): Figure[] {
   const figure = (id: string, what: string, floor: number, of: (round: Round) => number): Figure => {
     const values = taken.map(of);
-    const note = `by round: ${values.map((value) => value.toFixed(0)).join(", ")}; the median counts`;
+    const note = `by round: ${listed(values)}; the median counts`;
     return { id, what, bounds: { better: "lower", floor, aim: floor / 2, unit: "ms" }, measured: median(values), note };
   };
   return [

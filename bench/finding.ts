@@ -8,7 +8,7 @@ import { Asker } from "./support/asker.ts";
 import { readLines, type LinesRead } from "./support/lines.ts";
 import { peakDuring } from "./support/memory.ts";
 import { RelayProcess, totalOf } from "./support/relay.ts";
-import { byRound, type Figure, type LedgerLine, type Report } from "./support/report.ts";
+import { byRound, listed, type Figure, type LedgerLine, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { median, percentilesOf, type Percentiles } from "./support/statistics.ts";
 
@@ -147,7 +147,6 @@ async function exportUntil({ largest }: Scene, over: AbortSignal): Promise<void>
 }
 
 function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: readonly Round[]): Figure[] {
-  const list = (values: readonly number[], digits = 0) => values.map((value) => value.toFixed(digits)).join(", ");
   const peaks = (exports: readonly Export[]) => exports.map(({ peak }) => peak);
   const lines = (exports: readonly Export[]) => exports[0]?.lines ?? NaN;
   const rates = whole.map((one) => (one.lines / one.ms) * 1000);
@@ -155,7 +154,7 @@ function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: re
   const ratios = (side: "besideScans" | "besideExport") => taken.map((round) => round[side].p99 / round.without.p99);
   const beside = (side: "besideScans" | "besideExport") => ({
     measured: median(ratios(side)),
-    note: `p99 in ms by round, without: ${list(p99("without"), 2)}; beside: ${list(p99(side), 2)}; ` +
+    note: `p99 in ms by round, without: ${listed(p99("without"), 2)}; beside: ${listed(p99(side), 2)}; ` +
       `${questions} questions a round, the median of the rounds' ratios; ${byRound(ratios(side))}`,
   });
   const scanned = taken.map((round) => round.scanned);
@@ -164,9 +163,9 @@ function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: re
       id: "F1", what: `memory of the relay, export of ${lines(whole)} ÷ of ${lines(parts)} lines`,
       bounds: { better: "lower", floor: 1.2, aim: 1.1 },
       measured: Math.max(...peaks(whole)) / Math.max(...peaks(parts)),
-      note: `largest in MiB by export, of a tenth: ${list(peaks(parts))}; of all: ${list(peaks(whole))}`,
+      note: `largest in MiB by export, of a tenth: ${listed(peaks(parts))}; of all: ${listed(peaks(whole))}`,
     },
-    { id: "F2", what: "lines of an export a second", measured: median(rates), note: `by export: ${list(rates)}` },
+    { id: "F2", what: "lines of an export a second", measured: median(rates), note: `by export: ${listed(rates)}` },
     {
       id: "F3", what: `another tenant's lists, p99, beside ${scansAtOnce} searches ÷ without`,
       bounds: { better: "lower", floor: 1.5, aim: 1.1 }, ...beside("besideScans"),
@@ -174,7 +173,7 @@ function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: re
     { id: "F3+", what: "the same beside an export ÷ without", ...beside("besideExport") },
     {
       id: "F4", what: `events a second that ${scansAtOnce} searches look at`, measured: median(scanned),
-      note: `by round: ${list(scanned)}`,
+      note: `by round: ${listed(scanned)}`,
     },
   ];
 }

@@ -1,13 +1,12 @@
 import { rmSync } from "node:fs";
-import { cp } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { timestamp } from "../src/domain/time.ts";
 import { text, type ApiClient } from "../test/support/api-client.ts";
-import { dataSet, placeForCopy, type DataSet } from "./data/data-set.ts";
+import { copyOf, dataSet, type DataSet } from "./data/data-set.ts";
 import { acceptedMs } from "./data/recipe.ts";
 import { memoryOf } from "./support/memory.ts";
 import { totalOf } from "./support/relay.ts";
-import { byRound, type Figure, type LedgerLine, type Report } from "./support/report.ts";
+import { byRound, listed, type Figure, type LedgerLine, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { Stage, type Subject } from "./support/stage.ts";
 import { median, type Percentiles } from "./support/statistics.ts";
@@ -68,8 +67,7 @@ interface Scene {
 /** The cost of a replay to another destination for the live events of another tenant. */
 export async function replay(): Promise<Report> {
   const set = await dataSet(events);
-  const dataDir = placeForCopy(set);
-  await cp(set.dataDir, dataDir, { recursive: true });
+  const dataDir = await copyOf(set);
   // Stored events have the numbers below: the receiver tells them apart from live ones.
   const stage = await Stage.open(1 + liveDestinations, set.events);
   try {
@@ -162,13 +160,12 @@ async function ledgerOf(
 
 function figuresOf(taken: readonly Round[], seconds: number): Figure[] {
   const of = (side: keyof Round, value: (side: Side) => number) => taken.map((round) => value(round[side]));
-  const list = (values: readonly number[], digits = 0) => values.map((value) => value.toFixed(digits)).join(", ");
   const p99 = (side: keyof Round) => of(side, ({ latency }) => latency.p99);
   const ratios = (side: "usual" | "highest") =>
     taken.map((round) => round[side].latency.p99 / round.without.latency.p99);
   const latency = (side: "usual" | "highest") => ({
     measured: median(ratios(side)),
-    note: `p99 in ms by round, without: ${list(p99("without"), 1)}; with: ${list(p99(side), 1)}; ` +
+    note: `p99 in ms by round, without: ${listed(p99("without"), 1)}; with: ${listed(p99(side), 1)}; ` +
       `rounds of ${seconds.toFixed(1)} s, the median of their ratios; ${byRound(ratios(side))}`,
   });
   const rates = taken.map((round) => round.highest.rate);
@@ -179,11 +176,11 @@ function figuresOf(taken: readonly Round[], seconds: number): Figure[] {
       bounds: { better: "lower", floor: 1.2, aim: 1.1 }, ...latency("usual"),
     },
     { id: "R1+", what: `the same beside a replay of ${highest}/s ÷ without`, ...latency("highest") },
-    { id: "R2", what: "events/s of that replay", measured: median(rates), note: `by round: ${list(rates)}` },
+    { id: "R2", what: "events/s of that replay", measured: median(rates), note: `by round: ${listed(rates)}` },
     {
       id: "R3", what: "memory of the relay, beside that replay ÷ without",
       measured: median(memory("highest")) / median(memory("without")),
-      note: `MiB by round, without: ${list(memory("without"))}; with: ${list(memory("highest"))}`,
+      note: `MiB by round, without: ${listed(memory("without"))}; with: ${listed(memory("highest"))}`,
     },
   ];
 }

@@ -3,7 +3,7 @@ import { text } from "../test/support/api-client.ts";
 import type { Followed, FollowersApi } from "./processes/followers.ts";
 import { startProcess } from "./support/child.ts";
 import { memoryOf } from "./support/memory.ts";
-import type { Figure, Report } from "./support/report.ts";
+import { listed, type Figure, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { Stage, type Measured, type Subject } from "./support/stage.ts";
 import { median } from "./support/statistics.ts";
@@ -77,24 +77,23 @@ async function tokensOf({ relay, account }: Subject): Promise<readonly string[]>
 function figuresOf(taken: readonly Round[]): Figure[] {
   const rates = (of: (round: Round) => Measured) => taken.map((round) => of(round).rate);
   const [without, withClients] = [rates((round) => round.without), rates((round) => round.with)];
-  const list = (values: readonly number[], digits = 0) => values.map((value) => value.toFixed(digits)).join(", ");
   const delays = taken.map(({ followed }) => followed.p95Ms);
   const memory = taken.map(({ memoryMiB }) => memoryMiB);
   return [
     {
       id: "S1", what: `ingest with ${clients} live clients ÷ without`,
       bounds: { better: "higher", floor: 0.95, aim: 1 }, measured: median(withClients) / median(without),
-      note: `events a second by round, without: ${list(without)}; with: ${list(withClients)}; medians compared`,
+      note: `events a second by round, without: ${listed(without)}; with: ${listed(withClients)}; medians compared`,
     },
     {
       id: "S2", what: `memory of ${clients} live clients`,
       bounds: { better: "lower", floor: 60, aim: 30, unit: "MiB" }, measured: Math.max(...memory),
-      note: `by round: ${list(memory, 1)}`,
+      note: `by round: ${listed(memory, 1)}`,
     },
     {
       id: "S3", what: `log entry to client at ${ratePerSecond}/s, p95`,
       bounds: { better: "lower", floor: 200, aim: 100, unit: "ms" }, measured: median(delays),
-      note: `by round: ${list(delays)}; ${list(taken.map(({ followed }) => followed.frames))} frames`,
+      note: `by round: ${listed(delays)}; ${listed(taken.map(({ followed }) => followed.frames))} frames`,
     },
   ];
 }

@@ -1,7 +1,6 @@
 import { rmSync } from "node:fs";
-import { cp } from "node:fs/promises";
 import { totalmem } from "node:os";
-import { dataSet, placeForCopy, type DataSet } from "./data/data-set.ts";
+import { copyOf, dataSet, type DataSet } from "./data/data-set.ts";
 import { getPath, listPath, questionsOf, within, type GetQuestion, type ListQuestion } from "./data/questions.ts";
 import { Asker, type Asked } from "./support/asker.ts";
 import { total } from "./support/cpu.ts";
@@ -96,8 +95,7 @@ export async function volume(): Promise<Report> {
 
 async function sideOf(stage: Stage, set: DataSet, open: Side[]): Promise<Side> {
   const copied = set.events <= mostCopied;
-  const dataDir = copied ? placeForCopy(set) : set.dataDir;
-  if (copied) await cp(set.dataDir, dataDir, { recursive: true });
+  const dataDir = copied ? await copyOf(set) : set.dataDir;
   const environment = { RELAY_DELIVERY_TIMEOUT: "1h", RELAY_ACCESS_TOKEN_TTL: "1d" };
   const subject = await stage.storedSubject(set.spare, { dataDir, environment });
   const owners: Account[] = [];

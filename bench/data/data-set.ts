@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeAuthority } from "../../test/support/tls.ts";
@@ -70,11 +71,12 @@ async function made(events: number, folder: string, labelFile: string): Promise<
   return label;
 }
 
-/** An empty place with enough room for a copy of a set, for one run that changes it. */
-export function placeForCopy({ events }: DataSet): string {
+/** Copies the data folder of a set, for one run that changes it. Throws where there is no room. Returns its path. */
+export async function copyOf({ events, dataDir }: DataSet): Promise<string> {
   const place = join(setsFolder, `${events}-copy`);
   rmSync(place, { recursive: true, force: true });
   requireRoom(events * bytesPerEvent, `a copy of ${events} events`);
+  await cp(dataDir, place, { recursive: true });
   return place;
 }
 

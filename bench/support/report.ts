@@ -59,6 +59,11 @@ function verdictOf({ bounds, measured }: Figure): Verdict {
   return reaches(bounds.floor) ? "floor" : "MISSED";
 }
 
+/** Numbers for a note, with so many digits behind the point. */
+export function listed(values: readonly number[], digits = 0): string {
+  return values.map((value) => value.toFixed(digits)).join(", ");
+}
+
 /** The ratio of every round by itself, for a note: where they differ much, others were using the machine. */
 export function byRound(ratios: readonly number[]): string {
   return `by round: ${ratios.map((ratio) => shown(ratio)).join(", ")}`;

@@ -104,9 +104,9 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "an attempt that was given up is shown as failed",
     breaks: "shown attempts agree with the log",
-    file: "src/application/queries/attempts.ts",
-    from: "fact.data.reason === \"outcome unknown\" ? \"unknown\" : \"failed\"",
-    to: "fact.data.reason === \"outcome unknown\" ? \"failed\" : \"failed\"",
+    file: "src/domain/event/attempt-outcome.ts",
+    from: "reason === \"outcome unknown\" ? \"unknown\" : \"failed\"",
+    to: "reason === \"outcome unknown\" ? \"failed\" : \"failed\"",
   },
   {
     name: "a suspended destination is shown so for good",

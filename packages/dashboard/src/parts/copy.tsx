@@ -9,17 +9,26 @@ export function CopyIcon(): ReactNode {
   );
 }
 
-/** Copies a text. Says so in its own name, also to screen readers. */
-export function Copy({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
-  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
-  const copy = () => {
+/** How it went with a copy that was made just now; idle otherwise. */
+type CopyState = "idle" | "copied" | "refused";
+
+/** How to copy a text, and for two seconds after that how it went. */
+export function useCopy(): readonly [state: CopyState, copy: (text: string) => void] {
+  const [state, setState] = useState<CopyState>("idle");
+  const copy = (text: string) => {
     navigator.clipboard.writeText(text).then(() => setState("copied"), () => setState("refused"));
     setTimeout(() => setState("idle"), 2_000);
   };
+  return [state, copy];
+}
+
+/** Copies a text. Says so in its own name, also to screen readers. */
+export function Copy({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+  const [state, copy] = useCopy();
   const glyph = { idle: <CopyIcon />, copied: "✓", refused: "✕" }[state];
   return (
     <button
-      type="button" className="plain copy" onClick={copy} title={label}
+      type="button" className="plain copy" onClick={() => copy(text)} title={label}
       aria-label={{ idle: label, copied: "Copied", refused: "The browser refuses to copy" }[state]}
     >
       {glyph}

@@ -4,9 +4,9 @@ import { destinationNames, none, senderNames, type Named } from "../api/names.ts
 
 /** Where events go and come from: what filters choose among, and its names. */
 export interface Targets {
-  /** All destinations by their URLs; none where the caller may not list them. */
+  /** The destinations by their URLs; none where the caller may not list them. */
   readonly destinations: readonly Named[];
-  /** All senders by their names; none where the caller may not list them. */
+  /** The senders by their names; none where the caller may not list them. */
   readonly senders: readonly Named[];
   /** The name of a destination or sender; its id where it is deleted, or may not be read. */
   readonly nameOf: (id: string) => string;

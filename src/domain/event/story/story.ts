@@ -1,6 +1,6 @@
 import type { Actor } from "../../domain-event.ts";
 import type { Timestamp } from "../../time.ts";
-import type { FailureReason } from "../events.ts";
+import type { AttemptOutcome } from "../attempt-outcome.ts";
 
 /**
  * Why something happened to an event, or has not happened yet. `rate-limit` and `ordering` are kept for destinations
@@ -38,17 +38,6 @@ export interface Cause {
   readonly entry: Omit<StoryEntry, "actor"> | null;
   /** Of the entry, what explains the cause. */
   readonly values: Readonly<Record<string, string | number | null>>;
-}
-
-/** How an attempt came out, without what was sent and answered. */
-export interface AttemptOutcome {
-  readonly number: number;
-  readonly outcome: "in progress" | "succeeded" | "failed" | "unknown";
-  /** Null while it is in progress, and if the outcome is unknown. */
-  readonly durationMs: number | null;
-  readonly statusCode: number | null;
-  readonly reason: FailureReason | null;
-  readonly error: string | null;
 }
 
 /** A part of an event's story. */

@@ -1,9 +1,10 @@
 import type { Timestamp } from "../../time.ts";
+import { inProgress, outcomeOf, type AttemptEnded, type AttemptOutcome } from "../attempt-outcome.ts";
 import { isWaiting } from "../decide.ts";
 import type { WebhookEvent } from "../events.ts";
 import { evolve, type WebhookState } from "../state.ts";
 import { settingsOf } from "./settings.ts";
-import type { AttemptOutcome, Cause, Chapter, Story, StoryEntry } from "./story.ts";
+import type { Cause, Chapter, Story, StoryEntry } from "./story.ts";
 import { cause, circuitEntry, destinationEntry, eventEntry, notRecorded, type StoryFacts, type Told } from "./told.ts";
 import { Waits, type Claim, type StoryMoment, type Wait, type WaitEnd } from "./waits.ts";
 
@@ -17,7 +18,7 @@ export function tellStory(facts: StoryFacts, moment: StoryMoment): Story {
   return teller.end(moment);
 }
 
-type Ended = Extract<Told<WebhookEvent>, { readonly type: "DeliverySucceeded" | "DeliveryFailed" }>;
+type Ended = Told<AttemptEnded>;
 type Failed = Extract<Ended, { readonly type: "DeliveryFailed" }>;
 
 /** A chapter that may go on, and its place among the others. */
@@ -115,9 +116,7 @@ class Teller {
     const { probe, attempt } = claim.data;
     const because = [...wait?.reasons ?? [notRecorded], ...probe ? [this.#probeOf(claim)] : []];
     const chapter = this.#add("attempt", eventEntry(claim), because, null);
-    chapter.attempt = {
-      number: attempt, outcome: "in progress", durationMs: null, statusCode: null, reason: null, error: null,
-    };
+    chapter.attempt = inProgress(attempt);
     this.#open.set(attempt, chapter);
   }
 
@@ -177,17 +176,6 @@ class Teller {
     this.#chapters.push(placed);
     return placed;
   }
-}
-
-function outcomeOf({ type, data }: Ended): AttemptOutcome {
-  const { attempt: number, durationMs, answer } = data;
-  const statusCode = answer?.statusCode ?? null;
-  if (type === "DeliverySucceeded") {
-    return { number, outcome: "succeeded", durationMs, statusCode, reason: null, error: null };
-  }
-  const { reason, error } = data;
-  const outcome = reason === "outcome unknown" ? "unknown" : "failed";
-  return { number, outcome, durationMs, statusCode, reason, error };
 }
 
 function lostBy(failed: Failed): Cause {

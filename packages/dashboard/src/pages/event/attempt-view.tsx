@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
-import { CopyIcon } from "../../parts/copy.tsx";
+import { CopyIcon, useCopy } from "../../parts/copy.tsx";
 import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
@@ -121,21 +121,21 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
 }
 
 function CopyCurl({ command }: { readonly command: string | undefined }): ReactNode {
-  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
-  const copy = () => {
-    if (command === undefined) return;
-    navigator.clipboard.writeText(command).then(() => setState("copied"), () => setState("refused"));
-    setTimeout(() => setState("idle"), 2_000);
+  const [state, copy] = useCopy();
+  const run = () => {
+    if (command !== undefined) copy(command);
   };
-  useKeys(command === undefined ? {} : { c: { does: "Copy the attempt as a curl command", run: copy } });
+  useKeys(command === undefined ? {} : { c: { does: "Copy the attempt as a curl command", run } });
   if (command === undefined) return null;
-  const text = {
-    idle: <><CopyIcon /> Copy as curl</>, copied: "✓ Copied", refused: "✕ The browser refuses",
-  }[state];
   return (
-    <button type="button" onClick={copy} title="Copy as a curl command. Secrets in it are masked.">
-      {text}
-    </button>
+    <span className="acts">
+      <span role="status" className="small">
+        {{ idle: "", copied: "✓ Copied", refused: "✕ The browser refuses" }[state]}
+      </span>
+      <button type="button" onClick={run} title="Secrets in it are masked.">
+        <CopyIcon /> Copy as curl
+      </button>
+    </span>
   );
 }
 
