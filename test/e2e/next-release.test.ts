@@ -69,7 +69,7 @@ describe("an upgrade under load to a release that writes more, back, and forward
       next = makeNextRelease(raised, { newProjections: readModels === "other read models" });
       relay = await startApart(this, receiver, env);
       const { slowestMs } = await upgradeAndReturn({
-        relay, receiver, raised, next: next.root, perPart, pauseMs: 100, random: randomOfRun(),
+        relay, receiver, raised, next: next.root, perPart, pauseMs: sized(300, 100), random: randomOfRun(),
       });
       expect(slowestMs, "ms until an event is accepted").to.be.at.most(acceptedMs);
     });

@@ -9,8 +9,8 @@ export function indexKeys(definition: CollectionDefinition, index: readonly stri
 
 /**
  * The keys of the index in which the documents of a query are adjacent and in the query's order, ties included; of
- * several, the last with the most fixed fields, as SQLite does. Undefined where there is none: then MongoDB chooses by
- * trial, which depends on the documents.
+ * several, the last with the most fixed fields, as SQLite does. Undefined where there is none: MongoDB then takes the
+ * index of the keys where nothing but keys is asked for, and else chooses by trial, which depends on the documents.
  */
 export function indexFor(
   definition: CollectionDefinition,
@@ -26,7 +26,5 @@ export function indexFor(
     const isInOrder = columns[fixed] === field && (field === definition.key || columns[fixed + 1] === definition.key);
     if (isInOrder && fixed >= (best?.fixed ?? 0)) best = { index, fixed };
   }
-  if (best) return indexKeys(definition, best.index);
-  const isByKey = field === definition.key && Object.keys(where).length === 0 && (!anyOf || anyOf.field === field);
-  return isByKey ? { _id: 1 } : undefined;
+  return best && indexKeys(definition, best.index);
 }

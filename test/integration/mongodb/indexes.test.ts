@@ -115,7 +115,7 @@ describe("Queries to MongoDB", function () {
       // SecantusDB ignores hints and always sorts; MongoDB needs only the hinted index.
       if (!isSecantus) expect(names, JSON.stringify(question)).to.not.include("SORT");
       if (question.range && question.range.field !== question.order.field) continue;
-      const index = command?.["hint"] as Stored;
+      const index = (command?.["hint"] ?? { _id: 1 }) as Stored;
       const conditions = [...Object.keys(question.where ?? {}), ...(question.anyOf ? [question.anyOf.field] : [])];
       expect(Object.keys(index), JSON.stringify(question)).to.include.members(conditions);
       const [first, second] = freeOf(index, question);
