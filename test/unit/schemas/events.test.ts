@@ -1,4 +1,5 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { catalogue, type AnyEvent } from "../../../src/adapters/event-codec/catalogue.ts";
 import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
@@ -209,6 +210,10 @@ describe("event schemas", () => {
     const isOptional = (field: string) => !schema.required?.includes(field);
 
     describe(name, () => {
+      it("satisfies JSON Schema's own schema", () => {
+        expect(new Ajv2020().validateSchema(schema)).to.equal(true);
+      });
+
       it("is named, described and strict", () => {
         expect(schema.$id).to.equal(`urn:webhook-relay:event:${type}:v${version}`);
         expect(schema.description).to.match(/\.$/);
