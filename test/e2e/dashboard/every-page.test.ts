@@ -29,7 +29,8 @@ describe("every page of the dashboard", () => {
       ...["replay", "cancel", "purge"].map((kind) => `/operations?new=${kind}`),
     ];
     const stories = [events.delivered, events.retried, events.failed, events.cancelled].map((id) => `/events/${id}`);
-    return [...pagesOf(full), ...stories, ...dialogs, "/no/such/page"];
+    const withColumns = "/events?columns=%2Forder%0A%2Fcustomer%2Fname";
+    return [...pagesOf(full), withColumns, ...stories, ...dialogs, "/no/such/page"];
   };
   const emptyPaths = [
     "/", "/start", "/events", "/events?Status=Cancelled", "/destinations", "/senders", "/operations", "/audit", "/keys",

@@ -2,9 +2,13 @@ import { expect } from "chai";
 import type { Moved } from "../../../packages/client/src/index.ts";
 import { scaleOf } from "../../../packages/dashboard/src/pages/events/buckets.ts";
 import {
+  columnsChange, columnsOf, problemOfColumn, valueAt,
+} from "../../../packages/dashboard/src/pages/events/columns.ts";
+import {
   bulkOfFilters, bulkOfIds, bulkWords, parametersOf, passes, searchOf, type Item,
 } from "../../../packages/dashboard/src/pages/events/filters.ts";
 import { moved } from "../../../packages/dashboard/src/pages/events/moves.ts";
+import { savable, savedIn, withSaved } from "../../../packages/dashboard/src/pages/events/saved-filters.ts";
 
 describe("the filters of the list of events", () => {
   const to = "2026-11-26T12:00:00.000Z";
@@ -51,6 +55,68 @@ describe("the filters of the list of events", () => {
       "Test events stay as they are.");
     expect(bulkWords(bulkOfIds("cancelEvents", ["1", "2"]), wording)).to.equal(
       "The 2 selected events, if in Pending or WaitingRetry. Test events stay as they are.");
+  });
+});
+
+describe("columns from the payload", () => {
+  const digits = "1".repeat(200);
+  const payload = `{"order":{"id":${digits},"a/b":{"~":"x"}},"items":[{"sku":"é"},null],"vip":true,"text":" a "}`;
+
+  it("have the value at a JSON Pointer, numbers with every digit", () => {
+    for (const [pointer, value] of [
+      ["/order/id", digits], ["/order/a~1b/~0", "x"], ["/items/0/sku", "é"], ["/items/1", "null"], ["/vip", "true"],
+      ["/text", " a "], ["/order", `{"id":${digits},"a/b":{"~":"x"}}`],
+    ] as const) {
+      expect(valueAt(payload, pointer), pointer).to.equal(value);
+    }
+  });
+
+  it("are empty where the payload has no such value, whatever it is", () => {
+    for (const pointer of [
+      "/none", "/order/none", "/items/2", "/items/length", "/text/0", "/vip/toString", "/order/id/rawJSON",
+      "/__proto__",
+    ]) {
+      expect(valueAt(payload, pointer), pointer).to.equal(undefined);
+    }
+    for (const other of ["not JSON", "", "7", "null"]) expect(valueAt(other, "/a"), other).to.equal(undefined);
+  });
+
+  it("are kept in the address, three at most", () => {
+    expect(columnsOf(columnsChange(["/a,b", "/c d"]))).to.deep.equal(["/a,b", "/c d"]);
+    expect(columnsOf({ columns: "/a\n/a\nb\n/~2\n/c\n/d\n/e" })).to.deep.equal(["/a", "/c", "/d"]);
+    expect(columnsOf({})).to.deep.equal([]);
+  });
+
+  it("are refused with the reason", () => {
+    expect(problemOfColumn("/a", ["/b"])).to.equal(undefined);
+    expect(problemOfColumn("order.id", [])).to.match(/begins with a slash/);
+    expect(problemOfColumn("", [])).to.match(/begins with a slash/);
+    expect(problemOfColumn("/a", ["/a"])).to.equal("/a is a column already.");
+    expect(problemOfColumn("/d", ["/a", "/b", "/c"])).to.equal("The list has room for 3 columns.");
+  });
+});
+
+describe("saved filters", () => {
+  it("are those of the list with its columns, not the open event or its moment", () => {
+    expect(savable({ Status: "Pending", event: "1", at: "5", columns: "/a", To: "" }))
+      .to.deep.equal({ Status: "Pending", columns: "/a" });
+    expect(savable({ event: "1" })).to.equal(undefined);
+  });
+
+  it("replace those of the same name, in the order of their names", () => {
+    const saved = withSaved(withSaved([], { name: "b", search: { Status: "Pending" } }),
+      { name: "a", search: { EventType: "paid" } });
+    expect(withSaved(saved, { name: "b", search: { Text: "x" } })).to.deep.equal([
+      { name: "a", search: { EventType: "paid" } }, { name: "b", search: { Text: "x" } },
+    ]);
+  });
+
+  it("are read from whatever the browser kept", () => {
+    for (const kept of [undefined, null, 7, {}, [null, 7, {}, { name: 1, search: {} }, { name: "a", search: null }]]) {
+      expect(savedIn(kept), JSON.stringify(kept)).to.deep.equal([]);
+    }
+    expect(savedIn([{ name: "a", search: { Status: "Pending", To: 7, other: "x" } }, { name: "b", search: {} }]))
+      .to.deep.equal([{ name: "a", search: { Status: "Pending" } }]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { createContext, use, useMemo, useState, type ReactNode } from "react";
+import { keep, readKept } from "./kept.ts";
 
 /** What a person chose for this browser. Kept in its storage; nothing secret is. */
 export interface Preferences {
@@ -34,7 +35,7 @@ export function PreferencesProvider({ children }: { readonly children: ReactNode
     ...preferences,
     change: (changes: Partial<Preferences>) => {
       const changed = { ...stored(), ...changes };
-      store(changed);
+      keep(name, changed);
       applyTheme(changed);
       setPreferences(changed);
     },
@@ -49,19 +50,7 @@ export function applyTheme({ theme }: Pick<Preferences, "theme"> = stored()): vo
 
 /** The stored preferences; the usual one in place of each that is missing, or that another release wrote otherwise. */
 function stored(): Preferences {
-  try {
-    const kept = JSON.parse(localStorage.getItem(name) ?? "{}") as Readonly<Record<string, unknown>>;
-    const known = Object.entries(values).filter(([preference, all]) => all.includes(kept[preference]));
-    return { ...usual, ...Object.fromEntries(known.map(([preference]) => [preference, kept[preference]])) };
-  } catch {
-    return usual;
-  }
-}
-
-function store(preferences: Preferences): void {
-  try {
-    localStorage.setItem(name, JSON.stringify(preferences));
-  } catch {
-    // The browser keeps nothing: they last as long as the page.
-  }
+  const kept = (readKept(name) ?? {}) as Readonly<Record<string, unknown>>;
+  const known = Object.entries(values).filter(([preference, all]) => all.includes(kept[preference]));
+  return { ...usual, ...Object.fromEntries(known.map(([preference]) => [preference, kept[preference]])) };
 }

@@ -5,17 +5,18 @@ import { useKeys } from "../../parts/keys.tsx";
 import { Status } from "../../parts/status.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
 import type { Item } from "./filters.ts";
+import { PayloadCells } from "./payload-cells.tsx";
 import type { Selection } from "./selection.ts";
 
-/** Heights of a row, px: in one line, and in two on narrow screens. */
-const rowPx = { wide: 34, narrow: 56 };
+/** Heights of a row, px: in one line; in two on narrow screens, in three with columns from the payload. */
+const rowPx = { wide: 34, narrow: 56, narrowWithColumns: 84 };
 const narrow = "(max-width: 640px)";
 
 /**
  * The events as a list box: one place is active and moved by keys, Enter opens its panel, Space selects it. Only the
  * rows on screen are in the document.
  */
-export function EventList({ count, at, show, selection, opened, open, close, nameOf }: {
+export function EventList({ count, at, show, selection, opened, open, close, nameOf, columns }: {
   readonly count: number;
   /** The event at a place; undefined while it is being loaded. */
   readonly at: (index: number) => Item | undefined;
@@ -28,15 +29,18 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
   readonly close: () => void;
   /** The name of a destination, from its id. */
   readonly nameOf: (destination: string) => string;
+  /** Columns from the payload, as JSON Pointers. */
+  readonly columns: readonly string[];
 }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const prefix = useId();
   const isNarrow = useMatch(narrow);
   const [active, setActive] = useState(0);
+  const height = isNarrow ? columns.length > 0 ? rowPx.narrowWithColumns : rowPx.narrow : rowPx.wide;
   const rows = useVirtualizer({
-    count, getScrollElement: () => box.current, estimateSize: () => isNarrow ? rowPx.narrow : rowPx.wide, overscan: 8,
+    count, getScrollElement: () => box.current, estimateSize: () => height, overscan: 8,
   });
-  useEffect(() => rows.measure(), [rows, isNarrow]);
+  useEffect(() => rows.measure(), [rows, height]);
   const shown = rows.getVirtualItems();
   const first = shown[0]?.index ?? 0;
   const last = shown.at(-1)?.index ?? 0;
@@ -89,6 +93,7 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
       <div className="event-row event-head" aria-hidden="true">
         <span /><span>Status</span><span>Accepted</span><span>Event, key</span><span>Type</span><span>Destination</span>
         <span className="number">Attempts</span><span>Last outcome</span>
+        {columns.map((column) => <span key={column} className="column clipped" title={column}>{column}</span>)}
       </div>
       <div
         ref={box} className="event-box" role="listbox" aria-label="Events" aria-multiselectable="true" tabIndex={0}
@@ -105,7 +110,7 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
                 data-active={index === active} style={{ height: size, transform: `translateY(${start}px)` }}
                 onClick={(event) => onRow(event, index)}
               >
-                {item ? <Cells item={item} selected={selection.has(item.id)} nameOf={nameOf} />
+                {item ? <Cells item={item} selected={selection.has(item.id)} nameOf={nameOf} columns={columns} />
                   : <span className="bone" aria-label="Loading" />}
               </div>
             );
@@ -116,8 +121,11 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
   );
 }
 
-function Cells({ item, selected, nameOf }: {
-  readonly item: Item; readonly selected: boolean; readonly nameOf: (destination: string) => string;
+function Cells({ item, selected, nameOf, columns }: {
+  readonly item: Item;
+  readonly selected: boolean;
+  readonly nameOf: (destination: string) => string;
+  readonly columns: readonly string[];
 }): ReactNode {
   const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
   return (
@@ -136,6 +144,7 @@ function Cells({ item, selected, nameOf }: {
       </span>
       <span className="c-attempts number">{attempts}<span className="hidden-text"> attempts</span></span>
       <span className="c-outcome clipped">{outcomeText(item)}</span>
+      {columns.length > 0 && <PayloadCells id={id} columns={columns} />}
     </>
   );
 }

@@ -1,16 +1,20 @@
-import { useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from "react";
 import { useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
-import { NotForYou } from "../../parts/states.tsx";
+import { Loading, NotForYou } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
-import { EventPanel } from "./event-panel.tsx";
+import { ColumnChoice } from "./column-choice.tsx";
+import { columnsOf } from "./columns.ts";
 import "./events.css";
 import { FilterBar } from "./filter-bar.tsx";
 import { filtersOf, searchOf } from "./filters.ts";
 import { Histogram } from "./histogram.tsx";
 import { ListedEvents } from "./listed-events.tsx";
 import { SearchedEvents } from "./searched-events.tsx";
+
+const panelModule = () => import("./event-panel.tsx");
+const EventPanel = lazy(async () => ({ default: (await panelModule()).EventPanel }));
 
 /** The parameters of one event's story: another event has others. */
 const noMoment = { at: undefined, attempt: undefined, with: undefined };
@@ -24,9 +28,12 @@ export function EventsPage(): ReactNode {
   const payload = searchOf(search);
   const mayScan = useMay()("searchEvents");
   const opened = search["event"];
+  // The rows come first; the panel is there by the time that somebody opens it.
+  useEffect(() => void panelModule().catch(() => undefined), []);
   const reload = () => setLoad(load + 1);
-  const panel = {
-    opened,
+  const columns = useMemo(() => columnsOf(search), [search]);
+  const showing = {
+    opened, columns,
     open: (event: string) => change({ ...noMoment, event }, { replace: opened !== undefined }),
     close: () => {
       if (opened === undefined) return;
@@ -38,17 +45,22 @@ export function EventsPage(): ReactNode {
   const key = JSON.stringify([filters, payload ?? null, load]);
   return (
     <Page title="Events">
-      <FilterBar search={search} change={change} targets={targets} openEvent={panel.open} />
+      <FilterBar search={search} change={change} targets={targets} openEvent={showing.open} />
       <Histogram filters={filters} change={change} />
       <div className="events" data-panel={opened !== undefined}>
         <section className="events-main" aria-label="List of events">
+          <ColumnChoice />
           {payload === undefined
-            ? <ListedEvents key={key} filters={filters} reload={reload} panel={panel} targets={targets} />
+            ? <ListedEvents key={key} filters={filters} reload={reload} showing={showing} targets={targets} />
             : mayScan
-              ? <SearchedEvents key={key} asked={payload} filters={filters} panel={panel} targets={targets} />
+              ? <SearchedEvents key={key} asked={payload} filters={filters} showing={showing} targets={targets} />
               : <NotForYou />}
         </section>
-        {opened !== undefined && <EventPanel id={opened} close={panel.close} nameOf={targets.nameOf} />}
+        {opened !== undefined && (
+          <Suspense fallback={<aside className="panel event-panel" aria-label="Event"><Loading /></aside>}>
+            <EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
+          </Suspense>
+        )}
       </div>
     </Page>
   );

@@ -11,6 +11,7 @@ import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { TargetOptions, type Targets } from "../../parts/targets.tsx";
 import { filterNames, filtersOf, listed, parametersOf, payloadNames, statuses } from "./filters.ts";
+import { SavedFiltersMenu } from "./saved-filters-menu.tsx";
 import { Bound, Span } from "./time-range.tsx";
 
 type Change = (changes: SearchChanges) => void;
@@ -34,6 +35,7 @@ export function FilterBar({ search, change, targets, openEvent }: {
           More filters{rare.length > 0 && ` (${rare.length})`}
         </button>
         {Object.keys(search).some((name) => isFilter(name)) && <ClearFilters />}
+        <SavedFiltersMenu search={search} />
       </div>
       <StatusChoice search={search} change={change} />
       {open && (

@@ -10,19 +10,20 @@ import { parametersOf } from "./filters.ts";
 import { mostRows, useRows } from "./rows.ts";
 import { useSelection } from "./selection.ts";
 
-/** The open panel, and how to open and close it. */
-export interface Panel {
+/** How the page shows events: the open panel, how to open and close it, and the columns from payloads. */
+export interface Showing {
   readonly opened: string | undefined;
   readonly open: (id: string) => void;
   readonly close: () => void;
+  readonly columns: readonly string[];
 }
 
 /** The events that match the filters, as they were when the list was loaded. */
-export function ListedEvents({ filters, reload, panel, targets }: {
+export function ListedEvents({ filters, reload, showing, targets }: {
   readonly filters: Search;
   /** Loads the list again, from the newest event now. */
   readonly reload: () => void;
-  readonly panel: Panel;
+  readonly showing: Showing;
   readonly targets: Targets;
 }): ReactNode {
   const rows = useRows(parametersOf(filters));
@@ -42,7 +43,7 @@ export function ListedEvents({ filters, reload, panel, targets }: {
             <BulkActs filters={filters} newest={rows.newest} selection={selection} targets={targets} />
           </div>
           {items.length > 0
-            ? <EventList {...rows} {...panel} selection={selection} nameOf={targets.nameOf} />
+            ? <EventList {...rows} {...showing} selection={selection} nameOf={targets.nameOf} />
             : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
               <Empty act={<PageLink to="/start" className="button">First steps</PageLink>}>
                 No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.

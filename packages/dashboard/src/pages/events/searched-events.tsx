@@ -9,7 +9,7 @@ import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";
 import { ClearFilters } from "./filter-bar.tsx";
 import { passes, type Item } from "./filters.ts";
-import type { Panel } from "./listed-events.tsx";
+import type { Showing } from "./listed-events.tsx";
 import { useSelection } from "./selection.ts";
 
 type End = Extract<Schemas["EventSearchLine"], { readonly end: true }>;
@@ -23,10 +23,10 @@ interface Found {
 }
 
 /** The events whose payload matches, as the scan finds them; it goes on at a person's word. */
-export function SearchedEvents({ asked, filters, panel, targets }: {
+export function SearchedEvents({ asked, filters, showing, targets }: {
   readonly asked: ParametersOf<"searchEvents">;
   readonly filters: Search;
-  readonly panel: Panel;
+  readonly showing: Showing;
   readonly targets: Targets;
 }): ReactNode {
   const [cursor, setCursor] = useState<string>();
@@ -71,7 +71,7 @@ export function SearchedEvents({ asked, filters, panel, targets }: {
       {error !== undefined && <Failure error={error} retry={() => setTries(tries + 1)} />}
       {items.length > 0 && (
         <EventList
-          count={items.length} at={(index) => items[index]} selection={selection} {...panel} nameOf={targets.nameOf}
+          count={items.length} at={(index) => items[index]} selection={selection} {...showing} nameOf={targets.nameOf}
         />
       )}
       {items.length === 0 && end !== undefined && (

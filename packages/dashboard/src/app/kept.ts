@@ -1,0 +1,17 @@
+/** What this browser keeps under a name: a JSON value of any shape; undefined where it keeps none. */
+export function readKept(name: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? "") as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Has this browser keep a value. Where it keeps nothing, the value lasts as long as the page. */
+export function keep(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // Storage is full or forbidden.
+  }
+}

@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, type ReactNode } from "react";
+import { relay } from "../../api/relay.ts";
+import { valueAt } from "./columns.ts";
+
+/** How long payloads of rows that are not shown are kept, ms. */
+const keptMs = 30_000;
+
+/** The values of an event's payload in the columns of the list. A payload never changes: it is read once. */
+export function PayloadCells({ id, columns }: { readonly id: string; readonly columns: readonly string[] }): ReactNode {
+  const { data: payload } = useQuery({
+    queryKey: ["getEvent", { id }, "payload"],
+    queryFn: async ({ signal }) => (await relay.getEvent({ id }, { signal })).payload,
+    staleTime: Infinity,
+    gcTime: keptMs,
+  });
+  const values = useMemo(
+    () => columns.map((column) => payload === undefined ? "" : valueAt(payload, column) ?? "–"), [columns, payload]);
+  return (
+    <span className="c-payload">
+      {columns.map((column, at) => (
+        <span key={column} className="column clipped" title={values[at]}>
+          <span className="hidden-text">{column} </span>{values[at]}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,53 @@
+import { useState, type ReactNode } from "react";
+import { keep, readKept } from "../../app/kept.ts";
+import { PageLink } from "../../app/navigation.tsx";
+import type { Search } from "../../app/search.ts";
+import { useMe } from "../../app/session.ts";
+import { longestName, mostSaved, savable, savedIn, withSaved, type SavedFilters } from "./saved-filters.ts";
+
+/** Filters that a person saved in this browser, for this tenant: to go back to, to remove, and to add those chosen. */
+export function SavedFiltersMenu({ search }: { readonly search: Search }): ReactNode {
+  const { tenant } = useMe();
+  const place = `relay-filters-${tenant.id}`;
+  const [saved, setSaved] = useState(() => savedIn(readKept(place)));
+  const change = (changed: readonly SavedFilters[]) => {
+    keep(place, changed);
+    setSaved(changed);
+  };
+  const chosen = savable(search);
+  return (
+    <details className="saved-filters">
+      <summary>Saved filters{saved.length > 0 && ` (${saved.length})`}</summary>
+      {saved.length === 0 && <p className="small">Filters that you save stay in this browser.</p>}
+      <ul>
+        {saved.map(({ name, search: of }) => (
+          <li key={name}>
+            <PageLink to="/events" search={of}>{name}</PageLink>
+            <button
+              type="button" className="plain" aria-label={`Remove ${name}`}
+              onClick={() => change(saved.filter((other) => other.name !== name))}
+            >
+              ✕
+            </button>
+          </li>
+        ))}
+      </ul>
+      {chosen === undefined ? <p className="small">Choose filters or columns to save them.</p>
+        : saved.length >= mostSaved ? <p className="small">No more than {mostSaved} are kept: remove one first.</p> : (
+          <form className="find-row" onSubmit={(event) => {
+            event.preventDefault();
+            const { filtersName: { value } } =
+              event.currentTarget.elements as unknown as { readonly filtersName: HTMLInputElement };
+            if (value.trim() !== "") change(withSaved(saved, { name: value.trim(), search: chosen }));
+            event.currentTarget.reset();
+          }}>
+            <input
+              name="filtersName" aria-label="Name for these filters" maxLength={longestName} required
+              placeholder="Given up, shop" autoComplete="off"
+            />
+            <button type="submit">Save these filters</button>
+          </form>
+        )}
+    </details>
+  );
+}
