@@ -22,7 +22,8 @@ export function MappingEditor({ sender, mayChange }: {
   const events = useRecordedEvents(sender.id);
   const eventId = chosen === "none" ? undefined : chosen ?? events.data?.[0]?.id;
   const original = useOriginal(eventId);
-  const recorded = original.data ?? (eventId === undefined ? example : undefined);
+  const isLoading = original.isLoading || (eventId === undefined && events.isLoading);
+  const recorded = original.data ?? (eventId === undefined && !isLoading ? example : undefined);
   const [pasted, setPasted] = useState<string>();
   const [expression, setExpression] = useState(sender.mapping?.expression ?? "");
   const payload = pasted ?? recorded;
@@ -59,7 +60,7 @@ export function MappingEditor({ sender, mayChange }: {
       {original.error !== null && <Failure error={original.error} retry={() => void original.refetch()} />}
       {tried.problem?.at === "original" && <p className="problem" role="alert">{tried.problem.text}</p>}
       {payload === undefined
-        ? original.error === null && (original.isLoading ? <Loading /> : <NotForYou />)
+        ? original.error === null && (isLoading ? <Loading /> : <NotForYou />)
         : (
           <Preview
             recorded={recorded ?? ""} isPasted={pasted !== undefined} paste={setPasted}
