@@ -230,6 +230,7 @@ describe("the dashboard's list of events", () => {
     const page = await shown("/events");
     const row = listOf(page).getByRole("option").nth(0);
     await row.waitFor();
+    await page.getByText("Columns", { exact: true }).click();
     const pointer = page.getByLabel("Column from the payload");
     await pointer.fill("n");
     await page.keyboard.press("Enter");
@@ -245,6 +246,7 @@ describe("the dashboard's list of events", () => {
     await row.getByTitle("order 3", { exact: true }).waitFor();
     await page.setViewportSize({ width: 320, height: 800 });
     await row.getByTitle("order 3", { exact: true }).waitFor();
+    await page.getByText("Columns (2)").click();
     await page.getByRole("button", { name: "Remove the column /name" }).click();
     await row.getByTitle("order 3", { exact: true }).waitFor({ state: "detached" });
   });

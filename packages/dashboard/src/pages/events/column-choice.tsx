@@ -16,15 +16,21 @@ export function ColumnChoice(): ReactNode {
     if (found === undefined) change(columnsChange([...columns, column]));
   };
   return (
-    <div className="columns" role="group" aria-label="Columns from the payload">
-      {columns.map((column) => (
-        <button
-          key={column} type="button" className="chip" aria-label={`Remove the column ${column}`}
-          onClick={() => change(columnsChange(columns.filter((other) => other !== column)))}
-        >
-          <code>{column}</code> ✕
-        </button>
-      ))}
+    <details className="filter-details">
+      <summary>Columns{columns.length > 0 && ` (${columns.length})`}</summary>
+      <ul>
+        {columns.map((column) => (
+          <li key={column}>
+            <code>{column}</code>
+            <button
+              type="button" className="plain" aria-label={`Remove the column ${column}`}
+              onClick={() => change(columnsChange(columns.filter((other) => other !== column)))}
+            >
+              ✕
+            </button>
+          </li>
+        ))}
+      </ul>
       {columns.length < mostColumns && (
         <form className="find-row" onSubmit={(event) => {
           event.preventDefault();
@@ -38,7 +44,7 @@ export function ColumnChoice(): ReactNode {
           <button type="submit">Add column</button>
         </form>
       )}
-      {problem !== undefined && <span className="problem" role="alert">{problem}</span>}
-    </div>
+      {problem !== undefined && <p className="problem" role="alert">{problem}</p>}
+    </details>
   );
 }

@@ -4,7 +4,6 @@ import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Loading, NotForYou } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
-import { ColumnChoice } from "./column-choice.tsx";
 import { columnsOf } from "./columns.ts";
 import "./events.css";
 import { FilterBar } from "./filter-bar.tsx";
@@ -49,7 +48,6 @@ export function EventsPage(): ReactNode {
       <Histogram filters={filters} change={change} />
       <div className="events" data-panel={opened !== undefined}>
         <section className="events-main" aria-label="List of events">
-          <ColumnChoice />
           {payload === undefined
             ? <ListedEvents key={key} filters={filters} reload={reload} showing={showing} targets={targets} />
             : mayScan

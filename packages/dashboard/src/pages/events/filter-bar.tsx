@@ -10,6 +10,7 @@ import { useKeys } from "../../parts/keys.tsx";
 import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { TargetOptions, type Targets } from "../../parts/targets.tsx";
+import { ColumnChoice } from "./column-choice.tsx";
 import { filterNames, filtersOf, listed, parametersOf, payloadNames, statuses } from "./filters.ts";
 import { SavedFiltersMenu } from "./saved-filters-menu.tsx";
 import { Bound, Span } from "./time-range.tsx";
@@ -35,6 +36,7 @@ export function FilterBar({ search, change, targets, openEvent }: {
           More filters{rare.length > 0 && ` (${rare.length})`}
         </button>
         {Object.keys(search).some((name) => isFilter(name)) && <ClearFilters />}
+        <ColumnChoice />
         <SavedFiltersMenu search={search} />
       </div>
       <StatusChoice search={search} change={change} />

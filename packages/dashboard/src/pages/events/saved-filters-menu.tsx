@@ -16,7 +16,7 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
   };
   const chosen = savable(search);
   return (
-    <details className="saved-filters">
+    <details className="filter-details">
       <summary>Saved filters{saved.length > 0 && ` (${saved.length})`}</summary>
       {saved.length === 0 && <p className="small">Filters that you save stay in this browser.</p>}
       <ul>
