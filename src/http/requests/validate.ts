@@ -16,7 +16,7 @@ interface Field {
   readonly description?: string;
 }
 
-// Tests check the schemas themselves.
+// A test checks the schemas themselves.
 const ajv = new Ajv2020({ useDefaults: true, verbose: true, validateSchema: false });
 ajv.addFormat("uuid", (text: string) => uuidForm.test(text.toLowerCase()));
 // The application's own rules check these more strictly, and with better words.
