@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useMemo, useState, type ReactNode } from "react";
+import { useEffect, useMemo, useState, type ReactNode } from "react";
 import { useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
@@ -12,9 +12,6 @@ import { Histogram } from "./histogram.tsx";
 import { ListedEvents } from "./listed-events.tsx";
 import { SearchedEvents } from "./searched-events.tsx";
 
-const panelModule = () => import("./event-panel.tsx");
-const EventPanel = lazy(async () => ({ default: (await panelModule()).EventPanel }));
-
 /** The parameters of one event's story: another event has others. */
 const noMoment = { at: undefined, attempt: undefined, with: undefined };
 
@@ -27,8 +24,7 @@ export function EventsPage(): ReactNode {
   const payload = searchOf(search);
   const mayScan = useMay()("searchEvents");
   const opened = search["event"];
-  // The rows come first; the panel is there by the time that somebody opens it.
-  useEffect(() => void panelModule().catch(() => undefined), []);
+  const EventPanel = useEventPanel();
   const reload = () => setLoad(load + 1);
   const columns = useMemo(() => columnsOf(search), [search]);
   const showing = {
@@ -54,12 +50,27 @@ export function EventsPage(): ReactNode {
               ? <SearchedEvents key={key} asked={payload} filters={filters} showing={showing} targets={targets} />
               : <NotForYou />}
         </section>
-        {opened !== undefined && (
-          <Suspense fallback={<aside className="panel event-panel" aria-label="Event"><Loading /></aside>}>
-            <EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
-          </Suspense>
-        )}
+        {opened !== undefined && (EventPanel
+          ? <EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
+          : <aside className="panel event-panel" aria-label="Event"><Loading /></aside>)}
       </div>
     </Page>
   );
+}
+
+type Panel = typeof import("./event-panel.tsx").EventPanel;
+
+/**
+ * The panel of an event: the rows come first, it is there by the time that somebody opens it. Not by `lazy`: React
+ * shows what takes its place for some 500 ms then, even where it is there.
+ */
+function useEventPanel(): Panel | undefined {
+  const [panel, setPanel] = useState<Panel>();
+  const [failure, setFailure] = useState<Error>();
+  useEffect(() => {
+    import("./event-panel.tsx").then(({ EventPanel }) => setPanel(() => EventPanel), setFailure);
+  }, []);
+  // As where a page cannot be loaded.
+  if (failure !== undefined) throw failure;
+  return panel;
 }
