@@ -1,3 +1,4 @@
+import { moments } from "../../projections/moments/moments.ts";
 import { eventTypes } from "../../projections/statistics/event-types.ts";
 import { statistics } from "../../projections/statistics/statistics.ts";
 import { tallied } from "../../src/adapters/read-models/folded-changes.ts";
@@ -204,4 +205,15 @@ function compare(a: FieldValue | undefined, b: FieldValue | undefined): number {
   if (b === null || b === undefined) return 1;
   if (typeof a === "string" && typeof b === "string") return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : 1;
+}
+
+/**
+ * The contents without the minutes: with which entry a minute begins depends on the entries that could be read, and are
+ * still there, when it is projected.
+ */
+export function withoutMoments(
+  { documents, counters }: ReturnType<InMemoryReadModels["contents"]>,
+): ReturnType<InMemoryReadModels["contents"]> {
+  const { [moments.name]: _, ...others } = documents;
+  return { documents: others, counters };
 }

@@ -1,13 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { moments } from "../../../projections/moments/moments.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { ReadModelsUnavailable, type Change } from "../../../src/ports/read-models.ts";
 import type { ProjectionParts } from "../../../src/workers/projection/projection-run.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import type { Told } from "../../support/chronicle.ts";
 import { histories, History } from "../../support/histories.ts";
-import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { InMemoryReadModels, withoutMoments } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { projectorOf } from "../../support/projector.ts";
 import { quiet } from "../../support/telemetry.ts";
@@ -394,9 +393,3 @@ describe("streams that wait for a newer release", () => {
     );
   });
 });
-
-/** Without the places of minutes: an entry that could not be read in its turn began no minute. */
-function withoutMoments(contents: ReturnType<InMemoryReadModels["contents"]>) {
-  const { documents: { [moments.name]: _, ...documents }, counters } = contents;
-  return { documents, counters };
-}

@@ -6,6 +6,7 @@ import { Refusal } from "../../../src/domain/refusal.ts";
 import { RevisionConflict } from "../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
+import { withoutMoments } from "../../support/in-memory-read-models.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { sized } from "../../support/size.ts";
 
@@ -160,14 +161,6 @@ const steps = fc.array(
   { minLength: 30, maxLength: 80 },
 );
 
-type Contents = ReturnType<ManualRelay["models"]["contents"]>;
-
-/** Without the entries that minutes begin with: where a purge has deleted one, the minute is rebuilt with the next. */
-function timeless({ documents, counters }: Contents): Contents {
-  const { moments: _, ...others } = documents;
-  return { documents: others, counters };
-}
-
 describe("purges of random histories", () => {
   it("have the same result with interruptions and repeated keys, and after a rebuild at any time", async () => {
     let deleted = 0;
@@ -186,16 +179,16 @@ describe("purges of random histories", () => {
           await Promise.all(together);
           await play.look();
           await relay.forgotten();
-          const { purging: _live, ...live } = timeless(relay.models.contents()).documents;
-          const { purging: _built, ...built } = timeless(await relay.rebuilt()).documents;
+          const { purging: _live, ...live } = withoutMoments(relay.models.contents()).documents;
+          const { purging: _built, ...built } = withoutMoments(await relay.rebuilt()).documents;
           expect(built).to.deep.equal(live);
         }
         await Promise.all(together);
         await play.look();
         await relay.settle();
         await play.look();
-        const contents = timeless(relay.models.contents());
-        expect(timeless(await relay.rebuilt())).to.deep.equal(contents);
+        const contents = withoutMoments(relay.models.contents());
+        expect(withoutMoments(await relay.rebuilt())).to.deep.equal(contents);
         expect([contents.documents["purges"], contents.documents["purging"]]).to.deep.equal([{}, {}]);
         deleted += relay.store.deleted;
         expect(relay.api.errors).to.deep.equal([]);

@@ -1,5 +1,6 @@
 import { createContext, use, useId, useRef, useState, type ReactNode } from "react";
 import { RelayError } from "../../../client/src/index.ts";
+import { fieldsOf } from "./fields.ts";
 import { textOf } from "./states.tsx";
 
 /** What went wrong with the last submission: a text for a field, or for the form. */
@@ -31,7 +32,7 @@ export function Form({ submit, label, keeps = false, children, cancel }: {
     setRunning(true);
     setProblem(undefined);
     try {
-      await submit(Object.fromEntries([...new FormData(element)].filter((field) => isText(field))));
+      await submit(fieldsOf(element));
       if (!keeps) element.reset();
     } catch (error) {
       const named = error instanceof RelayError ? error.details.field : null;
@@ -55,10 +56,6 @@ export function Form({ submit, label, keeps = false, children, cancel }: {
       </p>
     </form>
   );
-}
-
-function isText(field: [name: string, value: FormDataEntryValue]): field is [string, string] {
-  return typeof field[1] === "string";
 }
 
 /** What a control needs to be named by its label, and described by its hint and its problem. */

@@ -14,7 +14,7 @@ export function JsonText({ text, label }: {
   /** What the text is, for screen readers, such as `Payload`. */
   readonly label: string;
 }): ReactNode {
-  const { editors, error } = useEditors();
+  const { module: editors, error } = useEditors();
   const [isIndented, setIndented] = useState(true);
   const host = useRef<HTMLDivElement>(null);
   const mounted = useRef<Mounted>(undefined);

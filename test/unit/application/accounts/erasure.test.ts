@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { moments } from "../../../../projections/moments/moments.ts";
 import { AesSealing } from "../../../../src/adapters/aes-sealing/aes-sealing.ts";
 import { JsonEventCodec } from "../../../../src/adapters/event-codec/event-codec.ts";
 import { EventStoreDb } from "../../../../src/adapters/eventstoredb/event-store-db.ts";
@@ -20,6 +19,7 @@ import { enginesOver, type InMemoryEngines } from "../../../support/api-engines.
 import { EventStoreDbServer } from "../../../support/eventstoredb-server/server.ts";
 import { http } from "../../../support/http.ts";
 import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
+import { withoutMoments } from "../../../support/in-memory-read-models.ts";
 
 const ids = new SystemIds();
 
@@ -106,8 +106,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
     /** The read models once they cover the log, without the minutes that began meanwhile. */
     const projected = async () => {
       await engines.projector.drained(await engines.store.head());
-      const { documents: { [moments.name]: _, ...documents }, counters } = engines.readModels.contents();
-      return { documents, counters };
+      return withoutMoments(engines.readModels.contents());
     };
 
     const requireErased = async (gone: Awaited<ReturnType<typeof fill>>) => {

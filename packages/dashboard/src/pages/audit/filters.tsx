@@ -6,6 +6,7 @@ import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/fact-values.ts";
+import { fieldsOf } from "../../parts/fields.ts";
 import { TargetOptions } from "../../parts/targets.tsx";
 import { fieldTime, timeInField } from "./times.ts";
 import { auditTypes } from "./types.ts";
@@ -34,11 +35,8 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
   const form = useRef<HTMLFormElement>(null);
   const apply = () => {
     if (!form.current) return;
-    const fields = new FormData(form.current);
-    const given = (name: string) => {
-      const value = fields.get(name);
-      return typeof value === "string" ? value.trim() : "";
-    };
+    const fields = fieldsOf(form.current);
+    const given = (name: string) => fields[name]?.trim() ?? "";
     change({
       ...withoutFilters,
       ...Object.fromEntries(filterNames.map((name) => [name, given(name)])),

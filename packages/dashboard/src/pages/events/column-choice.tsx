@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from "react";
 import { useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
+import { fieldsOf } from "../../parts/fields.ts";
 import { columnsChange, columnsOf, mostColumns, problemOfColumn } from "./columns.ts";
 
 /** The columns from payloads: each can be removed, and another one added, by its JSON Pointer. */
@@ -34,8 +35,7 @@ export function ColumnChoice(): ReactNode {
       {columns.length < mostColumns && (
         <form className="find-row" onSubmit={(event) => {
           event.preventDefault();
-          const { column } = event.currentTarget.elements as unknown as { readonly column: HTMLInputElement };
-          add(column.value.trim());
+          add(fieldsOf(event.currentTarget)["column"]?.trim() ?? "");
         }}>
           <input
             key={columns.length} name="column" aria-label="Column from the payload" placeholder="/order/id"

@@ -4,7 +4,7 @@ import type { Search } from "../../app/search.ts";
 export const mostColumns = 3;
 
 /** The parameter of the address that has the columns, one on each line: no pointer that is typed has a line break. */
-const name = "columns";
+export const columnsName = "columns";
 
 /** A reviver's third argument: the text of a number as it was sent. */
 interface Source {
@@ -18,13 +18,13 @@ const pointerForm = /^(?:\/(?:[^~/]|~[01])*)+$/;
 
 /** The columns in an address: JSON Pointers (RFC 6901) into payloads. */
 export function columnsOf(search: Search): readonly string[] {
-  const columns = (search[name] ?? "").split("\n").filter((column) => pointerForm.test(column));
+  const columns = (search[columnsName] ?? "").split("\n").filter((column) => pointerForm.test(column));
   return [...new Set(columns)].slice(0, mostColumns);
 }
 
 /** The change of an address that makes these the columns. */
 export function columnsChange(columns: readonly string[]): Readonly<Record<string, string>> {
-  return { [name]: columns.join("\n") };
+  return { [columnsName]: columns.join("\n") };
 }
 
 /** Why a text cannot be the next column; undefined where it can. */

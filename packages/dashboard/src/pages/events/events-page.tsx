@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState, type ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import { useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
-import { Loading, NotForYou } from "../../parts/states.tsx";
+import { Failure, Loading, NotForYou } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
+import { useLoaded } from "../../parts/use-loaded.ts";
 import { columnsOf } from "./columns.ts";
 import "./events.css";
 import { FilterBar } from "./filter-bar.tsx";
@@ -11,6 +12,8 @@ import { filtersOf, searchOf } from "./filters.ts";
 import { Histogram } from "./histogram.tsx";
 import { ListedEvents } from "./listed-events.tsx";
 import { SearchedEvents } from "./searched-events.tsx";
+
+const loadPanel = () => import("./event-panel.tsx");
 
 /** The parameters of one event's story: another event has others. */
 const noMoment = { at: undefined, attempt: undefined, with: undefined };
@@ -24,7 +27,8 @@ export function EventsPage(): ReactNode {
   const payload = searchOf(search);
   const mayScan = useMay()("searchEvents");
   const opened = search["event"];
-  const EventPanel = useEventPanel();
+  // The rows come first; the panel is there by the time that somebody opens it.
+  const panel = useLoaded(loadPanel);
   const reload = () => setLoad(load + 1);
   const columns = useMemo(() => columnsOf(search), [search]);
   const showing = {
@@ -50,27 +54,14 @@ export function EventsPage(): ReactNode {
               ? <SearchedEvents key={key} asked={payload} filters={filters} showing={showing} targets={targets} />
               : <NotForYou />}
         </section>
-        {opened !== undefined && (EventPanel
-          ? <EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
-          : <aside className="panel event-panel" aria-label="Event"><Loading /></aside>)}
+        {opened !== undefined && (panel.module
+          ? <panel.module.EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
+          : (
+            <aside className="panel event-panel" aria-label="Event">
+              {panel.error === undefined ? <Loading /> : <Failure error={panel.error} />}
+            </aside>
+          ))}
       </div>
     </Page>
   );
-}
-
-type Panel = typeof import("./event-panel.tsx").EventPanel;
-
-/**
- * The panel of an event: the rows come first, it is there by the time that somebody opens it. Not by `lazy`: React
- * shows what takes its place for some 500 ms then, even where it is there.
- */
-function useEventPanel(): Panel | undefined {
-  const [panel, setPanel] = useState<Panel>();
-  const [failure, setFailure] = useState<Error>();
-  useEffect(() => {
-    import("./event-panel.tsx").then(({ EventPanel }) => setPanel(() => EventPanel), setFailure);
-  }, []);
-  // As where a page cannot be loaded.
-  if (failure !== undefined) throw failure;
-  return panel;
 }

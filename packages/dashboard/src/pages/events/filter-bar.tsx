@@ -6,6 +6,7 @@ import { relay } from "../../api/relay.ts";
 import { useSearch, type SearchChanges } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
+import { fieldsOf } from "../../parts/fields.ts";
 import { useKeys } from "../../parts/keys.tsx";
 import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -193,12 +194,7 @@ function PayloadValue({ search, change }: { readonly search: Search; readonly ch
   return (
     <form className="filter" onSubmit={(event) => {
       event.preventDefault();
-      const fields = new FormData(event.currentTarget);
-      const textOfField = (name: string) => {
-        const value = fields.get(name);
-        return typeof value === "string" ? value : "";
-      };
-      const [Pointer, Value] = [textOfField("pointer"), textOfField("value")];
+      const { pointer: Pointer = "", value: Value = "" } = fieldsOf(event.currentTarget);
       change({ Pointer, Value: Pointer === "" ? undefined : Value, Text: undefined });
     }}>
       <label htmlFor="pointer">Payload field</label>

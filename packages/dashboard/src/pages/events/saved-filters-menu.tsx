@@ -3,6 +3,7 @@ import { keep, readKept } from "../../app/kept.ts";
 import { PageLink } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMe } from "../../app/session.ts";
+import { fieldsOf } from "../../parts/fields.ts";
 import { longestName, mostSaved, savable, savedIn, withSaved, type SavedFilters } from "./saved-filters.ts";
 
 /** Filters that a person saved in this browser, for this tenant: to go back to, to remove, and to add those chosen. */
@@ -36,9 +37,8 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
         : saved.length >= mostSaved ? <p className="small">No more than {mostSaved} are kept: remove one first.</p> : (
           <form className="find-row" onSubmit={(event) => {
             event.preventDefault();
-            const { filtersName: { value } } =
-              event.currentTarget.elements as unknown as { readonly filtersName: HTMLInputElement };
-            if (value.trim() !== "") change(withSaved(saved, { name: value.trim(), search: chosen }));
+            const name = fieldsOf(event.currentTarget)["filtersName"]?.trim() ?? "";
+            if (name !== "") change(withSaved(saved, { name, search: chosen }));
             event.currentTarget.reset();
           }}>
             <input

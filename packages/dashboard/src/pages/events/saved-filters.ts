@@ -1,4 +1,5 @@
 import type { Search } from "../../app/search.ts";
+import { columnsName } from "./columns.ts";
 import { filterNames, payloadNames } from "./filters.ts";
 
 /** Filters under a name that a person gave them, with the columns of the list. */
@@ -11,7 +12,7 @@ export interface SavedFilters {
 export const mostSaved = 50;
 export const longestName = 60;
 
-const parts: readonly string[] = [...filterNames, ...payloadNames, "columns"];
+const parts: readonly string[] = [...filterNames, ...payloadNames, columnsName];
 
 /** The part of an address that can be saved; undefined where it has no filter and no column. */
 export function savable(search: Search): Search | undefined {

@@ -138,7 +138,7 @@ function Preview({ recorded, isPasted, paste, result, isTrying }: {
   readonly result: string;
   readonly isTrying: boolean;
 }): ReactNode {
-  const { editors, error } = useEditors();
+  const { module: editors, error } = useEditors();
   const host = useRef<HTMLDivElement>(null);
   const diff = useRef<MountedDiff>(undefined);
   useEffect(() => {

@@ -1,16 +1,8 @@
-import { useEffect, useState } from "react";
+import { useLoaded, type Loaded } from "../use-loaded.ts";
 
-type Editors = Awaited<ReturnType<typeof load>>;
+const load = () => import("./chunk.ts");
 
 /** Loads the editors, which are most of the weight of the pages that show them, in a script of their own. */
-export function useEditors(): { readonly editors?: Editors; readonly error?: unknown } {
-  const [state, setState] = useState<{ readonly editors?: Editors; readonly error?: unknown }>({});
-  useEffect(() => {
-    load().then((editors) => setState({ editors }), (error: unknown) => setState({ error }));
-  }, []);
-  return state;
-}
-
-async function load() {
-  return import("./chunk.ts");
+export function useEditors(): Loaded<Awaited<ReturnType<typeof load>>> {
+  return useLoaded(load);
 }
