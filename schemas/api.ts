@@ -5402,6 +5402,16 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
+        /** @description `X-Relay-Principal` names another caller. Nothing was done. */
+        OtherCaller: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/plain": components["schemas"]["Problem"];
+            };
+        };
         /** @description Nothing has this id. What is not a UUID names nothing. */
         NotFound: {
             headers: {
@@ -5592,6 +5602,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -5646,6 +5657,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -5707,6 +5719,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -5766,6 +5779,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -5825,6 +5839,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -5884,6 +5899,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -5923,6 +5939,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -5962,6 +5979,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6006,6 +6024,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6074,6 +6093,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6153,6 +6173,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6181,6 +6202,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6207,6 +6229,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6251,6 +6274,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6311,6 +6335,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6352,6 +6377,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6389,6 +6415,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             /** @description The last active Owner stays. */
             422: {
                 headers: {
@@ -6453,6 +6480,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description The last active Owner stays an active Owner. */
@@ -6505,6 +6533,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6555,6 +6584,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6616,6 +6646,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6663,6 +6694,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6777,6 +6809,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6817,6 +6850,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6878,6 +6912,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6915,6 +6950,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6955,6 +6991,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6995,6 +7032,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7036,6 +7074,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7073,6 +7112,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7117,6 +7157,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7178,6 +7219,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7231,6 +7273,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7275,6 +7318,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description The service account has the most keys that it can have. */
@@ -7335,6 +7379,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7377,6 +7422,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7427,6 +7473,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7472,6 +7519,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7509,6 +7557,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7553,6 +7602,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7614,6 +7664,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7673,6 +7724,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7717,6 +7769,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             /** @description 10 test events were sent to this destination within a minute. */
@@ -7768,6 +7821,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7808,6 +7862,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7867,6 +7922,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -7912,6 +7968,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -7949,6 +8006,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8011,6 +8069,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8072,6 +8131,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8111,6 +8171,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8164,6 +8225,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8206,6 +8268,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -8399,6 +8462,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8447,6 +8511,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8490,6 +8555,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8543,6 +8609,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8602,6 +8669,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8645,6 +8713,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8694,6 +8763,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             /** @description Its destination was deleted, or it had 1,000 attempts or more. */
             422: {
                 headers: {
@@ -8753,6 +8823,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             /** @description Its destination was deleted. */
             422: {
                 headers: {
@@ -8812,6 +8883,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8861,6 +8933,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -8914,6 +8987,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             /** @description Two searches of the tenant are under way, or the storage cannot be reached. */
@@ -8986,6 +9060,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9031,6 +9106,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             /** @description Too many streams are open: 5 of the caller, 100 of the tenant or 1,000 in the process. */
             429: {
                 headers: {
@@ -9081,6 +9157,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9123,6 +9200,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9173,6 +9251,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9225,6 +9304,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9274,6 +9354,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9314,6 +9395,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9374,6 +9456,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
             431: components["responses"]["HeadersTooLarge"];
@@ -9415,6 +9498,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9464,6 +9548,7 @@ export interface operations {
                 };
             };
             404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9516,6 +9601,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];

@@ -5,6 +5,7 @@ export type RefusalKind =
   | "forbidden"
   | "not-found"
   | "conflict"
+  | "precondition-failed"
   | "too-large"
   | "wrong-type"
   | "rejected"

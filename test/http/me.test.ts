@@ -60,6 +60,21 @@ describe("me", () => {
     }
   });
 
+  it("is compared with X-Relay-Principal before body and rights are looked at", async () => {
+    const { viewer, owner } = one;
+    const ask = async (client: typeof viewer.client, principal: string) => (await http(
+      "POST", `${api.url}/api/v1/destinations`,
+      { body: "no JSON", headers: { authorization: `Bearer ${client.token ?? ""}`, "x-relay-principal": principal } },
+    )).status;
+    const service = await createService(owner.client, "developer");
+    expect(await ask(viewer.client, owner.id)).to.equal(412);
+    expect(await ask(viewer.client, "")).to.equal(412);
+    expect(await ask(viewer.client, viewer.id.toUpperCase())).to.equal(400);
+    expect(await ask(service.client, owner.id)).to.equal(412);
+    expect(await ask(service.client, service.id)).to.equal(400);
+    expect(await ask(owner.client.with("no token"), owner.id)).to.equal(401);
+  });
+
   it("names operations of the API's description, more of them for a higher role", async () => {
     const known = Object.values(apiDocument.paths).flatMap((methods) =>
       Object.values(methods).map(({ operationId }) => operationId));

@@ -93,6 +93,12 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     return ask(stage, described, good, { by: stage.other.owner.client });
   },
   404: (stage, described, good) => ask(stage, described, { ...good, params: { ...good.params, id: nowhere } }),
+  412: async (stage, described, good) => {
+    const head = await stage.engines.store.head();
+    const answer = await ask(stage, described, good, { headers: { "x-relay-principal": nowhere } });
+    expect(await stage.engines.store.head(), "something was written").to.equal(head);
+    return answer;
+  },
   413: (stage, described, good) => ask(stage, described, { ...good, json: { a: "x".repeat(maxBodyBytes) } }),
   415: (stage, described, good) => ask(stage, described, good, { headers: { "content-type": "text/plain" } }),
   431: (stage, described, good) => ask(stage, described, good, { headers: { "x-long": "x".repeat(20_000) } }),

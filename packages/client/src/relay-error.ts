@@ -8,6 +8,7 @@ export type ErrorCode =
   | "forbidden"
   | "not-found"
   | "conflict"
+  | "precondition-failed"
   | "too-large"
   | "wrong-type"
   | "rejected"
@@ -36,6 +37,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   403: "forbidden",
   404: "not-found",
   409: "conflict",
+  412: "precondition-failed",
   413: "too-large",
   415: "wrong-type",
   422: "rejected",

@@ -9,6 +9,7 @@ const statusOf: Readonly<Record<RefusalKind, number>> = {
   forbidden: 403,
   "not-found": 404,
   conflict: 409,
+  "precondition-failed": 412,
   "too-large": 413,
   "wrong-type": 415,
   rejected: 422,

@@ -28,8 +28,8 @@ export interface DescribedParameter {
 
 /**
  * The additions of a description to its route. Answers that follow from the route are left out here, and added to all:
- * 431, 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query is, 404 where the
- * path holds an id, and 500 and 503. An answer given here overrides those.
+ * 431, 401 and 412 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query is, 404
+ * where the path holds an id, and 500 and 503. An answer given here overrides those.
  */
 export interface Description {
   /** Unique; the operation's name in generated clients. */

@@ -95,6 +95,10 @@ const shared = {
     "only Admin or above may …", "the service key lacks the scope …", "only a service key without scopes may do this",
     "a cookie counts with Sec-Fetch-Site: same-origin only; other programs send Authorization",
   ),
+  OtherCaller: problem(
+    "`X-Relay-Principal` names another caller. Nothing was done.",
+    "X-Relay-Principal: is not the id of this request's caller",
+  ),
   NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "… not found"),
   BadBody: problem(
     "The body is not a JSON object in UTF-8, or a field of it is missing or not valid.",
@@ -224,6 +228,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Described)
     [body !== undefined, 400, "BadBody"],
     [security === "bearer" || security === "cookie", 401, "Unauthenticated"],
     [security === "bearer" || security === "cookie", 403, "Forbidden"],
+    [security === "bearer" || security === "cookie", 412, "OtherCaller"],
     [security === "apiKey", 401, "WrongKey"],
     [body?.schema["$id"] === login.$id, 401, "WrongPassword"],
     [path.includes(":id"), 404, "NotFound"],

@@ -21,11 +21,14 @@ export const introduction = [
   "anything else is ignored, and the service makes one. Histories show it as the `correlationId` of every fact that " +
   "the request wrote, and of the attempts to deliver an event that it had accepted.",
 
+  "A request may name its caller in `X-Relay-Principal`: the `principal.id` that `GET /api/v1/me` answers. Where the " +
+  "caller is another, the answer is 412 and nothing is done. Operations without sign-in ignore it.",
+
   "Errors are plain text that names what is wrong and with which field; only a disposable email is answered with " +
-  "JSON. Checks come in this order: 401; 415, 413 and 400 for body and query; 404; 403 for another tenant's, then " +
-  "for the role or the scope; 409 and 422. The limits of tenant creation and registration come before all of them. " +
-  "401 says in `WWW-Authenticate` what is needed, `Bearer` or, at ingest, `ApiKey`. Unknown paths give 404, other " +
-  "methods 405 with `Allow`; `HEAD` is answered wherever `GET` is, and `OPTIONS` with 204. 429 carries no " +
+  "JSON. Checks come in this order: 401; 412; 415, 413 and 400 for body and query; 404; 403 for another tenant's, " +
+  "then for the role or the scope; 409 and 422. The limits of tenant creation and registration come before all of " +
+  "them. 401 says in `WWW-Authenticate` what is needed, `Bearer` or, at ingest, `ApiKey`. Unknown paths give 404, " +
+  "other methods 405 with `Allow`; `HEAD` is answered wherever `GET` is, and `OPTIONS` with 204. 429 carries no " +
   "`Retry-After`.",
 
   "Lists take `Qt` (items per page, 1 to 100, 20 unless said), `Pg` (page, from 1), `CpOrd` (sort field) and " +

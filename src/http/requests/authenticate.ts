@@ -1,17 +1,29 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Session } from "../../application/accounts/sessions.ts";
-import type { ServiceCaller } from "../../application/caller.ts";
+import { isService, type ServiceCaller } from "../../application/caller.ts";
 import type { Services } from "../../application/services.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireOwnPage, sessionCookie } from "./session-cookie.ts";
 
 /**
  * The session or service account behind `Authorization: Bearer <token>`; without that header, the session behind the
- * cookie of a browser. Throws a Refusal (unauthenticated, or forbidden for a cookie that another site's page makes a
- * browser send).
+ * cookie of a browser. Throws a Refusal: unauthenticated; forbidden for a cookie that another site's page makes a
+ * browser send; precondition-failed where `X-Relay-Principal` names another caller.
  */
 export async function authenticate(
-  { headers }: IncomingMessage, { sessions, serviceKeys }: Pick<Services, "sessions" | "serviceKeys">,
+  { headers }: IncomingMessage, credentials: Pick<Services, "sessions" | "serviceKeys">,
+): Promise<Session | ServiceCaller> {
+  const caller = await callerOf(headers, credentials);
+  const principal = headers["x-relay-principal"];
+  const id = isService(caller) ? caller.serviceAccountId : caller.userId;
+  if (principal !== undefined && String(principal).toLowerCase() !== id) {
+    refuse("precondition-failed", "X-Relay-Principal: is not the id of this request's caller");
+  }
+  return caller;
+}
+
+async function callerOf(
+  headers: IncomingHttpHeaders, { sessions, serviceKeys }: Pick<Services, "sessions" | "serviceKeys">,
 ): Promise<Session | ServiceCaller> {
   const cookie = headers.authorization === undefined ? sessionCookie(headers) : undefined;
   if (cookie !== undefined) {
