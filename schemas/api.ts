@@ -5356,7 +5356,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The access token or service key is missing, malformed, expired, or over. */
+        /** @description The access token or service key is missing, malformed, expired, or over; or there are two cookies. */
         Unauthenticated: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { createUser, login, openAccount, password, signIn, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
@@ -8,11 +9,13 @@ import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The status of a list under any `Host`, which `fetch` would set itself. */
-async function statusAt(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
-  const [answer] = (await once(get(`${url}/api/v1/users`, { headers }), "response")) as [IncomingMessage];
-  answer.resume();
-  return answer.statusCode;
+/** The answer to a list under any `Host`, which `fetch` would set itself, and with headers given several times. */
+async function listAt(url: string, headers: Readonly<Record<string, string | readonly string[]>>) {
+  // Node would join several cookies of an object.
+  const lines = Object.entries({ host: "localhost", ...headers }).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, value]));
+  const [answer] = (await once(get(`${url}/api/v1/users`, { headers: lines }), "response")) as [IncomingMessage];
+  return { status: answer.statusCode, body: await text(answer) };
 }
 
 describeOnEngines("sessions of browsers", (freshEngines) => {
@@ -153,6 +156,54 @@ describeOnEngines("sessions of browsers", (freshEngines) => {
       expect(await status({ ...own, cookie: "a=1; b=2" })).to.equal(401);
     });
 
+    describe("beside another session cookie", () => {
+      let own: string;
+      let planted: string;
+      before(async () => {
+        const local = "http://localhost:8080";
+        [own, planted] = await Promise.all([one.owner.email, one.viewer.email].map(async (email) =>
+          (await signIn(api.url, email, local)).cookie)) as [string, string];
+      });
+
+      const secureOf = (cookie: string) => cookie.replace("relay-local", "__Host-relay");
+      const spellings: Readonly<Record<string, () => string | readonly string[]>> = {
+        "of the same name": () => `${planted}; ${own}`,
+        "of the same name, behind it": () => `${own}; ${planted}`,
+        "of the same name and value": () => `${own}; ${own}`,
+        "of the other name": () => `${own}; ${secureOf(planted)}`,
+        "of the other name, before it": () => `${secureOf(planted)}; ${own}`,
+        "of the name with Secure, twice": () => `${secureOf(planted)}; ${secureOf(own)}`,
+        "among others": () => `a=1; ${planted}; b=2; ${own}; c=3`,
+        "in a header of its own": () => [planted, own],
+        "in a header of its own, of the other name": () => [own, secureOf(planted)],
+        "without a blank between them": () => `${planted};${own}`,
+        "with blanks and tabs around its name": () => `\trelay-local = ${planted.split("=")[1]}; ${own}`,
+        "that is empty": () => `relay-local=; ${own}`,
+        "that is not valid": () => `${own}; relay-local=x`,
+        "in quotes": () => `relay-local="${planted.split("=")[1]}"; ${own}`,
+      };
+      for (const [name, cookie] of Object.entries(spellings)) {
+        it(`${name} gives 401 at every host`, async () => {
+          for (const host of ["localhost:8080", "relay.example"]) {
+            const answer = await listAt(api.url, { "sec-fetch-site": "same-origin", host, cookie: cookie() });
+            expect(answer.status, host).to.equal(401);
+            expect(answer.body).to.match(/^Cookie: several session cookies .* remove this site's cookies/);
+          }
+        });
+      }
+
+      it("is not looked at where there is an Authorization", async () => {
+        const authorization = `Bearer ${one.owner.client.token}`;
+        expect((await listAt(api.url, { authorization, cookie: `${planted}; ${own}` })).status).to.equal(200);
+      });
+
+      it("does not count as one where only its name or value begins alike", async () => {
+        const cookie = `relay-locals=x; xrelay-local=x; RELAY-LOCAL=x; a=relay-local=x; ${own}; relay-local`;
+        expect((await listAt(api.url, { "sec-fetch-site": "same-origin", host: "localhost", cookie })).status)
+          .to.equal(200);
+      });
+    });
+
     it("is no access token", async () => {
       const { cookie } = await signIn(api.url, one.owner.email);
       expect(await status({ authorization: `Bearer ${cookie.split("=")[1]}` })).to.equal(401);
@@ -162,10 +213,10 @@ describeOnEngines("sessions of browsers", (freshEngines) => {
       const headers = await signIn(api.url, one.owner.email, "http://localhost:8080");
       expect(headers.cookie).to.match(/^relay-local=/);
       for (const host of ["localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1:8080", "[::1]", "[::1]:8080"]) {
-        expect(await statusAt(api.url, { ...headers, host }), host).to.equal(200);
+        expect((await listAt(api.url, { ...headers, host })).status, host).to.equal(200);
       }
       for (const host of ["relay.example", "localhost.example", "127.0.0.1.example:8080", "[::2]", "x@localhost"]) {
-        expect(await statusAt(api.url, { ...headers, host }), host).to.equal(401);
+        expect((await listAt(api.url, { ...headers, host })).status, host).to.equal(401);
       }
     });
   });
@@ -184,6 +235,40 @@ describeOnEngines("sessions of browsers", (freshEngines) => {
         expect(await status({ ...own, cookie })).to.equal(200);
         expect(await status(headers)).to.equal(401);
         expect((await renew(headers)).status).to.equal(401);
+      }
+    });
+
+    it("that races others gives cookies of one session, which a sign-out ends in every process", async () => {
+      const second = await startApi(engines);
+      try {
+        const headers = await signIn(api.url, one.viewer.email);
+        const other = await signIn(api.url, one.viewer.email);
+        // The first renewal ends the old cookie only once all of them are under way.
+        const gate = Promise.withResolvers<undefined>();
+        let waiting = 0;
+        const append = engines.store.append.bind(engines.store);
+        engines.store.append = async (...args) => {
+          if (args[0].startsWith("session-") && (waiting += 1) === 20) gate.resolve(undefined);
+          await gate.promise;
+          return append(...args);
+        };
+        const renewals = await Promise.all(Array.from({ length: 20 }, () => renew(headers)));
+        engines.store.append = append;
+        expect(renewals.map((answer) => answer.status)).to.deep.equal(Array(20).fill(200));
+        const cookies = renewals.map((answer) => ({ ...own, cookie: cookieOf(answer) }));
+        expect(new Set(cookies.map(({ cookie }) => cookie)).size).to.equal(20);
+        const statuses = () => Promise.all(cookies.map(status));
+        expect(await statuses()).to.deep.equal(Array(20).fill(200));
+        const [, , last = {}] = cookies;
+        const renewedAgain = { ...own, cookie: cookieOf(await renew(last)) };
+        expect((await http("DELETE", `${second.url}/api/v1/auth/session`, { headers: cookies[0] ?? {} })).status)
+          .to.equal(204);
+        expect(await statuses()).to.deep.equal(Array(20).fill(401));
+        expect(await status(renewedAgain)).to.equal(401);
+        expect((await renew(renewedAgain)).status).to.equal(401);
+        expect(await status(other), "another session of the same user").to.equal(200);
+      } finally {
+        await second.close();
       }
     });
 

@@ -8,7 +8,7 @@ import { createPages } from "./app/router.tsx";
 import "./style/style.css";
 
 applyTheme();
-const queries = createQueries(() => pages.signIn());
+const queries = createQueries((refusal) => pages.signIn(refusal));
 const pages = createPages(queries);
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>

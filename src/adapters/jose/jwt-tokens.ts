@@ -15,8 +15,8 @@ const versionClaim = "ver";
 /** Access tokens as JWTs, HS256 and nothing else. */
 export class JwtTokens implements Tokens {
   sign(claims: SessionClaims, key: Uint8Array): Promise<string> {
-    const { tenantId, role, sessionVersion, passwordAt } = claims;
-    const browser = passwordAt === null ? {} : { auth_time: millis(passwordAt) / 1000 };
+    const { tenantId, role, sessionVersion, sessionId, passwordAt } = claims;
+    const browser = passwordAt === null ? {} : { auth_time: millis(passwordAt) / 1000, sid: sessionId };
     return new SignJWT({ tenantId, role, [versionClaim]: sessionVersion, ...browser })
       .setProtectedHeader(header)
       .setSubject(claims.userId)
@@ -42,16 +42,17 @@ export class JwtTokens implements Tokens {
 
 /** Null where a claim is missing or of the wrong type: jose itself requires `iss` and `aud` only. */
 function claimsOf(payload: JWTPayload): SessionClaims | null {
-  // The time of the password: `auth_time`, as OpenID Connect Core, section 2, has it.
-  const { sub, tenantId, role, jti, iat, exp, [versionClaim]: version, auth_time: passwordAt } = payload;
+  // `auth_time` is the time of the password (OpenID Connect Core, 2), `sid` the session (Front-Channel Logout, 3).
+  const { sub, tenantId, role, jti, iat, exp, [versionClaim]: version, auth_time: passwordAt, sid } = payload;
   const texts = [sub, tenantId, role, jti].every((claim) => typeof claim === "string");
   if (!texts || iat === undefined || exp === undefined || typeof version !== "number") return null;
-  if (passwordAt !== undefined && typeof passwordAt !== "number") return null;
+  if (passwordAt !== undefined && (typeof passwordAt !== "number" || typeof sid !== "string")) return null;
   return {
     userId: sub as string,
     tenantId: tenantId as string,
     role: role as string,
     tokenId: jti as string,
+    sessionId: passwordAt === undefined ? jti as string : sid as string,
     sessionVersion: version,
     issuedAt: timestamp(iat * 1000),
     expiresAt: timestamp(exp * 1000),

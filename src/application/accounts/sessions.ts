@@ -3,7 +3,7 @@ import { roles, type Role } from "../../domain/roles.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
-import { dayMs, millis, timestamp } from "../../domain/time.ts";
+import { dayMs, millis, timestamp, type Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
@@ -19,6 +19,8 @@ import { entriesOf, type Origin } from "../origin.ts";
 /** A signed-in user and the token that proves it. */
 export interface Session extends UserCaller {
   readonly tokenId: string;
+  /** Shared by all tokens of a browser's session. Of an access token: the token's id. */
+  readonly sessionId: string;
   /** ISO 8601 UTC. */
   readonly expiresAt: string;
   /** The user's session version that the token was made under. */
@@ -52,7 +54,8 @@ const longestMs = 30 * dayMs;
 /** Above any version: all sessions of a user that was deleted are over. */
 const allVersions = Number.MAX_SAFE_INTEGER;
 
-const revocation = (tokenId: string) => `revoked:${tokenId}`;
+/** `id`: of a token, or of a browser's session. */
+const revocation = (id: string) => `revoked:${id}`;
 const leastVersion = (userId: string) => `sessions:${userId}`;
 
 /**
@@ -71,25 +74,29 @@ export class Sessions {
 
   /** An access token for a user who has logged in. */
   issue(tenantId: string, user: User): Promise<IssuedToken> {
-    return this.#issue({ ...claimsOf(tenantId, user), passwordAt: null }, Infinity);
+    const id = this.#parts.ids.uuid();
+    return this.#issue({ ...claimsOf(tenantId, user), tokenId: id, sessionId: id, passwordAt: null }, Infinity);
   }
 
   /** The token of a browser's session for a user who has given the password just now. */
   issueToBrowser(tenantId: string, user: User): Promise<IssuedToken> {
     const passwordAt = timestamp(this.#wholeSecond());
-    return this.#issue({ ...claimsOf(tenantId, user), passwordAt }, millis(passwordAt) + longestMs);
+    const { ids } = this.#parts;
+    const claims = { ...claimsOf(tenantId, user), tokenId: ids.uuid(), sessionId: ids.uuid(), passwordAt };
+    return this.#issue(claims, latestEnd(passwordAt));
   }
 
   /**
-   * Another token for a browser's session; the one before it ends at once everywhere. It lasts no longer than 30 days
-   * after the password. Throws a Refusal (unauthenticated) for the session of an access token.
+   * Another token of the same browser's session; the one before it ends at once everywhere. It lasts no longer than 30
+   * days after the password. Throws a Refusal (unauthenticated) for the session of an access token.
    */
   async renew(session: Session, origin: Origin): Promise<IssuedToken> {
-    const { userId, tenantId, role, sessionVersion, passwordAt } = session;
+    const { userId, tenantId, role, sessionId, sessionVersion, passwordAt } = session;
     if (passwordAt === null) refuse("unauthenticated", "Cookie: only the session of a browser can be renewed");
-    const claims = { userId, tenantId, role, sessionVersion, passwordAt };
-    const issued = await this.#issue(claims, millis(passwordAt) + longestMs);
-    await this.revoke(session, origin);
+    const tokenId = this.#parts.ids.uuid();
+    const claims = { userId, tenantId, role, tokenId, sessionId, sessionVersion, passwordAt };
+    const issued = await this.#issue(claims, latestEnd(passwordAt));
+    await this.#revoke(session.tokenId, session.expiresAt, session, origin);
     return issued;
   }
 
@@ -109,13 +116,13 @@ export class Sessions {
   }
 
   async #issue(
-    claims: Omit<SessionClaims, "tokenId" | "issuedAt" | "expiresAt">, latestMs: number,
+    claims: Omit<SessionClaims, "issuedAt" | "expiresAt">, latestMs: number,
   ): Promise<IssuedToken> {
-    const { tokens, keys, ids } = this.#parts;
+    const { tokens, keys } = this.#parts;
     const now = this.#wholeSecond();
     const expiresIn = Math.ceil(Math.min(this.#ttlMs, latestMs - now) / 1000);
     const expiresAt = timestamp(now + expiresIn * 1000);
-    const whole = { ...claims, tokenId: ids.uuid(), issuedAt: timestamp(now), expiresAt };
+    const whole = { ...claims, issuedAt: timestamp(now), expiresAt };
     return { token: await tokens.sign(whole, (await keys.get()).tokenKey), expiresIn, expiresAt };
   }
 
@@ -130,16 +137,18 @@ export class Sessions {
     const claims = await tokens.verify(token, (await keys.get()).tokenKey, clock.now());
     const role = roles.find((known) => known === claims?.role);
     if (!claims || !role) return undefined;
-    const { userId, tenantId, tokenId, sessionVersion, expiresAt, passwordAt } = claims;
-    return { userId, tenantId, role, tokenId, sessionVersion, expiresAt, passwordAt };
+    const { userId, tenantId, tokenId, sessionId, sessionVersion, expiresAt, passwordAt } = claims;
+    return { userId, tenantId, role, tokenId, sessionId, sessionVersion, expiresAt, passwordAt };
   }
 
   /** Throws a Refusal (unauthenticated) where the session has ended. */
   async #open(session: Session): Promise<Session> {
     const { aggregates, state } = this.#parts;
-    const { userId, tenantId, tokenId, sessionVersion, role } = session;
-    const [revoked, least] = await state.get([revocation(tokenId), leastVersion(userId)]);
-    if (revoked != null || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
+    const { userId, tenantId, tokenId, sessionId, sessionVersion, role } = session;
+    const keys = [leastVersion(userId), ...new Set([revocation(tokenId), revocation(sessionId)])];
+    const [least, ...revoked] = await state.get(keys);
+    const isRevoked = revoked.some((at) => at !== null);
+    if (isRevoked || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
     const good = ({ state: tenant }: Folded<Tenant>) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
     // The cached tenant may be older than the token: only the log itself can tell that the session is over.
     if (!good(await aggregates.read(tenants, tenantId)) && !good(await aggregates.current(tenants, tenantId))) {
@@ -148,17 +157,24 @@ export class Sessions {
     return session;
   }
 
-  /** Ends one session, durably and at once everywhere. */
-  async revoke({ userId, tenantId, tokenId, expiresAt }: Session, origin: Origin): Promise<void> {
+  /** Ends one session with all its tokens, those of renewals under way too, durably and at once everywhere. */
+  async revoke(session: Session, origin: Origin): Promise<void> {
+    const { sessionId, expiresAt, passwordAt } = session;
+    const end = passwordAt === null ? expiresAt : timestamp(latestEnd(passwordAt));
+    await this.#revoke(sessionId, end, session, origin);
+  }
+
+  /** `id`: of a token, or of a browser's session. `expiresAt`: the latest end of a token that it covers. */
+  async #revoke(id: string, expiresAt: Timestamp, { userId, tenantId }: Session, origin: Origin): Promise<void> {
     const { store, state, clock } = this.#parts;
     const at = timestampNow(clock);
-    const event: SessionEvent = { type: "SessionRevoked", data: { tokenId, userId, tenantId, expiresAt, at } };
+    const event: SessionEvent = { type: "SessionRevoked", data: { tokenId: id, userId, tenantId, expiresAt, at } };
     try {
-      await store.append(streams.session(tokenId), noStream, entriesOf([event], origin, this.#parts.ids));
+      await store.append(streams.session(id), noStream, entriesOf([event], origin, this.#parts.ids));
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error;
     }
-    await state.put(revocation(tokenId), at, Math.max(millis(expiresAt) - clock.now(), 0) + rememberedMs);
+    await state.put(revocation(id), at, Math.max(millis(expiresAt) - clock.now(), 0) + rememberedMs);
   }
 
   /** Ends all sessions of a user that are not of its present version; of a user that was deleted, all. */
@@ -173,6 +189,11 @@ export class Sessions {
       written = least;
     }
   }
+}
+
+/** The latest end of a browser's session, milliseconds since 1970. */
+function latestEnd(passwordAt: Timestamp): number {
+  return millis(passwordAt) + longestMs;
 }
 
 function claimsOf(tenantId: string, { id, role, sessionVersion }: User) {

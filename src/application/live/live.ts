@@ -146,7 +146,9 @@ export class Live {
     const category = categoryOf(entry.stream);
     if (category === "session") {
       const { tokenId } = (entry as RecordedEvent<SessionEvent>).data;
-      for (const client of [...clients]) if (client.caller.credentialId === tokenId) this.#end(client, "session over");
+      for (const client of [...clients]) {
+        if (client.caller.credentialIds.includes(tokenId)) this.#end(client, "session over");
+      }
     }
     if (category !== "tenant" && category !== "serviceAccount") return;
     this.#parts.aggregates.follow([entry]);

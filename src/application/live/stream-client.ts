@@ -42,8 +42,8 @@ export interface StreamCaller {
   readonly tenantId: string;
   /** The id of the user or the service account. */
   readonly id: string;
-  /** The id of the token or the service key. */
-  readonly credentialId: string;
+  /** The ids of the token and its session, or of the service key. */
+  readonly credentialIds: readonly string[];
   /** ISO 8601 UTC; null for never. */
   readonly expiresAt: string | null;
   /** Rejects with a Refusal (unauthenticated, forbidden) once the session is over. */

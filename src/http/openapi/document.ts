@@ -77,7 +77,7 @@ const securitySchemes = {
 /** Answers that are the same wherever they are given. */
 const shared = {
   Unauthenticated: challenge(
-    "Bearer", "The access token or service key is missing, malformed, expired, or over.",
+    "Bearer", "The access token or service key is missing, malformed, expired, or over; or there are two cookies.",
     "Authorization: must be Bearer and an access token or a service key", "the session is over",
     "the service key is not valid",
   ),

@@ -14,18 +14,26 @@ const attributes = {
 /** The name of a session's cookie. */
 export type CookieName = keyof typeof attributes;
 
+/** The error text for a request with more than one session cookie. */
+export const severalCookies =
+  "Cookie: several session cookies were sent, since another program at this host has set one, too: remove this site's "
+  + "cookies in the browser, or open the relay under another host name";
+
 const localNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** The session cookie of a request; undefined where there is none that counts. */
+/**
+ * The session cookie of a request; undefined where there is none that counts. Throws a Refusal (unauthenticated) for
+ * two: cookies say neither port nor path, so one of them may be of another program at this host.
+ */
 export function sessionCookie(
   headers: IncomingHttpHeaders,
 ): { readonly name: CookieName; readonly token: string } | undefined {
-  const cookies = (headers.cookie ?? "").split(";").map((cookie) => cookie.trim());
-  for (const name of isLocal(headers.host) ? [secure, local] as const : [secure] as const) {
-    const cookie = cookies.find((one) => one.startsWith(`${name}=`));
-    if (cookie !== undefined) return { name, token: cookie.slice(name.length + 1) };
-  }
-  return undefined;
+  const cookies = (headers.cookie ?? "").split(";").flatMap((cookie) => {
+    const [, name, token = ""] = /^\s*(__Host-relay|relay-local)\s*=\s*(.*?)\s*$/s.exec(cookie) ?? [];
+    return name === undefined ? [] : [{ name: name as CookieName, token }];
+  });
+  if (cookies.length > 1) refuse("unauthenticated", severalCookies);
+  return cookies.find(({ name }) => name === secure || isLocal(headers.host));
 }
 
 /** Throws a Refusal (forbidden) unless one of the relay's own pages sends it: browsers show cookies for any. */

@@ -32,10 +32,12 @@ export function streamRoutes({ live }: Services): Route[] {
       };
       // Node joins headers of one name, unless it knows the name.
       const lastId = headers["last-event-id"] as string | undefined;
-      const [id, credentialId] =
-        isService(caller) ? [caller.serviceAccountId, caller.keyId] : [caller.userId, caller.tokenId];
+      const [id, ...credentialIds] = isService(caller)
+        ? [caller.serviceAccountId, caller.keyId] as const
+        : [caller.userId, caller.tokenId, caller.sessionId] as const;
       const { tenantId, expiresAt } = caller;
-      const connection = { tenantId, id, credentialId, expiresAt, check: () => call.authenticate(), gone: call.gone() };
+      const check = () => call.authenticate();
+      const connection = { tenantId, id, credentialIds, expiresAt, check, gone: call.gone() };
       const stream = await live.open(connection, wanted, lastId);
       return { status: 200, type: "text/event-stream", headers: unbuffered, stream, isEndless: true };
     }),

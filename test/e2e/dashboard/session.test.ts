@@ -75,6 +75,31 @@ describe("the dashboard's sign-in", () => {
     expect(page.url()).to.equal(`${stage.origin}/app/events`);
   });
 
+  for (const path of ["/api", "/api/v1/destinations"]) {
+    it(`tells how to remove the cookie that another program at the host has set for ${path}`, async () => {
+      const { context } = stage.browser;
+      const other = await openAccount(stage.relay.url);
+      seen = await stage.visit();
+      const { page } = seen;
+      await seen.go("/");
+      await signIn(seen, other);
+      const [{ name = "", value = "" } = {}] = await context.cookies(stage.origin);
+      await context.clearCookies();
+      await seen.go("/");
+      await signIn(seen, account);
+      await context.addCookies([{ name, value, domain: "localhost", path }]);
+      await page.getByRole("link", { name: "Destinations", exact: true }).click();
+      await page.waitForURL(`${stage.origin}/app/login?**`);
+      const notice = page.getByRole("alert");
+      expect(await notice.textContent()).to.include("Another program at localhost has set a session cookie")
+        .and.include(`http://127.0.0.1:${new URL(stage.origin).port}/app/`);
+      expect(await page.getByRole("navigation", { name: "Pages" }).count()).to.equal(0);
+      await context.clearCookies();
+      await signIn(seen, account);
+      expect(page.url()).to.equal(`${stage.origin}/app/destinations`);
+    });
+  }
+
   it("asks again when the session was renewed while a request was under way", async () => {
     seen = await stage.visit();
     const { page } = seen;

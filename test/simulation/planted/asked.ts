@@ -145,8 +145,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a session names its token instead of its user",
     breaks: "a session belongs to its user",
     file: sessions,
-    from: "return { userId, tenantId, role, tokenId, sessionVersion, expiresAt, passwordAt };",
-    to: "return { userId: tokenId, tenantId, role, tokenId, sessionVersion, expiresAt, passwordAt };",
+    from: "return { userId, tenantId, role, tokenId, sessionId, sessionVersion, expiresAt, passwordAt };",
+    to: "return { userId: tokenId, tenantId, role, tokenId, sessionId, sessionVersion, expiresAt, passwordAt };",
   },
   {
     name: "an ended session stays valid",

@@ -14,17 +14,24 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof RelayError && error.code === "unauthenticated";
 }
 
+/** Whether the browser sent several session cookies: another program at its host has set one. */
+export function hasSeveralCookies(error: unknown): boolean {
+  return isSignedOut(error) && (error as RelayError).message.startsWith("Cookie: several ");
+}
+
 /**
- * Makes the cache of answers. `onSignedOut` is called once the session is over. A request whose session was renewed
+ * Makes the cache of answers. `onSignedOut` is called with the refusal once the session is over. A request whose session was renewed
  * while it was under way is refused, too: then the pages ask again.
  */
-export function createQueries(onSignedOut: () => void): QueryClient {
+export function createQueries(onSignedOut: (refusal: unknown) => void): QueryClient {
   const onError = (error: unknown) => {
     if (!isSignedOut(error)) return;
+    // The other program may have set its cookie for some paths only: the caller may be known at others.
+    if (hasSeveralCookies(error)) return onSignedOut(error);
     relay.getMe().then(
       () => queries.refetchQueries({ type: "active", predicate: ({ state }) => isSignedOut(state.error) }),
       (problem: unknown) => {
-        if (isSignedOut(problem)) onSignedOut();
+        if (isSignedOut(problem)) onSignedOut(problem);
       },
     );
   };

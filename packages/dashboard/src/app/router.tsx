@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type AnyRouter,
 } from "@tanstack/react-router";
-import { isSignedOut, meQuery } from "../api/queries.ts";
+import { hasSeveralCookies, isSignedOut, meQuery } from "../api/queries.ts";
 import { pagesPath } from "../api/relay.ts";
 import { UnknownPage } from "../pages/unknown/unknown-page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
@@ -45,7 +45,7 @@ const shell = createRoute({
   beforeLoad: async ({ context: { queries }, location }) => {
     await queries.query({ ...meQuery, staleTime: "static" }).catch((error: unknown) => {
       if (!isSignedOut(error)) throw error;
-      redirect({ to: "/login", search: { next: location.href }, throw: true });
+      redirect({ to: "/login", search: signInSearch(location.href, error), throw: true });
     });
   },
 });
@@ -59,8 +59,15 @@ const tree = root.addChildren([
     createRoute({ getParentRoute: () => shell, path, component, validateSearch }))),
 ]);
 
-/** The router of all pages, and a way to the sign-in that comes back to the page that was shown. */
-export function createPages(queries: QueryClient): { readonly router: AnyRouter; readonly signIn: () => void } {
+/** The parameters of the sign-in: the page to come back to, and whether the cookies have to be removed first. */
+function signInSearch(next: string, refusal: unknown): Search {
+  return { next, ...hasSeveralCookies(refusal) && { cookies: "several" } };
+}
+
+/** The router of all pages, and a way to the sign-in, for a refusal, that comes back to the page that was shown. */
+export function createPages(
+  queries: QueryClient,
+): { readonly router: AnyRouter; readonly signIn: (refusal: unknown) => void } {
   const router = createRouter({
     routeTree: tree,
     basepath: pagesPath,
@@ -73,11 +80,11 @@ export function createPages(queries: QueryClient): { readonly router: AnyRouter;
     defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
     defaultNotFoundComponent: UnknownPage,
   });
-  const signIn = () => {
+  const signIn = (refusal: unknown) => {
     const { location } = router.state;
     if (location.pathname === "/login") return;
     queries.clear();
-    void router.navigate({ to: "/login", search: { next: location.href } } as never);
+    void router.navigate({ to: "/login", search: signInSearch(location.href, refusal) } as never);
   };
   return { router, signIn };
 }

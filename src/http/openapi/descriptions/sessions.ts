@@ -55,15 +55,15 @@ export const sessionDescriptions: Descriptions = {
     tag: "Sessions",
     summary: "Renew a browser's session",
     description:
-      "Gives the session another cookie and ends the old one. A session lasts 30 days after the password at most, " +
-      "and ends as an access token does when its user changes.",
+      "Gives the session another cookie and ends the old one; renewals that race it get cookies of the same session. " +
+      "A session lasts 30 days after the password at most, and ends as an access token does when its user changes.",
     answers: { 200: { ...json("browser-session", "The session.", browserSession), headers: sessionCookie } },
   },
   "DELETE /api/v1/auth/session": {
     id: "endSession",
     tag: "Sessions",
     summary: "Sign out",
-    description: "Ends the session, and removes its cookie.",
+    description: "Ends the session with all its cookies, and removes the browser's.",
     answers: { 204: { ...nothing("The session is over."), headers: sessionCookie } },
   },
   "GET /api/v1/me": {

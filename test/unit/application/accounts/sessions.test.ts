@@ -28,13 +28,17 @@ class SlowState extends SqliteExpiringState {
 }
 
 /** Sessions of one user of version 1, whose token is valid until a recorded end says otherwise. */
-function sessionsOf(state: SqliteExpiringState, clock: ManualClock, ttlMs = 60_000) {
+function sessionsOf(
+  state: SqliteExpiringState, clock: ManualClock, ttlMs = 60_000, passwordAt: string | null = null,
+) {
   const users = new Map([[userId, { status: "Active", role: "Admin", sessionVersion: 1 }]]);
   // This process hears of no change.
   const remembered = { state: { users: new Map(users) } };
   const expiresAt = timestamp(clock.now() + ttlMs);
-  const [tokenId, passwordAt] = [ids.uuid(), null];
-  const claims = { userId, tenantId, role: "Admin", sessionVersion: 1, tokenId, expiresAt, passwordAt };
+  const tokenId = ids.uuid();
+  const sessionId = passwordAt === null ? tokenId : ids.uuid();
+  const own = { tokenId, sessionId, sessionVersion: 1, expiresAt, passwordAt };
+  const claims = { userId, tenantId, role: "Admin", ...own };
   const parts = {
     clock, state, ids,
     store: new InMemoryEventStore(),
@@ -76,6 +80,16 @@ describe("sessions", () => {
     await sessions.revoke(await sessions.authenticate("a token"), origin);
     clock.advance(3 * day - 1);
     isOver(await refused());
+    await state.close();
+  });
+
+  it("of browsers stay over as long as any renewal before the end could have made them last", async () => {
+    const clock = new ManualClock();
+    const state = new SqliteExpiringState(":memory:", clock);
+    const { sessions } = sessionsOf(state, clock, 60_000, timestamp(clock.now()));
+    await sessions.revoke(await sessions.authenticateBrowser("a token"), origin);
+    clock.advance(30 * 86_400_000 - 1);
+    isOver(await sessions.authenticateBrowser("a token of another process").catch((error: unknown) => error));
     await state.close();
   });
 

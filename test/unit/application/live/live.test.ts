@@ -120,7 +120,7 @@ describe("live clients of the log", () => {
     const reader = new Reader();
     const expiresAt = timestamp(clock.now() + hourMs);
     const { signal: gone } = reader.gone;
-    const caller = { tenantId: of, id: userId, credentialId: randomUUID(), expiresAt, check, gone };
+    const caller = { tenantId: of, id: userId, credentialIds: [randomUUID()], expiresAt, check, gone };
     reader.attach(await live.open(caller, wanted, lastId));
     return reader;
   }
@@ -300,7 +300,7 @@ describe("live clients of the log", () => {
     };
     const reader = new Reader();
     const caller = {
-      tenantId, id: "u", credentialId: "t", expiresAt: timestamp(clock.now() + hourMs), check: async () => undefined,
+      tenantId, id: "u", credentialIds: ["t"], expiresAt: timestamp(clock.now() + hourMs), check: async () => undefined,
       gone: reader.gone.signal,
     };
     const opening = live.open(caller, all, "0000000000000001");

@@ -5,13 +5,14 @@ import { useGo, useGoToAddress, useSearch } from "../../app/navigation.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Page } from "../../parts/page.tsx";
 import { canSignIn, NeedsTls } from "./needs-tls.tsx";
+import { SeveralCookies } from "./several-cookies.tsx";
 
 /** Signs a person in, then shows the page that they came for. */
 export function LoginPage(): ReactNode {
   const queries = useQueryClient();
   const go = useGo();
   const goToAddress = useGoToAddress();
-  const [{ next = "" }] = useSearch();
+  const [{ next = "", cookies }] = useSearch();
   const signIn = async ({ email = "", password = "" }: Readonly<Record<string, string>>) => {
     await relay.openSession({ email, password });
     queries.clear();
@@ -21,6 +22,7 @@ export function LoginPage(): ReactNode {
   return (
     <main className="alone">
       <Page title="Sign in">
+        {cookies === "several" && <SeveralCookies />}
         {canSignIn() ? (
           <Form submit={signIn} label="Sign in" keeps>
             <Field name="email" label="Email">
