@@ -20,8 +20,8 @@ export function hasSeveralCookies(error: unknown): boolean {
 }
 
 /**
- * Makes the cache of answers. `onSignedOut` is called with the refusal once the session is over. A request whose session was renewed
- * while it was under way is refused, too: then the pages ask again.
+ * Makes the cache of answers. `onSignedOut` is called with the refusal once the session is over. A request whose
+ * session was renewed while it was under way is refused, too: then the pages ask again.
  */
 export function createQueries(onSignedOut: (refusal: unknown) => void): QueryClient {
   const onError = (error: unknown) => {
