@@ -6,7 +6,7 @@ installed := node_modules/.installed-lock.json
 run := npm run --silent
 bin := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 
-.PHONY: demo run test test-full simulate simulate-planted planted lint bench up
+.PHONY: demo run test test-slow test-full simulate simulate-planted planted lint bench up
 
 demo: $(installed)
 	@$(bin) node scripts/build-dashboard.js
@@ -22,8 +22,13 @@ run: $(installed)
 test: $(installed)
 	@$(run) test
 
+test-slow: $(installed)
+	@$(run) test:slow
+
+# Both, at the large sizes.
 test-full: $(installed)
 	@RELAY_TEST_SIZE=full $(run) test -- --timeout 3600000
+	@RELAY_TEST_SIZE=full $(run) test:slow -- --timeout 3600000
 
 # SEEDS=n runs as many seeds, from FROM on; SEED=x runs that one and prints its trace.
 simulate: $(installed)

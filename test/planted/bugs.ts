@@ -7,6 +7,7 @@ const indexTests = "test/unit/adapters/embedded/event-store/stream-index";
 const readModels = "src/adapters/embedded/read-models";
 const sending = "src/application/delivery";
 const dispatchers = "src/workers/delivery";
+const seeds = [1, 2, 3, 4].map((part) => `test/simulation/seeds-${part}.test.ts`);
 
 /** Promises of the log. */
 const store: readonly Bug[] = [
@@ -172,8 +173,7 @@ const delivery: readonly Bug[] = [
       to: "    const appended = start && { revision: known.revision + 1 };\n"
         + "    if (start) void this.#append(known, start.entries).catch(() => undefined);\n",
     }],
-    tests: ["test/simulation/simulation.test.ts"],
-    only: "every invariant holds",
+    tests: seeds,
   },
   {
     name: "claim-at-any-revision",
@@ -184,8 +184,7 @@ const delivery: readonly Bug[] = [
       to: "if (error instanceof RevisionConflict) {\n        const revision = error.actual;\n"
         + "        return this.#parts.store.append(streams.event(state.id), revision, entries);\n      }",
     }],
-    tests: ["test/simulation/simulation.test.ts"],
-    only: "every invariant holds",
+    tests: seeds,
   },
   {
     name: "lease-never-over",
@@ -195,8 +194,7 @@ const delivery: readonly Bug[] = [
       from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (seen > now) lost.set(key, lease);",
     }],
-    tests: ["test/simulation/simulation.test.ts"],
-    only: "every invariant holds",
+    tests: seeds,
   },
   {
     name: "lease-by-the-wall-clock",
@@ -206,8 +204,7 @@ const delivery: readonly Bug[] = [
       from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
     }],
-    tests: ["test/simulation/simulation.test.ts"],
-    only: "every invariant holds",
+    tests: seeds,
   },
   {
     name: "limit-ignored",
@@ -217,7 +214,8 @@ const delivery: readonly Bug[] = [
       from: "this.#places.concurrency = serverRateLimit;",
       to: "this.#places.concurrency = serverRateLimit + 1;",
     }],
-    tests: ["test/e2e/limits.test.ts", "test/e2e/delivery.test.ts"],
+    tests: ["test/e2e/topologies/embedded.test.ts"],
+    only: "never has more requests at once",
   },
   {
     name: "cancelled-in-turn",
@@ -227,7 +225,8 @@ const delivery: readonly Bug[] = [
       from: "const room = () => windowSize - this.#cancellations.activeCount;",
       to: "const room = () => this.#room();",
     }],
-    tests: ["test/e2e/delivery.test.ts"],
+    tests: ["test/e2e/topologies/embedded.test.ts"],
+    only: "cancels the waiting events of a deleted destination",
   },
   {
     name: "failed-join-not-noticed",
@@ -297,7 +296,8 @@ const delivery: readonly Bug[] = [
       from: "...sign(signer, eventId, at, body),",
       to: "...sign(signer, eventId, at, Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))),",
     }],
-    tests: ["test/e2e/delivery.test.ts", "test/unit/application/delivery/request.test.ts"],
+    tests: ["test/unit/application/delivery/request.test.ts", "test/e2e/topologies/embedded.test.ts"],
+    only: "sign",
   },
   {
     name: "sent-after-parsing",
@@ -307,7 +307,8 @@ const delivery: readonly Bug[] = [
       from: "const body = Buffer.from(delivery.webhook.payload);",
       to: "const body = Buffer.from(JSON.stringify(JSON.parse(delivery.webhook.payload)));",
     }],
-    tests: ["test/e2e/delivery.test.ts"],
+    tests: ["test/e2e/topologies/embedded.test.ts"],
+    only: "sends the received bytes unchanged",
   },
 ];
 

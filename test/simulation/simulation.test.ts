@@ -1,32 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect } from "chai";
-import { sized } from "../support/size.ts";
 import { regressions } from "./regressions.ts";
-import { Simulation, type Outcome } from "./simulation.ts";
-
-const seeds = sized(200, 10_000);
-const together = 25;
-
-/** The broken invariant of a seed, and how to see its whole trace. */
-function report({ seed, broken, last }: Outcome): string {
-  return [`seed ${seed}: ${broken?.message}`, ...last, `SEED=${seed} make simulate shows all of it`].join("\n");
-}
-
-async function mustHold(seed: string): Promise<void> {
-  const outcome = await new Simulation(seed).run();
-  if (outcome.broken) expect.fail(report(outcome));
-}
+import { mustHold } from "./seeds.ts";
+import { Simulation } from "./simulation.ts";
 
 describe("simulation", () => {
-  for (let from = 1; from <= seeds; from += together) {
-    const to = Math.min(seeds, from + together - 1);
-    it(`every invariant holds, seeds ${from} to ${to}`, async function () {
-      this.timeout(600_000);
-      for (let seed = from; seed <= to; seed += 1) await mustHold(String(seed));
-    });
-  }
-
   for (const { seed, found } of regressions) {
     it(`holds for a seed that once found: ${found}`, () => mustHold(seed));
   }

@@ -93,53 +93,57 @@ export class Fleet implements Reachable {
   }
 }
 
-/** The topologies of relays in tests. */
-const topologies: readonly Topology[] = [
-  { name: "embedded engines", engines: "embedded", start: (_context, receiver, env) => startTestRelay(receiver, env) },
-  {
-    name: "EventStoreDB, Kafka and MongoDB, one process", engines: "outside",
-    async start(context, receiver, env) {
-      const engines = await outsideEngines(context);
-      const relay = await startTestRelay(receiver, { ...engines.env, ...env });
-      return Object.assign(Object.create(relay) as TestRelay, {
-        close: async () => {
-          await relay.close();
-          await engines.close();
-        },
-      });
-    },
+/** One process on embedded engines: the default of users. */
+export const embedded: Topology = {
+  name: "embedded engines", engines: "embedded", start: (_context, receiver, env) => startTestRelay(receiver, env),
+};
+
+/** One process on outside engines. */
+export const oneProcess: Topology = {
+  name: "EventStoreDB, Kafka and MongoDB, one process", engines: "outside",
+  async start(context, receiver, env) {
+    const engines = await outsideEngines(context);
+    const relay = await startTestRelay(receiver, { ...engines.env, ...env });
+    return Object.assign(Object.create(relay) as TestRelay, {
+      close: async () => {
+        await relay.close();
+        await engines.close();
+      },
+    });
   },
-  {
-    name: "EventStoreDB, Kafka and MongoDB, roles apart", engines: "outside",
-    async start(context, receiver, env) {
-      const engines = await outsideEngines(context);
-      const fleet = new Fleet(receiver, { ...engines.env, ...env });
-      try {
+};
+
+/** A {@link Fleet} on outside engines. */
+export const rolesApart: Topology = {
+  name: "EventStoreDB, Kafka and MongoDB, roles apart", engines: "outside",
+  async start(context, receiver, env) {
+    const engines = await outsideEngines(context);
+    const fleet = new Fleet(receiver, { ...engines.env, ...env });
+    try {
+      await fleet.start();
+    } catch (error) {
+      await fleet.close();
+      await engines.close();
+      throw error;
+    }
+    return {
+      get url() {
+        return fleet.url;
+      },
+      dataDir: "",
+      async restart() {
+        await fleet.sigterm();
         await fleet.start();
-      } catch (error) {
+      },
+      async close() {
         await fleet.close();
         await engines.close();
-        throw error;
-      }
-      return {
-        get url() {
-          return fleet.url;
-        },
-        dataDir: "",
-        async restart() {
-          await fleet.sigterm();
-          await fleet.start();
-        },
-        async close() {
-          await fleet.close();
-          await engines.close();
-        },
-      };
-    },
+      },
+    };
   },
-];
+};
 
-/** A suite that is to hold however a relay is put together. */
-export function describeOnTopologies(name: string, suite: (topology: Topology) => void): void {
-  for (const topology of topologies) describe(`${name}, on ${topology.name}`, () => suite(topology));
+/** A suite that is to hold however a relay is put together: a function that describes it on one topology. */
+export function onTopology(name: string, suite: (topology: Topology) => void): (topology: Topology) => void {
+  return (topology) => describe(`${name}, on ${topology.name}`, () => suite(topology));
 }

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { openAccount } from "../support/relay.ts";
-import { describeOnTopologies } from "../support/topologies.ts";
+import { openAccount } from "../../support/relay.ts";
+import { onTopology } from "../../support/topologies.ts";
 
-describeOnTopologies("limits of the engines", ({ start }) => {
+export const limitsSuite = onTopology("limits of the engines", ({ start }) => {
   it("answers 413 to an event that the configuration allows but the log cannot store, and goes on", async function () {
     const relay = await start(this, null, { RELAY_MAX_BODY_BYTES: "4194304" });
     try {

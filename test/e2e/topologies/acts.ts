@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import type { Schemas } from "../../packages/client/src/index.ts";
-import { text, type Json } from "../support/api-client.ts";
-import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventReaches, eventually, openAccount } from "../support/relay.ts";
-import type { Account, TestRelay } from "../support/relay.ts";
-import { describeOnTopologies } from "../support/topologies.ts";
+import type { Schemas } from "../../../packages/client/src/index.ts";
+import { text, type Json } from "../../support/api-client.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eventReaches, eventually, openAccount } from "../../support/relay.ts";
+import type { Account, TestRelay } from "../../support/relay.ts";
+import { onTopology } from "../../support/topologies.ts";
 
 type Story = Schemas["Story"];
 
-describeOnTopologies("acts on single events, and their stories, end to end over TLS", ({ start }) => {
+export const actsSuite = onTopology("acts on single events, and their stories, end to end over TLS", ({ start }) => {
   let receiver: Receiver;
   let relay: TestRelay;
   let paths = 0;

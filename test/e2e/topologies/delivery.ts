@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { ApiClient, text, type Json } from "../support/api-client.ts";
-import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventReaches, eventually, openAccount } from "../support/relay.ts";
-import type { Account, TestRelay } from "../support/relay.ts";
-import { describeOnTopologies } from "../support/topologies.ts";
+import { ApiClient, text, type Json } from "../../support/api-client.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eventReaches, eventually, openAccount } from "../../support/relay.ts";
+import type { Account, TestRelay } from "../../support/relay.ts";
+import { onTopology } from "../../support/topologies.ts";
 
-describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
+export const deliverySuite = onTopology("delivery, end to end over TLS", ({ start }) => {
   let receiver: Receiver;
   let relay: TestRelay;
   let paths = 0;

@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { hostileExpressions, hostilePayload } from "../integration/jmespath/hostile-expressions.ts";
-import { text, type Json } from "../support/api-client.ts";
-import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventReaches, eventually, openAccount } from "../support/relay.ts";
-import type { Account, TestRelay } from "../support/relay.ts";
-import { describeOnTopologies } from "../support/topologies.ts";
+import { hostileExpressions, hostilePayload } from "../../integration/jmespath/hostile-expressions.ts";
+import { text, type Json } from "../../support/api-client.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { eventReaches, eventually, openAccount } from "../../support/relay.ts";
+import type { Account, TestRelay } from "../../support/relay.ts";
+import { onTopology } from "../../support/topologies.ts";
 
 const jmespath = (expression: string) => ({ language: "jmespath", expression });
 
-describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
+export const sendersSuite = onTopology("senders, end to end over TLS", ({ start, engines }) => {
   let receiver: Receiver;
   let relay: TestRelay;
 
