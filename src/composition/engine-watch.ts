@@ -5,6 +5,8 @@ import type { WatchedEngine } from "./engines/settings.ts";
 
 const everyMs = 1_000;
 const startPatienceMs = 60_000;
+/** An engine whose pings fail is away once it has answered nothing for so long, ms: busy ones pause for seconds. */
+const silenceMs = 7_000;
 
 /** Checks every second whether the engines that may be unavailable answer and can do their work. */
 export class EngineWatch {
@@ -12,7 +14,7 @@ export class EngineWatch {
   readonly #instruments: Instruments;
   /** One for each engine: none waits for another's answer. */
   readonly #loops: readonly Loop[];
-  /** The engines that did not answer when last asked, each with its error. */
+  /** The engines that are away, each with the error of its last ping. */
   readonly #away = new Map<string, unknown>();
 
   constructor(engines: readonly WatchedEngine[], instruments: Instruments) {
@@ -46,12 +48,12 @@ export class EngineWatch {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
-  /** Whether an engine answered when last asked. */
+  /** Whether an engine is there: it answers, or did so lately. */
   answers({ name }: WatchedEngine): boolean {
     return !this.#away.has(name);
   }
 
-  /** The reason why this process cannot work without an engine that did not answer when last asked. */
+  /** The reason why this process cannot work without an engine that is away. */
   awayText({ name, awayText }: WatchedEngine): string {
     return awayText?.(this.#away.get(name)) ?? `no answer from ${name}`;
   }
@@ -64,14 +66,21 @@ export class EngineWatch {
     const { name } = engine;
     const { logger, metrics } = this.#instruments;
     try {
-      await engine.ping();
+      // Its other answers prove that it lives.
+      if (this.#silentMs(engine) >= everyMs) await engine.ping();
       if (this.#away.delete(name)) logger.info({ engine: name }, "an engine is back");
     } catch (error) {
+      if (this.#silentMs(engine) < silenceMs) return;
       if (!this.#away.has(name)) {
         metrics.anomaly("engine away");
         logger.warn({ err: error, engine: name }, "an engine is away");
       }
       this.#away.set(name, error);
     }
+  }
+
+  /** For how long an engine has answered nothing, ms. */
+  #silentMs({ answeredAt }: WatchedEngine): number {
+    return this.#instruments.clock.monotonic() - (answeredAt?.() ?? -Infinity);
   }
 }

@@ -13,7 +13,7 @@ interface FollowParts extends Instruments {
 /** The state that follows the log, and whether it is up to date. */
 export interface FollowedLog {
   readonly credentials: CredentialLookup;
-  readonly following: Following;
+  readonly following: Following & Pick<LogTail, "isFollowed">;
   readonly reach: Reach;
   stop(): Promise<void>;
 }
@@ -23,19 +23,19 @@ export interface FollowedLog {
  * each kind. Rejects with LogUnavailable.
  */
 export async function followLog(
-  { store, readModels, shared }: Pick<Engines, "store" | "readModels" | "shared">,
+  { store, logTail: log, readModels, shared }: Pick<Engines, "store" | "logTail" | "readModels" | "shared">,
   { aggregates, freshness, clock, logger, metrics }: FollowParts,
   { max }: { readonly max: number },
 ): Promise<FollowedLog> {
   const logTail = new LogTail({
-    log: store, clock, logger, metrics, categories: aggregates.categories,
+    log, clock, logger, metrics, categories: aggregates.categories,
     handle: (entries) => {
       aggregates.follow(entries);
       credentials.follow(entries);
     },
   });
   // No other process writes to an embedded log.
-  const following = shared.log ? logTail : { fresh: true, renewed: async () => true };
+  const following = shared.log ? logTail : { fresh: true, isFollowed: true, renewed: async () => true };
   const credentials = new CredentialLookup({ store, aggregates, readModels, freshness, clock, following }, { max });
   await logTail.start();
   return { credentials, following, reach: logTail, stop: () => logTail.stop() };

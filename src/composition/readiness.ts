@@ -5,7 +5,7 @@ import type { WatchedEngine } from "./engines/settings.ts";
 interface Signs {
   readonly needed: readonly WatchedEngine[];
   readonly watch: Pick<EngineWatch, "answers" | "awayText">;
-  readonly following: { readonly fresh: boolean };
+  readonly following: { readonly isFollowed: boolean };
 }
 
 /** Roles that cannot work without the queue. The API can: events accepted meanwhile are delivered later. */
@@ -23,5 +23,5 @@ export function neededBy(
 export function readiness({ needed, watch, following }: Signs): string | null {
   const away = needed.filter((engine) => !watch.answers(engine));
   if (away.length > 0) return away.map((engine) => watch.awayText(engine)).join(", ");
-  return following.fresh ? null : "the log is not followed";
+  return following.isFollowed ? null : "the log is not followed";
 }

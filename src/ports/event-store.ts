@@ -111,6 +111,8 @@ export function isWanted(
 export interface SubscriptionOptions extends Wanted {
   /** Entries after this position. */
   readonly after: Position;
+  /** `upTo` is needed soon, also where no wanted entry comes: some engines report it only now and then otherwise. */
+  readonly prompt?: boolean;
 }
 
 /** A handler that follows the log until it is stopped; failures do not end it. */

@@ -7,7 +7,10 @@ import { Loop } from "./loop.ts";
 const beatMs = 200;
 /** Changes by other processes take effect here within this time; a process that cannot prove that is not fresh. */
 const freshForMs = 1_000;
-const renewedWithinMs = 2_000;
+/** How long a request waits for a proof, ms: as long as for an append. */
+const renewedWithinMs = 10_000;
+/** A process follows the log until the last proof is older than this, ms: busy engines pause for seconds. */
+const followedForMs = 8_000;
 /** How long the subscription has to reach the end that was just looked up: on a busy log it soon does. */
 const patienceMs = 50;
 /** The log counts as unreachable after so long without an answer about its end, ms. */
@@ -61,7 +64,7 @@ export class LogTail implements Reach {
     const from = clock.monotonic();
     this.#covered = await this.#head();
     this.#provenAt = from;
-    this.#subscription = log.subscribe({ after: this.#covered, categories }, (entries, upTo) => {
+    this.#subscription = log.subscribe({ after: this.#covered, categories, prompt: true }, (entries, upTo) => {
       handle(entries);
       this.#cover(upTo);
     });
@@ -78,11 +81,16 @@ export class LogTail implements Reach {
     return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
   }
 
+  /** Whether the log is followed, be it seconds behind: requests then wait until this is {@link fresh}. */
+  get isFollowed(): boolean {
+    return this.#parts.clock.monotonic() - this.#provenAt <= followedForMs;
+  }
+
   get reachableSince(): number {
     return this.#parts.clock.monotonic() - this.#answeredAt > silenceMs ? Infinity : this.#reachableSince;
   }
 
-  /** Resolves true once all entries were seen that are in the log now, false when that takes over two seconds. */
+  /** Resolves true once all entries were seen that are in the log now, false when that takes over ten seconds. */
   async renewed(): Promise<boolean> {
     const { clock } = this.#parts;
     const { promise, resolve: proven } = Promise.withResolvers<void>();

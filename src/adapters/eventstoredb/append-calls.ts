@@ -43,6 +43,7 @@ export class AppendCalls {
   #failures = 0;
   /** The last failure since the last reply. */
   #lastProblem: unknown;
+  /** When the last reply came over the present call, or the call began, monotonic ms. */
   #lastReply = 0;
   #watch: Timer | undefined;
   #closed = false;
@@ -105,6 +106,7 @@ export class AppendCalls {
       const call = client.batchAppend(...this.#connection.callArguments(Infinity));
       this.#client = client;
       this.#call = call;
+      this.#lastReply = this.#clock.monotonic();
       this.#opening = false;
       this.#full = false;
       this.#unsent = new Set(this.#unsettled.values());
@@ -144,6 +146,7 @@ export class AppendCalls {
 
   #receive(call: Call, reply: Reply): void {
     if (this.#call !== call) return;
+    this.#connection.answered();
     this.#lastReply = this.#clock.monotonic();
     this.#failures = 0;
     this.#lastProblem = undefined;
@@ -199,11 +202,12 @@ export class AppendCalls {
     this.#watch = this.#clock.schedule(stallMs, look);
   }
 
-  /** Replaces a call that leaves appends unanswered, on another channel. */
+  /** Replaces a call that leaves appends unanswered; its channel, too, where that is as silent. */
   async #giveUpCall(): Promise<void> {
-    const [call, client] = [this.#call, this.#client];
+    const [call, client, lastReply] = [this.#call, this.#client, this.#lastReply];
     if (!call || !client) return;
-    await this.#connection.renew(client);
+    await this.#connection.replaceIfSilent(client);
+    if (this.#lastReply !== lastReply) return;
     await this.#broken(call, client, new Error("no answer in time"));
   }
 }

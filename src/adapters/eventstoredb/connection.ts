@@ -1,9 +1,10 @@
 import console from "node:console";
+import { setImmediate } from "node:timers/promises";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { late, within } from "../../ports/clock/within.ts";
-import { codeOf, grpcCode } from "./failures.ts";
+import { codeOf, grpcCode, isBusy } from "./failures.ts";
 
 /** The client's generated stubs of the server's Streams service, on one channel. */
 export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
@@ -17,11 +18,29 @@ export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
 export class Connection {
   readonly #client: EventStoreDBClient;
   readonly #clock: Clock;
+  readonly #stallMs: number;
+  #answeredAt = -Infinity;
+  /** The stubs on the present channel, and since when they are used. */
+  #present: { readonly client: StreamsClient; readonly since: number } | undefined;
 
-  /** Throws when the address, or an option in it, cannot be understood. Connects with the first call. */
-  constructor(url: string, clock: Clock) {
+  /**
+   * Throws when the address, or an option in it, cannot be understood. Connects with the first call. A channel is
+   * replaced when calls fail and nothing came over it for `stallMs`.
+   */
+  constructor(url: string, clock: Clock, stallMs: number) {
     this.#client = clientOf(url);
     this.#clock = clock;
+    this.#stallMs = stallMs;
+  }
+
+  /** When the server last answered anything, monotonic ms; -Infinity before the first answer. */
+  get answeredAt(): number {
+    return this.#answeredAt;
+  }
+
+  /** Notes that a message of the server came: it proves that the server lives. */
+  answered(): void {
+    this.#answeredAt = this.#clock.monotonic();
   }
 
   /**
@@ -32,6 +51,7 @@ export class Connection {
     const found = this.#client["execute"](streams.StreamsClient, "streams", async (client) => client);
     const client = await within(this.#clock, deadlineMs, found);
     if (client === late) throw unanswered();
+    if (this.#present?.client !== client) this.#present = { client, since: this.#clock.monotonic() };
     return client;
   }
 
@@ -44,10 +64,24 @@ export class Connection {
       : this.#client["callArguments"]({ ...options, deadline: deadlineMs });
   }
 
-  /** Replaces the channel if the failure of a call on `client` requires it. */
+  /** Replaces the channel if the failure of a call on `client` requires it: not while the channel delivers. */
   async failed(client: StreamsClient, error: unknown): Promise<void> {
-    // A deadline is the only sign of a peer that accepts requests and never answers.
-    const asked = codeOf(error) === grpcCode.deadlineExceeded ? unanswered() : error;
+    if (isBusy(error)) return this.answered();
+    // A deadline is the only sign of a peer that accepts requests and never answers. A busy one answers late.
+    if (codeOf(error) === grpcCode.deadlineExceeded) return this.replaceIfSilent(client);
+    await this.#failed(client, error);
+  }
+
+  /** Replaces the channel if nothing came over it for `stallMs`. */
+  async replaceIfSilent(client: StreamsClient): Promise<void> {
+    // After a stall of this process, timers run before the answers that have come meanwhile.
+    await setImmediate();
+    const since = this.#present?.client === client ? this.#present.since : -Infinity;
+    const silentMs = this.#clock.monotonic() - Math.max(since, this.#answeredAt);
+    if (silentMs >= this.#stallMs) await this.#failed(client, unanswered());
+  }
+
+  async #failed(client: StreamsClient, asked: unknown): Promise<void> {
     try {
       // Done at once. During the search for another channel it would wait, with nothing left to do: that is not
       // awaited.
@@ -55,11 +89,6 @@ export class Connection {
     } catch {
       // No channel could be made; the next call tries again and says why.
     }
-  }
-
-  /** Replaces a channel that does not answer. */
-  renew(client: StreamsClient): Promise<void> {
-    return this.failed(client, unanswered());
   }
 
   /** Ends the channel, or gives up waiting for that after `timeoutMs`. */

@@ -51,7 +51,7 @@ export class EventStoreDb implements EventStore {
   constructor({ url, codec, clock, onAnomaly = () => undefined, tuning = {} }: EventStoreDbOptions) {
     this.#codec = codec;
     this.#tuning = { ...defaultTuning, ...tuning };
-    const connection = new Connection(url, clock);
+    const connection = new Connection(url, clock, this.#tuning.stallMs);
     this.#connection = connection;
     this.#calls = new AppendCalls(connection, clock, this.#tuning, onAnomaly);
     const entry = (record: StoredRecord) => this.#entry(record);
@@ -130,7 +130,12 @@ export class EventStoreDb implements EventStore {
     return { stop };
   }
 
-  /** Rejects with LogUnavailable when the server does not answer within about a second. */
+  /** When the server last answered anything, monotonic ms; -Infinity before the first answer. */
+  get answeredAt(): number {
+    return this.#connection.answeredAt;
+  }
+
+  /** Rejects with LogUnavailable when the server does not answer within about a second; a busy one may not. */
   async ping(): Promise<void> {
     this.#requireOpen();
     await this.#guarded("ping", () => this.#log.end(this.#tuning.pingMs));

@@ -34,6 +34,12 @@ export function isTooSlow(error: unknown): boolean {
   return codeOf(error) === grpcCode.aborted;
 }
 
+/** Whether the server answered that it is too busy: its connection is as good as before. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === grpcCode.unavailable &&
+    (error as { readonly details?: unknown }).details === "Server Is Too Busy";
+}
+
 /** The port's error for a call that failed through no fault of the caller's. */
 export function unavailable(doing: string, cause: unknown): LogUnavailable {
   if (cause instanceof LogUnavailable) return cause;

@@ -40,7 +40,6 @@ type Call = ReturnType<StreamsClient["read"]>;
 export class Feed {
   readonly #context: SubscriptionContext;
   readonly #wants: (record: StoredRecord) => boolean;
-  #client: StreamsClient | undefined;
   #call: Call | undefined;
   #entries: LogEntry[] = [];
   #bytes = 0;
@@ -59,9 +58,7 @@ export class Feed {
     this.#context = context;
     this.#wants = wants;
     this.#covered = this.#given = after;
-    const request = subscribeRequest(
-      after === logStart ? undefined : pairOf(after), filter, context.tuning.searchWindow,
-    );
+    const request = subscribeRequest(after === logStart ? undefined : pairOf(after), filter);
     this.#open(request).catch((error: unknown) => this.#fail(error));
   }
 
@@ -93,7 +90,6 @@ export class Feed {
     const client = await connection.streams(tuning.readMs);
     if (this.#closed) return;
     const call = client.read(request, ...connection.callArguments(Infinity));
-    this.#client = client;
     this.#call = call;
     call.on("data", (message: streams.ReadResp) => this.#receive(message));
     call.on("status", ({ code }: { readonly code: number }) => {
@@ -105,6 +101,7 @@ export class Feed {
   }
 
   #receive(message: streams.ReadResp): void {
+    this.#context.connection.answered();
     const record = recordOf(message);
     const checkpoint = message.getCheckpoint();
     if (record) {
@@ -155,10 +152,11 @@ export class Feed {
 
   /**
    * Checkpoints come only after many records, and a frozen server sends nothing: so a quiet subscription reads ahead by
-   * itself. It skips unwanted records; a wanted record must come over the call, or the call is dead.
+   * itself. It skips unwanted records; a wanted record must come over the call, or the call is dead. The connection,
+   * which has just answered, is not.
    */
   async #lookAhead(): Promise<void> {
-    const { newest, head, page, connection, clock, tuning } = this.#context;
+    const { newest, head, page, clock, tuning } = this.#context;
     if (newest() <= this.#covered && (await head()) <= this.#covered) return;
     const from = this.#covered;
     const records = await page(from);
@@ -177,7 +175,6 @@ export class Feed {
       await this.#isQuietFor(leftMs);
       return;
     }
-    if (this.#client) await connection.renew(this.#client);
     throw new Error(`what the log holds did not come of the subscription for ${tuning.stallMs} ms`);
   }
 }

@@ -22,6 +22,7 @@ export async function read(
   try {
     await new Promise<void>((resolve, reject) => {
       call.on("data", (message: streams.ReadResp) => {
+        connection.answered();
         const record = ended ? undefined : recordOf(message);
         // As a position in the log it would be behind all others.
         if (record?.position === untold) return reject(new LogUnavailable("EventStoreDB must be 22.6 or newer"));
@@ -34,6 +35,7 @@ export async function read(
       call.on("end", resolve);
       call.on("error", reject);
     });
+    connection.answered();
   } catch (error) {
     if (exceptionOf(error) === "stream-deleted") return;
     await connection.failed(client, error);

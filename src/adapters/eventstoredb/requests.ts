@@ -14,6 +14,8 @@ export interface Message extends EncodedEvent {
 export interface Filter {
   readonly by: "stream" | "type";
   readonly prefixes: readonly string[];
+  /** A checkpoint comes at least every so many records that were looked at. */
+  readonly window: number;
 }
 
 const all = Number.MAX_SAFE_INTEGER;
@@ -39,14 +41,16 @@ export function readAllRequest(from: PositionPair | undefined, limit: number, ba
   return read(bounded(limit, backwards).setAll(wanted).setNoFilter(new shared.Empty()));
 }
 
-/** A subscription to $all behind a position; a checkpoint at least every `window` records that were looked at. */
-export function subscribeRequest(after: PositionPair | undefined, filter: Filter, window: number): streams.ReadReq {
+/** A subscription to $all behind a position. */
+export function subscribeRequest(
+  after: PositionPair | undefined, { by, prefixes, window }: Filter,
+): streams.ReadReq {
   const wanted = new streams.ReadReq.Options.AllOptions();
   if (after) wanted.setPosition(pair(after));
   else wanted.setStart(new shared.Empty());
-  const expression = new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList([...filter.prefixes]);
+  const expression = new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList([...prefixes]);
   const filtering = new streams.ReadReq.Options.FilterOptions().setMax(window).setCheckpointintervalmultiplier(1);
-  if (filter.by === "stream") filtering.setStreamIdentifier(expression);
+  if (by === "stream") filtering.setStreamIdentifier(expression);
   else filtering.setEventType(expression);
   return read(new streams.ReadReq.Options()
     .setAll(wanted)

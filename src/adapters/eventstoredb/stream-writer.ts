@@ -153,8 +153,9 @@ export class StreamWriter {
       try {
         await new Promise<void>((resolve, reject) => {
           client.delete(deleteRequest(stream, fenceRevision), ...connection.callArguments(leftMs), (error) => {
-            if (error) reject(error);
-            else resolve();
+            if (error) return reject(error);
+            connection.answered();
+            resolve();
           });
         });
       } catch (error) {

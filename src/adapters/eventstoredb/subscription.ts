@@ -6,6 +6,7 @@ import { isTooSlow } from "./failures.ts";
 import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
 import { ownCategories } from "./records.ts";
 import type { Filter } from "./requests.ts";
+import type { Tuning } from "./tuning.ts";
 
 /** Follows $all from where its handler is, over one call after another. */
 export class LogSubscription implements Subscription {
@@ -40,7 +41,8 @@ export class LogSubscription implements Subscription {
       let isMoving = false;
       try {
         const options = this.#options;
-        const feed = new Feed(this.#context, this.#handled, filterOf(options), (record) => isWanted(record, options));
+        const filter = filterOf(options, this.#context.tuning);
+        const feed = new Feed(this.#context, this.#handled, filter, (record) => isWanted(record, options));
         this.#feed = feed;
         for (let batch = await feed.next(); batch && !this.#isStopped(); batch = await feed.next()) {
           failures = 0;
@@ -87,7 +89,10 @@ export class LogSubscription implements Subscription {
  * The filter that the server can apply, by prefix: types if given, else categories, else those of the service; other
  * applications' entries stay on the server. The rest is filtered here.
  */
-function filterOf({ categories = [], types = [] }: SubscriptionOptions): Filter {
-  if (types.length > 0) return { by: "type", prefixes: types };
-  return { by: "stream", prefixes: categories.length > 0 ? categories : [...ownCategories] };
+function filterOf(
+  { categories = [], types = [], prompt = false }: SubscriptionOptions, { promptWindow, searchWindow }: Tuning,
+): Filter {
+  const window = prompt ? promptWindow : searchWindow;
+  if (types.length > 0) return { by: "type", prefixes: types, window };
+  return { by: "stream", prefixes: categories.length > 0 ? categories : [...ownCategories], window };
 }

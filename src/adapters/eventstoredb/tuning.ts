@@ -4,7 +4,10 @@ export interface Tuning {
   readonly appendMs: number;
   /** A read or deletion that has not ended after this fails. */
   readonly readMs: number;
-  /** The connection is replaced when appends wait unanswered, or a subscription lacks an entry, for this long. */
+  /**
+   * A call is made again when appends wait unanswered, or a subscription lacks an entry, for this long; the connection
+   * is replaced when nothing at all came over it for this long. A busy server pauses for several seconds.
+   */
   readonly stallMs: number;
   /** A ping that has no answer after this fails. */
   readonly pingMs: number;
@@ -18,8 +21,9 @@ export interface Tuning {
   /** Entries, and bytes of them, that are buffered for a subscription whose handler is busy. */
   readonly bufferEntries: number;
   readonly bufferBytes: number;
-  /** Records that the server looks at between two checkpoints of a subscription. */
+  /** Records that the server looks at between two checkpoints of a subscription, and of a prompt one. */
   readonly searchWindow: number;
+  readonly promptWindow: number;
   /** The approximate size of a page of `readLog`, bytes. */
   readonly pageBytes: number;
   /** Closing waits no longer than this for the channel to end. */
@@ -30,7 +34,7 @@ export interface Tuning {
 export const defaultTuning: Tuning = {
   appendMs: 10_000,
   readMs: 10_000,
-  stallMs: 4000,
+  stallMs: 8000,
   pingMs: 1000,
   firstPauseMs: 50,
   longestPauseMs: 2000,
@@ -39,6 +43,7 @@ export const defaultTuning: Tuning = {
   bufferEntries: 1024,
   bufferBytes: 8 * 1024 * 1024,
   searchWindow: 512,
+  promptWindow: 32,
   pageBytes: 4 * 1024 * 1024,
   closeMs: 2000,
 };

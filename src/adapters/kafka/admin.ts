@@ -1,20 +1,25 @@
 import kafkajs, { type Admin } from "kafkajs";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { late, within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { QueueUnavailable } from "../../ports/work-queue.ts";
 import { retry, type Line, type TopicSettings } from "./client.ts";
-import { inTime } from "./waiting.ts";
+
+/** A connection is given up when a request is late and nothing came over it for this long, ms. */
+const silentMs = 7_000;
 
 interface Connected {
   readonly line: Line;
   readonly admin: Promise<Admin>;
   /** Whether it is still being connected. */
   connecting: boolean;
+  /** When it was made, or last answered, monotonic ms. */
+  answeredAt: number;
 }
 
 /**
- * Sends administrative requests over one connection, which is replaced when it fails. A connection still being made is
- * kept when a request gives up waiting for it: a later request finds it made.
+ * Sends administrative requests over one connection, which is replaced when it fails or falls silent. A late answer is
+ * no failure, since busy brokers give such; nor is a connection still being made: a later request finds it made.
  */
 export class KafkaAdmin {
   readonly #connect: () => Line;
@@ -29,12 +34,17 @@ export class KafkaAdmin {
   /** Throws QueueUnavailable when it fails or is not done after `patienceMs`. */
   async ask<T>(what: string, patienceMs: number, task: (admin: Admin) => Promise<T>): Promise<T> {
     const connected = (this.#connected ??= this.#open());
+    const asked = connected.admin.then(task);
+    asked.then(() => this.#answered(connected), () => undefined);
     try {
-      return await inTime(this.#clock, patienceMs, what, connected.admin.then(task));
+      const answer = await within(this.#clock, patienceMs, asked);
+      if (answer !== late) return answer;
     } catch (error) {
       if (!connected.connecting) this.#discard(connected);
       throw new QueueUnavailable(`the work queue does not answer: ${what}`, { cause: error });
     }
+    if (!connected.connecting && this.#clock.monotonic() - connected.answeredAt >= silentMs) this.#discard(connected);
+    throw new QueueUnavailable(`the work queue does not answer: ${what} took longer than ${patienceMs} ms`);
   }
 
   /** Cuts the connection, which fails requests under way; a later request opens another. */
@@ -46,13 +56,21 @@ export class KafkaAdmin {
   #open(): Connected {
     const line = this.#connect();
     const admin = line.kafka.admin({ retry: { ...retry, retries: 4 } });
-    const connected: Connected = { line, admin: admin.connect().then(() => admin), connecting: true };
-    const end = () => { connected.connecting = false; };
-    connected.admin.then(end, () => {
-      end();
+    const connected: Connected = {
+      line, admin: admin.connect().then(() => admin), connecting: true, answeredAt: -Infinity,
+    };
+    connected.admin.then(() => {
+      connected.connecting = false;
+      this.#answered(connected);
+    }, () => {
+      connected.connecting = false;
       this.#discard(connected);
     });
     return connected;
+  }
+
+  #answered(connected: Connected): void {
+    connected.answeredAt = this.#clock.monotonic();
   }
 
   #discard(connected: Connected): void {

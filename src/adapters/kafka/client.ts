@@ -34,13 +34,15 @@ export interface Line {
 }
 
 /**
- * Makes clients of the brokers. The driver logs failures as errors and then repairs them, so its lines are logged at
- * debug level.
+ * Makes clients of the brokers, which call `onAnswer` with every answer. The driver logs failures as errors and then
+ * repairs them, so its lines are logged at debug level.
  */
-export function lines(settings: KafkaSettings, password: string | null, logger: Logger): () => Line {
+export function lines(
+  settings: KafkaSettings, password: string | null, logger: Logger, onAnswer: () => void,
+): () => Line {
   const tls = tlsOptions(settings.tls);
   return () => {
-    const sockets = new Sockets(tls);
+    const sockets = new Sockets(tls, onAnswer);
     const kafka = new Kafka({
       clientId: settings.topicPrefix,
       brokers: settings.brokers.map(seedOf),

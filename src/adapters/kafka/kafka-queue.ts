@@ -21,8 +21,10 @@ interface KafkaQueueParts extends Instruments {
 
 /** The work queue in a topic of Kafka, shared by all processes with the same brokers and prefix. */
 export interface KafkaQueue extends WorkQueue {
-  /** Throws QueueUnavailable when no broker answers within a second. */
+  /** Throws QueueUnavailable when no broker answers within a second; busy ones may not. */
   ping(): Promise<void>;
+  /** When a broker last answered anything, monotonic ms; -Infinity before the first answer. */
+  answeredAt(): number;
   /** Messages that no worker took yet, by partition. Throws QueueUnavailable. */
   lag(): Promise<Readonly<Record<string, number>>>;
   /** Stops the consumers, rejects publications under way, and disconnects. */
@@ -31,7 +33,8 @@ export interface KafkaQueue extends WorkQueue {
 
 /** Does not connect yet: each use connects, and makes the topic when there is none. */
 export function openKafkaQueue({ config, password, clock, logger, metrics }: KafkaQueueParts): KafkaQueue {
-  const connect = lines(config, password, logger);
+  let answeredAt = -Infinity;
+  const connect = lines(config, password, logger, () => { answeredAt = clock.monotonic(); });
   const topic = `${config.topicPrefix}.work`;
   const groupId = `${config.topicPrefix}.delivery`;
   const admin = new KafkaAdmin(connect, clock);
@@ -58,6 +61,7 @@ export function openKafkaQueue({ config, password, clock, logger, metrics }: Kaf
       };
     },
     ping: () => admin.ask("ping", pingWithinMs, async (asked) => { await asked.describeCluster(); }),
+    answeredAt: () => answeredAt,
     lag: () => admin.ask("lag", lagWithinMs, (asked) => lagOf(asked, topic, groupId)),
     async close() {
       await Promise.all([...consumptions].map((consumption) => consumption.stop()));

@@ -15,16 +15,18 @@ export function seedOf(broker: string): string {
 
 /**
  * The sockets of one client of the driver, opened as the driver does, also to names that {@link seedOf} made; `tls`
- * null: in clear. The driver forgets sockets and opens others after it was told to disconnect: only {@link Sockets.cut}
- * ends a client for certain.
+ * null: in clear. `onAnswer` is called when brokers answer. The driver forgets sockets and opens others after it was
+ * told to disconnect: only {@link Sockets.cut} ends a client for certain.
  */
 export class Sockets {
   readonly #tls: ConnectionOptions | null;
+  readonly #onAnswer: () => void;
   readonly #open = new Set<Socket>();
   #cut = false;
 
-  constructor(tls: ConnectionOptions | null) {
+  constructor(tls: ConnectionOptions | null, onAnswer: () => void) {
     this.#tls = tls;
+    this.#onAnswer = onAnswer;
   }
 
   readonly factory: ISocketFactory = ({ host: given, port, onConnect }) => {
@@ -36,7 +38,7 @@ export class Sockets {
       : connectTls({ host, port, ...named, ...this.#tls }, onConnect);
     this.#open.add(socket);
     socket.once("close", () => this.#open.delete(socket)).setKeepAlive(true, keepAliveMs);
-    return tellingOfCompleteResponses(socket);
+    return tellingOfCompleteResponses(socket).on("data", this.#onAnswer);
   };
 
   /** Cuts all sockets, and each that is opened later. */

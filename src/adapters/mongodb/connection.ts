@@ -17,12 +17,14 @@ type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 export const patience = { questionMs: 2_000, writeMs: 10_000, schemaMs: 120_000, pingMs: 1_000 } as const;
 
 /**
- * An unreachable server is given up within `serverSelectionTimeoutMS`; the monitor detects a frozen one and closes the
- * connections to it. The driver recovers from both by itself. No other wait is longer than the socket's.
+ * An unreachable server is given up within `serverSelectionTimeoutMS`. The monitor calls a server frozen when a
+ * heartbeat has no answer for `connectTimeoutMS`, and then closes all connections to it, so a busy server that pauses
+ * for seconds must not fall under that. The driver recovers from both by itself. No other wait is longer than the
+ * socket's.
  */
 const options = {
   appName: "webhook-relay",
-  connectTimeoutMS: 3_000,
+  connectTimeoutMS: 8_000,
   serverSelectionTimeoutMS: 1_500,
   waitQueueTimeoutMS: 1_500,
   heartbeatFrequencyMS: 2_000,
@@ -50,6 +52,7 @@ export class MongoConnection {
   readonly #client: MongoClient;
   #isOpen = false;
   #isClosed = false;
+  #answeredAt = -Infinity;
 
   constructor(client: MongoClient, db: Db, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#client = client;
@@ -63,7 +66,12 @@ export class MongoConnection {
     return this.#client.startSession();
   }
 
-  /** Rejects within about a second when the server does not answer. */
+  /** When the server last answered anything, monotonic ms; -Infinity before the first answer. */
+  get answeredAt(): number {
+    return this.#answeredAt;
+  }
+
+  /** Rejects within about a second when the server does not answer; a busy one may not. */
   async ping(): Promise<void> {
     await this.reach(Error, patience.pingMs, (signal) => this.db.command({ ping: 1 }, { signal }));
   }
@@ -80,7 +88,10 @@ export class MongoConnection {
     try {
       const { signal } = givenUp;
       const outcome = await within(this.clock, withinMs, this.#open(Unavailable, signal).then(() => work(signal)));
-      if (outcome !== late) return outcome;
+      if (outcome !== late) {
+        this.#answeredAt = this.clock.monotonic();
+        return outcome;
+      }
       throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
     } catch (error) {
       // Also where one of several failed: the others may be under way.

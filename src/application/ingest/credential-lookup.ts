@@ -123,7 +123,7 @@ export class CredentialLookup {
 
   /**
    * Await this before any look-up: nothing in memory is then out of date by more than a second. Undefined where that is
-   * so already. Rejects with a Refusal (unavailable) when it takes over two seconds.
+   * so already. Rejects with a Refusal (unavailable) when it takes over ten seconds.
    */
   refreshed(): Promise<void> | undefined {
     return this.#parts.following.fresh ? undefined : this.#renewed();

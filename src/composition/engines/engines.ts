@@ -1,6 +1,6 @@
 import { bringUp } from "../../adapters/embedded/sqlite/conversion.ts";
 import { lockDataFolder } from "../../adapters/embedded/sqlite/data-folder-lock.ts";
-import type { EventStore } from "../../ports/event-store.ts";
+import type { EventLog, EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
@@ -15,6 +15,8 @@ import type { EngineSettings, WatchedEngine } from "./settings.ts";
 /** The engines that the configuration asks for. */
 export interface Engines {
   readonly store: EventStore;
+  /** The log over a connection of its own, for what must not wait behind the store's load. */
+  readonly logTail: EventLog;
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
   readonly queue: WorkQueue;
@@ -71,6 +73,7 @@ export async function openEngines(settings: EngineSettings): Promise<Engines> {
     closing.push(queue.close);
     return {
       store: log.store,
+      logTail: log.tail,
       readModels: readSide.readModels,
       state: readSide.state,
       queue: queue.queue,

@@ -3,7 +3,7 @@ import {
   EmbeddedEventStore, openEmbeddedEventStore,
 } from "../../adapters/embedded/event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
-import type { EventStore } from "../../ports/event-store.ts";
+import type { EventLog, EventStore } from "../../ports/event-store.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
 import { asSaidBy } from "../variable-problem.ts";
 import { repeatedProblem } from "./repeated-problem.ts";
@@ -17,6 +17,8 @@ export type LogLink =
 /** The opened event store. */
 export interface OpenLog {
   readonly store: EventStore;
+  /** The log over a connection of its own, ahead of all that the store carries. */
+  readonly tail: EventLog;
   readonly engine: WatchedEngine;
   /** Whether other processes may use it, too. */
   readonly shared: boolean;
@@ -71,6 +73,7 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const store = await openEmbeddedEventStore({ ...clientOptions(settings), dataDir, onFatal, onHousekeepingProblem });
   return {
     store,
+    tail: store,
     engine: { name: "log", awayText: notWritten, ping: () => store.ping() },
     shared: false,
     link: () => ({ engine: "embedded", port: store.connect() }),
@@ -92,13 +95,17 @@ function notWritten(reason: unknown): string {
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
   const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () => connectEventStoreDb(url, settings));
+  const tail = await connectEventStoreDb(url, settings);
   return {
     store,
-    engine: { name: "EventStoreDB", ping: () => store.ping() },
+    tail,
+    engine: { name: "EventStoreDB", ping: () => store.ping(), answeredAt: () => store.answeredAt },
     shared: true,
     link: () => ({ engine: "eventstoredb", url }),
     // The server's own scavenge does it.
     scrub: async () => undefined,
-    close: () => store.close(),
+    close: async () => {
+      await Promise.all([store.close(), tail.close()]);
+    },
   };
 }

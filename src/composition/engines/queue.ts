@@ -28,7 +28,7 @@ export async function openQueue({ config, secrets, clock, logger, metrics }: Que
   const queue = openKafkaQueue({ config: config.queue, password: secrets.kafkaPassword, clock, logger, metrics });
   return {
     queue,
-    outside: { name: "Kafka", isQueue: true, ping: () => queue.ping() },
+    outside: { name: "Kafka", isQueue: true, ping: () => queue.ping(), answeredAt: () => queue.answeredAt() },
     lag: () => queue.lag(),
     close: () => queue.close(),
   };

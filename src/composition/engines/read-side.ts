@@ -70,6 +70,7 @@ async function openOutside(settings: EngineSettings, url: string, link: () => Lo
       name: "MongoDB",
       isUnfit: (reason) => reason instanceof StandaloneServer,
       ping: () => connection.ping(),
+      answeredAt: () => connection.answeredAt,
     },
     close: async () => {
       await projector?.close();

@@ -14,6 +14,11 @@ export interface WatchedEngine {
   readonly isUnfit?: (reason: unknown) => boolean;
   /** Rejects when it does not answer soon, or cannot do its work. */
   ping(): Promise<void>;
+  /**
+   * When it last answered anything, monotonic ms; -Infinity before the first answer. A busy engine answers pings late:
+   * it counts as away only when no other answer comes either. Left out where a failed ping alone is enough.
+   */
+  readonly answeredAt?: () => number;
 }
 
 /** The settings for opening engines. */

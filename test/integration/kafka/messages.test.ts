@@ -167,6 +167,9 @@ describe("Kafka's topic", function () {
 
   it("answers pings, and fails within seconds when no broker answers", async () => {
     await opened.queue.ping();
+    const pingedAt = opened.queue.answeredAt();
+    await opened.queue.publish([firstAttempt("b")]);
+    expect(opened.queue.answeredAt(), "any answer counts").to.be.above(pingedAt);
     const { queue } = queues.open(["127.0.0.1:1"]);
     const from = performance.now();
     for (const asked of [queue.ping(), queue.lag()]) {
@@ -174,5 +177,6 @@ describe("Kafka's topic", function () {
       expect(error).to.be.instanceOf(QueueUnavailable);
     }
     expect(performance.now() - from).to.be.below(10_000);
+    expect(queue.answeredAt()).to.equal(-Infinity);
   });
 });

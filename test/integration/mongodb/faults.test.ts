@@ -109,6 +109,26 @@ describe("MongoDB, when its server fails", function () {
     });
   }
 
+  it("keeps its connections, and writes under way, while a busy server pauses for seconds", async () => {
+    const { writer, connection } = process;
+    const change = (at: number) =>
+      writer.apply([{ position: position(at), changes: [put(thing(at, { size: at }))] }], position(at));
+    await change(1);
+    const answeredAt = connection.answeredAt;
+    let cleared = 0;
+    connection.db.client.on("connectionPoolCleared", () => { cleared += 1; });
+    await server.freeze();
+    const writing = change(2);
+    try {
+      await wait(5_000);
+    } finally {
+      await server.thaw();
+    }
+    await writing;
+    expect(cleared).to.equal(0);
+    expect(connection.answeredAt).to.be.above(answeredAt + 4_000);
+  });
+
   it("answers other queries while some get no answer: these free their connections", async () => {
     const proxy = await WireProxy.start(url);
     const { reader, connection, close } = openProcess(proxy.url);

@@ -36,6 +36,8 @@ export class EventStoreDbServer {
   readonly #grpc = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   readonly #reads = new Set<ReadCall>();
   readonly #sockets = new Set<Socket>();
+  /** Connections that clients have made. */
+  connections = 0;
   #listener: NetServer | undefined;
   #port: number;
 
@@ -71,6 +73,7 @@ export class EventStoreDbServer {
   async listen(): Promise<void> {
     const injector = this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer({ noDelay: true }, (socket) => {
+      this.connections += 1;
       this.#sockets.add(socket);
       socket.on("close", () => this.#sockets.delete(socket));
       socket.on("error", () => undefined);

@@ -25,7 +25,7 @@ describe("the watch over the engines", () => {
   ];
   const needed = (role: ProcessRole) => neededBy(new Set([role]), watched);
   const ready = (role: ProcessRole) =>
-    readiness({ needed: needed(role), watch, following: { fresh: true } });
+    readiness({ needed: needed(role), watch, following: { isFollowed: true } });
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       clock.advance(1_000);
@@ -76,6 +76,52 @@ describe("the watch over the engines", () => {
     await pass(1);
     expect(ready("api")).to.equal(null);
     answer();
+  });
+
+  describe("that are outside of this process", () => {
+    let answeredAt: number;
+    let pings: number;
+    const busy: WatchedEngine = {
+      name: "EventStoreDB", answeredAt: () => answeredAt,
+      ping: async () => {
+        pings += 1;
+        if (away.has("EventStoreDB")) throw new Error("late");
+        answeredAt = clock.monotonic();
+      },
+    };
+    const reason = () => readiness({ needed: [busy], watch, following: { isFollowed: true } });
+    beforeEach(async () => {
+      [answeredAt, pings] = [-Infinity, 0];
+      watch = new EngineWatch([busy], { clock, logger: quiet, metrics: { anomaly: (kind) => anomalies.push(kind) } });
+      await watch.start([busy]);
+    });
+
+    it("does not ping one that answers other requests", async () => {
+      const before = pings;
+      for (let second = 0; second < 20; second += 1) {
+        clock.advance(500);
+        answeredAt = clock.monotonic();
+        clock.advance(500);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(pings).to.equal(before);
+      expect(reason()).to.equal(null);
+    });
+
+    it("calls one present that pauses for six seconds, and one away within ten that is gone", async () => {
+      away.add("EventStoreDB");
+      for (let round = 0; round < 5; round += 1) {
+        await pass(6);
+        expect(reason()).to.equal(null);
+        answeredAt = clock.monotonic();
+      }
+      await pass(9);
+      expect(reason()).to.equal("no answer from EventStoreDB");
+      expect(anomalies).to.deep.equal(["engine away"]);
+      away.clear();
+      await pass(1);
+      expect(reason()).to.equal(null);
+    });
   });
 
   it("waits for the needed engines at the start, for a minute", async () => {

@@ -118,7 +118,18 @@ describe("log tail", () => {
     expect(new Set(anomalies)).to.deep.equal(new Set(["following the log"]));
   });
 
-  it("is renewed by a look at the log that began after the request, and gives up after two seconds", async () => {
+  it("is followed for eight seconds without a proof: busy engines pause", async () => {
+    away = true;
+    await pass(7_500);
+    expect([follower.fresh, follower.isFollowed]).to.deep.equal([false, true]);
+    await pass(1_000);
+    expect(follower.isFollowed).to.equal(false);
+    away = false;
+    await pass(300);
+    expect(follower.isFollowed).to.equal(true);
+  });
+
+  it("is renewed by a look at the log that began after the request, and gives up after ten seconds", async () => {
     deaf = true;
     const stream = await write("session");
     const renewed = follower.renewed();
@@ -127,7 +138,13 @@ describe("log tail", () => {
     expect(await renewed).to.equal(true);
     expect(seen.map((entry) => entry.stream)).to.deep.equal([stream]);
     away = true;
-    const [lost, later] = [follower.renewed(), pass(2_100)];
+    const waiting = follower.renewed();
+    await pass(9_500);
+    away = false;
+    await pass(300);
+    expect(await waiting).to.equal(true);
+    away = true;
+    const [lost, later] = [follower.renewed(), pass(10_100)];
     await later;
     expect(await lost).to.equal(false);
   });

@@ -34,19 +34,35 @@ describe("requests to the brokers", () => {
     expect(lines.map(({ isCut }) => isCut)).to.deep.equal([false]);
   });
 
-  it("use another connection after one could not be made, or gave no answer", async () => {
+  it("use another connection after one could not be made, or gave no answer for seven seconds", async () => {
     const first = failureOf(ping());
     lines[0]!.made.reject(new Error("refused"));
     await first;
-    const second = failureOf(admin.ask("ping", 1_000, () => new Promise(() => undefined)));
-    lines[1]!.made.resolve();
-    await new Promise((resolve) => setImmediate(resolve));
-    clock.advance(1_000);
-    await second;
-    const third = ping();
+    for (let second = 1; second <= 7; second += 1) {
+      const unanswered = failureOf(admin.ask("ping", 1_000, () => new Promise(() => undefined)));
+      lines[1]!.made.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(1_000);
+      await unanswered;
+    }
+    const last = ping();
     lines[2]!.made.resolve();
-    expect(await third).to.equal("pong");
+    expect(await last).to.equal("pong");
     expect(lines.map(({ isCut }) => isCut)).to.deep.equal([true, true, false]);
+  });
+
+  it("keep a connection whose answers are late", async () => {
+    for (let times = 0; times < 5; times += 1) {
+      const answer = Promise.withResolvers<string>();
+      const late = failureOf(admin.ask("ping", 1_000, () => answer.promise));
+      lines[0]!.made.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(2_000);
+      expect(await late).to.be.instanceOf(QueueUnavailable);
+      answer.resolve("pong");
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(lines.map(({ isCut }) => isCut)).to.deep.equal([false]);
   });
 });
 
