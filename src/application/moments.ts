@@ -3,14 +3,14 @@ import { refuse } from "../domain/refusal.ts";
 import { timestamp, type Timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { timestampNow } from "../ports/clock/timestamp-now.ts";
-import { logStart, type EventLog, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
+import { logStart, type EntryTime, type EventLog, type EventStore, type Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Freshness } from "./freshness.ts";
 import { parseDateTime } from "./input-rules.ts";
 import { LongReads, type Turn } from "./long-reads.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 
-/** Entries of the log that are read at once. */
+/** Entries of the log whose times are read at once. */
 const pageEntries = 500;
 /** Moments that are remembered: those that answers pass on are asked for again. */
 const remembered = 1_000;
@@ -97,8 +97,8 @@ export class Moments {
     const from = places.find(({ at }) => at <= time);
     let position = from?.position ?? logStart;
     const isFinal = await this.#scan(position, turn, (entry) => {
-      if (isLater(entry, time)) return true;
-      position = entry.position;
+      if (entry.at !== null && entry.at > time) return true;
+      ({ position } = entry);
       return false;
     });
     return { moment: { time, position }, isFinal };
@@ -110,7 +110,7 @@ export class Moments {
     if (from) {
       await this.#scan(from.position, turn, (entry) => {
         if (entry.position > position) return true;
-        if (isLater(entry, time)) time = entry.metadata.at;
+        if (entry.at !== null && entry.at > time) time = entry.at;
         return false;
       });
     }
@@ -124,20 +124,13 @@ export class Moments {
       readModels.find({ ...lastMoments(field, to), limit }) as Promise<readonly MomentDocument[]>);
   }
 
-  /** Shows `isBeyond` the entries after a position until one is; whether one was. */
-  async #scan(after: Position, turn: Turn, isBeyond: (entry: LogEntry) => boolean): Promise<boolean> {
+  /** Shows `isBeyond` the times of entries after a position until one is; whether one was. */
+  async #scan(after: Position, turn: Turn, isBeyond: (entry: EntryTime) => boolean): Promise<boolean> {
     for (let from = after; ;) {
-      const { entries, upTo } = await turn(() => this.#parts.store.readLog(from, pageEntries));
-      if (entries.some(isBeyond)) return true;
+      const { times, upTo } = await turn(() => this.#parts.store.readTimes(from, pageEntries));
+      if (times.some(isBeyond)) return true;
       if (upTo <= from) return false;
       from = upTo;
     }
   }
-}
-
-/** An unreadable entry has no time. */
-function isLater(
-  entry: LogEntry, time: Timestamp,
-): entry is Extract<LogEntry, { readonly unreadable?: undefined }> {
-  return entry.unreadable === undefined && entry.metadata.at > time;
 }

@@ -22,6 +22,8 @@ export interface EventCodec {
   encode(event: DomainEvent, metadata: Metadata): EncodedEvent;
   /** The fact without fields that this release does not know, or why it cannot be read. Never throws. */
   decode(encoded: EncodedEvent): { event: DomainEvent; metadata: Metadata } | Unreadable;
+  /** The time in stored metadata, ISO 8601 UTC; null where the metadata cannot be read. Never throws. */
+  timeOf(metadata: string): string | null;
 }
 
 /** An entry as engines keep it. */

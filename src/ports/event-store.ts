@@ -47,6 +47,19 @@ export interface UnreadableEntry extends EntryHead {
 /** An entry of a stream or of the whole log; `unreadable` tells the two kinds apart. */
 export type LogEntry = RecordedEvent | UnreadableEntry;
 
+/** When an entry was written. */
+export interface EntryTime {
+  readonly position: Position;
+  /** ISO 8601 UTC; null for an entry whose time cannot be read. */
+  readonly at: string | null;
+}
+
+/** The times of entries. */
+export function timesOf(entries: readonly LogEntry[]): readonly EntryTime[] {
+  return entries.map((entry) =>
+    ({ position: entry.position, at: entry.unreadable === undefined ? entry.metadata.at : null }));
+}
+
 /** Where in the log an append is; one that was repeated gets the place of the first. */
 export interface Appended {
   /** The revision and position of the last entry appended. */
@@ -125,6 +138,8 @@ export interface Subscription {
 export interface EventLog {
   /** Up to `limit` entries after `after`, in order, and the position they reach. */
   readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }>;
+  /** Positions and times of up to `limit` entries after `after`, in order, and the position they reach. */
+  readTimes(after: Position, limit: number): Promise<{ readonly times: readonly EntryTime[]; readonly upTo: Position }>;
   /** The position of the newest committed entry. */
   head(): Promise<Position>;
   /** The log's end, behind an engine's own records after the newest entry: no `upTo` is beyond it. */

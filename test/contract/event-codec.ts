@@ -39,6 +39,11 @@ export function eventCodecContract(make: () => EventCodec): void {
       expect(JSON.parse(encoded.data)).to.deep.equal(event.data);
     });
 
+    it("tells the time in metadata, and null for metadata that cannot be read", () => {
+      expect(codec.timeOf(encoded.metadata)).to.equal(metadata.at);
+      for (const damaged of ["", "{}", "[", "null"]) expect(codec.timeOf(damaged)).to.equal(null);
+    });
+
     it("writes the schema version beside the metadata", () => {
       expect(JSON.parse(encoded.metadata)).to.deep.equal({ ...metadata, schemaVersion: 1 });
     });

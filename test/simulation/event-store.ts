@@ -1,7 +1,7 @@
 import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
 import { sleep } from "../../src/ports/clock/sleep.ts";
 import {
-  isWanted, LogUnavailable,
+  isWanted, LogUnavailable, timesOf,
   type Appended, type BatchHandler, type EventStore, type Position, type RecordedEvent,
   type Subscription, type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
@@ -48,6 +48,10 @@ export class SimulatedLog {
       readStream: (stream, options) => ask(() => this.#log.readStream(stream, options)),
       deleteStream: (stream, expected) => ask(() => this.#delete(stream, expected)),
       readLog: (after, limit) => ask(() => this.#readLog(after, limit)),
+      readTimes: (after, limit) => ask(() => {
+        const { entries, upTo } = this.#readLog(after, limit);
+        return { times: timesOf(entries), upTo };
+      }),
       head: () => ask(() => this.#log.head),
       end: () => ask(() => this.#log.head),
       isPosition,

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
 import {
-  noStream, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry, type NewEntry,
-  type Position, type Subscription, type SubscriptionOptions,
+  noStream, timesOf, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry,
+  type NewEntry, type Position, type Subscription, type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 import { Followers } from "./followers.ts";
 import { MemoryLog, stored, type StoredEntry } from "./memory-log.ts";
@@ -45,6 +45,11 @@ export class InMemoryEventStore implements EventStore {
     after: Position, limit: number,
   ): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
     return this.#log.readLog(after, limit);
+  }
+
+  async readTimes(after: Position, limit: number) {
+    const { entries, upTo } = await this.readLog(after, limit);
+    return { times: timesOf(entries), upTo };
   }
 
   async head(): Promise<Position> {

@@ -19,4 +19,5 @@ export const plainCodec: EventCodec = {
     if (metadata === "") return { unreadable: "no metadata", newer: false };
     return { event: { type, data: JSON.parse(data) as object }, metadata: JSON.parse(metadata) as Metadata };
   },
+  timeOf: (metadata) => (metadata === "" ? null : (JSON.parse(metadata) as Metadata).at),
 };

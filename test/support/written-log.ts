@@ -1,7 +1,8 @@
 import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
 import type { Unreadable } from "../../src/ports/event-codec.ts";
-import type {
-  BatchHandler, EventLog, LogEntry, Position, ReadOptions, Subscription, SubscriptionOptions,
+import {
+  timesOf, type BatchHandler, type EventLog, type LogEntry, type Position, type ReadOptions, type Subscription,
+  type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 import type { Told } from "./chronicle.ts";
 import { Followers } from "./followers.ts";
@@ -60,6 +61,11 @@ export class WrittenLog implements EventLog {
       throw new Error("the log is down");
     }
     return this.#after(after, limit);
+  }
+
+  async readTimes(after: Position, limit: number) {
+    const { entries, upTo } = await this.readLog(after, limit);
+    return { times: timesOf(entries), upTo };
   }
 
   async head(): Promise<Position> {

@@ -86,6 +86,15 @@ export class JsonEventCodec implements EventCodec {
     }
   }
 
+  timeOf(text: string): string | null {
+    try {
+      const stored: unknown = JSON.parse(text);
+      return this.#isMetadata(stored) ? stored.at : null;
+    } catch {
+      return null;
+    }
+  }
+
   #strictOf(kind: Kind): ValidateFunction<object> {
     kind.strict ??= this.#strict.compile<object>(kind.schema);
     return kind.strict;

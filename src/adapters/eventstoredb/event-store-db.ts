@@ -1,9 +1,9 @@
 import type { Clock } from "../../ports/clock/clock.ts";
 import { entryOf, type EventCodec } from "../../ports/event-codec.ts";
 import {
-  LogUnavailable, logStart,
-  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
-  type Subscription, type SubscriptionOptions,
+  LogUnavailable, logStart, timesOf,
+  type Appended, type BatchHandler, type EntryTime, type EventStore, type LogEntry, type NewEntry, type Position,
+  type ReadOptions, type Subscription, type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendCalls } from "./append-calls.ts";
 import { Connection } from "./connection.ts";
@@ -102,6 +102,13 @@ export class EventStoreDb implements EventStore {
   ): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
     this.#requireOpen();
     return this.#guarded("read", () => this.#log.read(after, limit));
+  }
+
+  async readTimes(
+    after: Position, limit: number,
+  ): Promise<{ readonly times: readonly EntryTime[]; readonly upTo: Position }> {
+    const { entries, upTo } = await this.readLog(after, limit);
+    return { times: timesOf(entries), upTo };
   }
 
   async head(): Promise<Position> {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import {
-  noStream, type EventStore, type LogEntry,
+  noStream, type EntryTime, type EventStore, type LogEntry, type RecordedEvent,
 } from "../../../src/ports/event-store.ts";
 import { expectOrdered, freshStream, note, texts, until, type Bench } from "./harness.ts";
 
@@ -107,6 +107,26 @@ export function readingContract(bench: () => Bench): void {
       expectOrdered(all);
       const own = all.filter(({ stream }) => streams.includes(stream));
       expect(own).to.deep.equal((await Promise.all(streams.map((stream) => bench().store.readStream(stream)))).flat());
+    });
+
+    it("has the times of entries at their positions", async () => {
+      const stream = freshStream("invite");
+      const after = await bench().store.head();
+      await bench().write(stream, "a", "b", "c");
+      const head = await bench().store.head();
+      const times: EntryTime[] = [];
+      let upTo = after;
+      await until("the log was read to the end", async () => {
+        const page = await bench().store.readTimes(upTo, 2);
+        expect(page.times.length).to.be.at.most(2);
+        times.push(...page.times);
+        upTo = page.upTo;
+        return upTo >= head;
+      });
+      const entries = (await bench().store.readStream(stream)) as readonly RecordedEvent[];
+      const positions = new Set(entries.map(({ position }) => position));
+      expect(times.filter(({ position }) => positions.has(position)))
+        .to.deep.equal(entries.map(({ position, metadata: { at } }) => ({ position, at })));
     });
 
     it("has a head at or after every acknowledged append", async () => {

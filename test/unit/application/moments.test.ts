@@ -40,10 +40,10 @@ describe("moments of a log", () => {
     store = new InMemoryEventStore();
     models = new InMemoryReadModels();
     moments = new Moments({ store, readModels: models, freshness: new Freshness(store, models, clock), clock });
-    const readLog = store.readLog.bind(store);
-    store.readLog = async (...asked) => {
-      const page = await readLog(...asked);
-      read += page.entries.length;
+    const readTimes = store.readTimes.bind(store);
+    store.readTimes = async (...asked) => {
+      const page = await readTimes(...asked);
+      read += page.times.length;
       return page;
     };
   });

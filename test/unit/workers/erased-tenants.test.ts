@@ -33,6 +33,7 @@ function part(log: WrittenLog, count: number, isMeant = (_at: number) => true): 
     isPosition: (text) => log.isPosition(text),
     readStream: (...asked) => log.readStream(...asked),
     subscribe: (...asked) => log.subscribe(...asked),
+    readTimes: (...asked) => log.readTimes(...asked),
     readLog: async (after, limit) => {
       const { entries, upTo } = await log.readLog(after, Math.min(limit, count - Number(after)));
       return { entries: entries.filter(({ position }) => isMeant(Number(position) - 1)), upTo };

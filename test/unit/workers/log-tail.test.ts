@@ -35,6 +35,7 @@ describe("log tail", () => {
       end: () => store.end(),
       isPosition: (text) => store.isPosition(text),
       readLog: (...args) => store.readLog(...args),
+      readTimes: (...args) => store.readTimes(...args),
       subscribe: (options, handle) =>
         store.subscribe(options, (entries, upTo) => (deaf ? undefined : handle(entries, upTo))),
     };

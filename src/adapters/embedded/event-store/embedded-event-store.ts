@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock } from "../../../ports/clock/clock.ts";
 import { entryOf, type EncodedEvent, type EventCodec } from "../../../ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
-  type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position,
-  type ReadOptions, type Subscription, type SubscriptionOptions, type Wanted,
+  type Appended, type AppendOptions, type BatchHandler, type EntryTime, type EventStore, type LogEntry, type NewEntry,
+  type Position, type ReadOptions, type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../../ports/event-store.ts";
 import { endThread } from "../../message-port/end-thread.ts";
 import { TurnBatcher } from "../../message-port/turn-batcher.ts";
+import { inTurn } from "../../message-port/turn-share.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";
@@ -24,8 +24,10 @@ import { LogSubscription } from "./subscription.ts";
 
 /** Bytes one append may have, all its entries together: as much as EventStoreDB takes. */
 export const appendBytesLimit = 1024 * 1024;
-/** After so many windows without an entry, `readLog` lets other tasks of the event loop run. */
-const windowsAtOnce = 16;
+/** Bytes that `readLog` decodes in one go, or one entry: a few milliseconds. */
+const portionBytes = 512 * 1024;
+/** UTF-16 units of entries that `readStream` decodes in one go, or one entry. */
+const portionUnits = 128 * 1024;
 
 /** Options of every client of the log, in any thread. `tuning` overrides {@link defaultTuning}. */
 export interface ClientOptions {
@@ -153,14 +155,27 @@ export class EmbeddedEventStore implements EventStore {
     after: Position, limit: number,
   ): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
     if (this.#unavailable) throw this.#unavailable;
-    let reached = sequenceOf(after);
-    for (let window = 1; limit > 0; window++) {
-      const { entries, upTo } = this.#read(reached, limit);
+    for (let reached = sequenceOf(after); limit > 0;) {
+      const from = reached;
+      const { entries, upTo } = await inTurn(() => this.#read(from, limit, {}, portionBytes));
       if (entries.length > 0 || upTo === reached) return { entries, upTo: positionOf(upTo) };
       reached = upTo;
-      if (window % windowsAtOnce === 0) await nextTurn();
     }
     return { entries: [], upTo: after };
+  }
+
+  async readTimes(
+    after: Position, limit: number,
+  ): Promise<{ readonly times: readonly EntryTime[]; readonly upTo: Position }> {
+    if (this.#unavailable) throw this.#unavailable;
+    for (let reached = sequenceOf(after); limit > 0;) {
+      const from = reached;
+      const read = () => this.#reader.times(from, this.#committed(), limit);
+      const { times, upTo } = await inTurn(() => this.#readable(read));
+      if (times.length > 0 || upTo === reached) return { times, upTo: positionOf(upTo) };
+      reached = upTo;
+    }
+    return { times: [], upTo: after };
   }
 
   async head(): Promise<Position> {
@@ -243,23 +258,35 @@ export class EmbeddedEventStore implements EventStore {
     return this.#entriesIn(stream, await this.#asked((request) => readers.send({ request, stream, sequence })));
   }
 
-  #entriesIn(stream: string, rows: unknown): readonly LogEntry[] {
+  /** The entries of rows. Long ones are decoded a portion a time, see {@link inTurn}. */
+  #entriesIn(stream: string, rows: unknown): readonly LogEntry[] | Promise<readonly LogEntry[]> {
     const { revisions, sequences, texts } = rows as StreamRows;
-    return revisions.map((revision, index) => {
+    const entry = (revision: number, index: number) => {
       const [id, type, metadata, data] = texts.slice(index * entryTexts, (index + 1) * entryTexts) as
         [string, string, string, string];
       const position = positionOf(sequences[index]!);
       return entryOf(this.#codec, { stream, revision, position, id, type, metadata, data });
-    });
+    };
+    const units = texts.reduce((sum, text) => sum + text.length, 0);
+    if (units <= portionUnits) return revisions.map(entry);
+    const atOnce = Math.max(1, Math.floor((revisions.length * portionUnits) / units));
+    const portions = Array.from({ length: Math.ceil(revisions.length / atOnce) }, (_, portion) =>
+      inTurn(() => revisions.slice(portion * atOnce, (portion + 1) * atOnce)
+        .map((revision, at) => entry(revision, portion * atOnce + at))));
+    return Promise.all(portions).then((decoded) => decoded.flat());
   }
 
   #committed(): Sequence {
     return Number(Atomics.load(this.#head, 0));
   }
 
-  #read(after: Sequence, limit: number, wanted: Wanted = {}) {
+  #read(after: Sequence, limit: number, wanted: Wanted, mostBytes?: number) {
+    return this.#readable(() => this.#reader.read(after, this.#committed(), limit, wanted, mostBytes));
+  }
+
+  #readable<Part>(read: () => Part): Part {
     try {
-      return this.#reader.read(after, this.#committed(), limit, wanted);
+      return read();
     } catch (error) {
       throw new LogUnavailable("the log cannot be read", { cause: error });
     }

@@ -4,6 +4,7 @@ import { EmbeddedEventStore } from "../../../../../src/adapters/embedded/event-s
 import { logPath } from "../../../../../src/adapters/embedded/event-store/log-file.ts";
 import { positionOf } from "../../../../../src/adapters/embedded/event-store/positions.ts";
 import { SystemClock } from "../../../../../src/adapters/system/system-clock.ts";
+import type { EventCodec } from "../../../../../src/ports/event-codec.ts";
 import { LogUnavailable, noStream, UnacceptableEntry } from "../../../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until } from "../../../../contract/event-store/harness.ts";
 import { attachTo, openPlainStore, temporaryFolder } from "../../../../support/embedded-store.ts";
@@ -41,6 +42,43 @@ describe("reading the embedded event store", () => {
   it("finds every accepted entry: one without a type, which would pass for deleted, is refused", async () => {
     expect(await failureOf(store.append(freshStream(), noStream, [note("x", "id", "")])))
       .to.be.instanceOf(UnacceptableEntry);
+  });
+
+  it("decodes long entries a portion a turn of the event loop, and none to tell their times", async () => {
+    let [decoded, most] = [0, 0];
+    const decode: EventCodec["decode"] = (encoded) => {
+      decoded += 1;
+      for (const end = performance.now() + 5; performance.now() < end;);
+      return plainCodec.decode(encoded);
+    };
+    const client = await EmbeddedEventStore.attach(store.connect(), {
+      codec: { ...plainCodec, decode }, clock: new SystemClock(),
+    });
+    const stream = freshStream();
+    const entries = 20;
+    for (let revision = noStream; revision < entries - 1; revision += 1) {
+      await store.append(stream, revision, [note("x".repeat(250_000))]);
+    }
+    let isOver = false;
+    const look = () => {
+      most = Math.max(most, decoded);
+      decoded = 0;
+      if (!isOver) setImmediate(look);
+    };
+    look();
+    expect(await client.readStream(stream)).to.have.length(entries);
+    for (let after = "", upTo; ; after = upTo) {
+      ({ upTo } = await client.readLog(after, 1_000));
+      if (upTo === after) break;
+    }
+    expect(most).to.be.within(1, 5);
+    look();
+    most = 0;
+    expect((await client.readTimes("", 1_000)).times).to.have.length(entries);
+    look();
+    isOver = true;
+    expect(most).to.equal(0);
+    await client.close();
   });
 
   it("reports a handler that failed", async () => {
