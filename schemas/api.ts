@@ -9107,7 +9107,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             412: components["responses"]["OtherCaller"];
-            /** @description Too many streams are open: 5 of the caller, 100 of the tenant or 1,000 in the process. */
+            /** @description The tenant has 100 streams. A caller's sixth stream ends its oldest, and one more than 1,000 in the process ends one of the tenant that has most. */
             429: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

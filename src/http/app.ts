@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
 import { answer, answerOtherMethod, answerUnknownPath } from "./answers/answer.ts";
@@ -129,8 +129,9 @@ function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject, fail
       const answered = await run(exchange);
       const failed = (error: unknown) => void fail(error, exchange.requestId);
       answer(context, answered, await contentOf(answered, memory, failed));
-      if (answered.stream) context.flushHeaders();
-      if (answered.isEndless) context.req.socket.once("end", () => context.req.socket.destroy());
+      if (!answered.stream) return;
+      context.flushHeaders();
+      whenFired(exchange.gone(), () => context.res.writableFinished || context.req.socket.destroy());
     });
   }
   return router;
@@ -147,6 +148,7 @@ async function begun(
   let tenantId: string | undefined;
   const hold = (bytes: number, kept?: number) => memory.hold(tenantId, bytes, kept);
   let heldAhead = 0;
+  let gone: AbortSignal | undefined;
   const holdAnswer = async (bytes: number, kept?: number) => {
     if (bytes > heldAhead) await hold(bytes, kept);
   };
@@ -165,18 +167,31 @@ async function begun(
       await hold(bytes);
       heldAhead = bytes;
     },
-    gone: () => goneOf(response),
+    gone: () => gone ??= goneOf(request, response),
   };
   return { exchange, memory: { hold: holdAnswer, release: () => memory.release() } };
 }
 
-/** A signal that fires when the answer is sent, or its client has gone. */
-function goneOf(response: ServerResponse): AbortSignal {
+/** Calls `then` when a signal fires, at once where it has. */
+function whenFired(signal: AbortSignal, then: () => unknown): void {
+  if (signal.aborted) then();
+  else signal.addEventListener("abort", then);
+}
+
+/** A signal that fires when the answer is sent, or its client has gone or sends no more. */
+function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const controller = new AbortController();
+  const over = () => {
+    socket.off("end", over);
+    controller.abort();
+  };
   // A streamed answer has a few more than Node takes for a leak.
   response.setMaxListeners(20);
-  if (response.closed) controller.abort();
-  else response.once("close", () => controller.abort());
+  if (response.closed || socket.readableEnded) over();
+  else {
+    response.once("close", over);
+    socket.once("end", over);
+  }
   return controller.signal;
 }
 

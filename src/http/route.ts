@@ -22,11 +22,9 @@ export interface Answer {
   /**
    * A text of any length, in pieces. Status and headers are sent at once, each piece once the client has taken most of
    * those before. Only the piece at hand counts in the shared memory. An error ends the connection; when the client
-   * goes the iterator is returned, and the signal of {@link Exchange.gone} fires.
+   * goes the iterator is returned, and the signal of {@link Exchange.gone} fires. A client that sends no more is gone.
    */
   readonly stream?: AsyncIterable<string>;
-  /** The stream has no end, so a client that sends no more waits for nothing: it is gone. */
-  readonly isEndless?: true;
   /** Memory that a stream takes for as long as it lasts, bytes: its pieces, and what they are made of, do not count. */
   readonly holds?: number;
   /** Content type of a text or stream; plain unless said. */
@@ -56,7 +54,7 @@ export interface Exchange {
    * Rejects with a Refusal (unavailable).
    */
   readonly holdAnswer: (like: object) => Promise<void>;
-  /** Fires once the answer is sent or its client has gone. */
+  /** Fires once the answer is sent, or its client has gone or sends no more: of answers that take long. */
   readonly gone: () => AbortSignal;
 }
 

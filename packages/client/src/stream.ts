@@ -56,11 +56,13 @@ export async function* followed(
   for (let breaks = 0; ; breaks += 1) {
     // Of an entry's frames only the last one has its place. They are given together: resumed, all of them come again.
     let entry: StreamFrame[] = [];
+    let isDisplaced = false;
     try {
       const asked = { ...call, options: { ...call.options, headers: Object.fromEntries(headers) } };
       const { body } = await open(client, asked, async (answer) => answer);
       for await (const { event, data, id } of blocksOf(body)) {
         breaks = 0;
+        isDisplaced = event === "end" && data?.includes('"displaced"') === true;
         if (data !== null) entry.push({ event, data: JSON.parse(data) as unknown, id } as StreamFrame);
         if (id !== null) headers.set("Last-Event-ID", id);
         else if (data !== null && !notices.includes(event)) continue;
@@ -72,7 +74,8 @@ export async function* followed(
       if (signal?.aborted || !(mayPass(error) || error instanceof TypeError)) throw error;
     }
     signal?.throwIfAborted();
-    await pause(Math.min(firstPauseMs * 2 ** breaks, longestPauseMs), signal);
+    // A newer stream of the caller has its place: both would displace each other without a pause.
+    await pause(isDisplaced ? longestPauseMs : Math.min(firstPauseMs * 2 ** breaks, longestPauseMs), signal);
   }
 }
 

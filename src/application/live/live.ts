@@ -60,7 +60,9 @@ export class Live {
 
   /**
    * The texts for a new client, to be iterated once. With `lastId` it first gets what it missed since that frame.
-   * Rejects with a Refusal (invalid, too-many, unavailable), and LogUnavailable.
+   * It takes the place of the caller's oldest client where the caller has all of its places, and of the oldest client
+   * of the tenant that has most where the process has all of them. Rejects with a Refusal (invalid, too-many,
+   * unavailable), and LogUnavailable.
    */
   async open(caller: StreamCaller, wanted: Wanted, lastId?: string): Promise<AsyncIterable<string, undefined>> {
     const { store } = this.#parts;
@@ -68,9 +70,9 @@ export class Live {
       refuse("invalid", "Last-Event-ID: must be the id of a frame of this stream");
     }
     if (this.#isStopped) refuse("unavailable", "the process is shutting down; try again");
-    this.#requireRoom(caller);
     const client = new StreamClient(caller, wanted, () => this.#resuming.goOn());
     if (caller.gone.aborted) return client;
+    this.#makeRoom(caller);
     this.#enter(client);
     caller.gone.addEventListener("abort", () => {
       client.drop();
@@ -206,13 +208,20 @@ export class Live {
     return client.isLive && client.position <= covered && !client.hasDropped ? covered : null;
   }
 
-  #requireRoom({ tenantId, id }: StreamCaller): void {
+  /** Ends a client where there is no place for another. Throws a Refusal (too-many) where the tenant has all of its. */
+  #makeRoom({ tenantId, id }: StreamCaller): void {
     const clients = [...(this.#clients.get(tenantId) ?? [])];
-    if (clients.filter(({ caller }) => caller.id === id).length >= most.caller) {
-      refuse("too-many", `you have ${most.caller} streams already; close one`);
-    }
+    const own = clients.filter(({ caller }) => caller.id === id);
+    if (own.length >= most.caller) return this.#displace(own);
     if (clients.length >= most.tenant) refuse("too-many", `the tenant has ${most.tenant} streams already; close one`);
-    if (this.#count >= most.process) refuse("too-many", "too many streams are open here; try again later");
+    if (this.#count >= most.process) {
+      this.#displace([...this.#clients.values()].reduce((one, other) => (other.size > one.size ? other : one)));
+    }
+  }
+
+  /** Ends the oldest of these clients. */
+  #displace([oldest]: Iterable<StreamClient>): void {
+    if (oldest) this.#end(oldest, "displaced");
   }
 
   #all(): StreamClient[] {

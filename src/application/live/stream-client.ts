@@ -12,7 +12,7 @@ const resumingUnsent = 64 * 1024;
 const takenAtOnce = 4 * 1024;
 
 /** Why the service ended a stream. */
-export type EndReason = "expired" | "session over" | "shutdown" | "unavailable";
+export type EndReason = "displaced" | "expired" | "session over" | "shutdown" | "unavailable";
 
 /** An entry of the log with its frames, as clients get it. */
 export class FramedEntry {

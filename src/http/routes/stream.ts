@@ -39,7 +39,7 @@ export function streamRoutes({ live }: Services): Route[] {
       const check = () => call.authenticate();
       const connection = { tenantId, id, credentialIds, expiresAt, check, gone: call.gone() };
       const stream = await live.open(connection, wanted, lastId);
-      return { status: 200, type: "text/event-stream", headers: unbuffered, stream, isEndless: true };
+      return { status: 200, type: "text/event-stream", headers: unbuffered, stream };
     }),
   ];
 }

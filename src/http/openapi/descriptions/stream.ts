@@ -48,8 +48,9 @@ export const streamDescriptions: Descriptions = {
         "Last-Event-ID: must be the id of a frame of this stream",
       ),
       429: problem(
-        "Too many streams are open: 5 of the caller, 100 of the tenant or 1,000 in the process.",
-        "you have 5 streams already; close one",
+        "The tenant has 100 streams. A caller's sixth stream ends its oldest, and one more than 1,000 in the process " +
+        "ends one of the tenant that has most.",
+        "the tenant has 100 streams already; close one",
       ),
     },
   },

@@ -254,16 +254,36 @@ describe("live clients of the log", () => {
     }
   });
 
-  it("are 5 of a caller, 100 of a tenant and 1,000 in a process at most", async () => {
+  const displaced = [{ event: "end", data: { reason: "displaced" }, id: undefined }];
+
+  it("are 5 of a caller: a sixth takes the place of the oldest", async () => {
     const userId = randomUUID();
-    const own = await Promise.all(Array.from({ length: 5 }, () => follow({ userId })));
-    expect(await refusalOf(follow({ userId }))).to.equal("too-many");
-    own[0]?.gone.abort();
-    expect(await refusalOf(follow({ userId }))).to.equal("opened");
-    for (let count = 5; count < 100; count += 1) await follow();
+    const own: Reader[] = [];
+    for (let count = 0; count < 6; count += 1) own.push(await follow({ userId }));
+    for (const [at, reader] of own.entries()) {
+      await reader.take();
+      expect([reader.ended, reader.frames], `${at}`).to.deep.equal(at === 0 ? [true, displaced] : [false, []]);
+    }
+  });
+
+  it("are 1,000 in a process: one more takes the oldest place of the tenant that has most", async () => {
+    const large = await follow({ of: "large" });
+    for (let count = 1; count < 100; count += 1) await follow({ of: "large" });
+    for (let count = 0; count < 900; count += 1) await follow({ of: `tenant ${count % 10}` });
+    const newer = [await follow(), await follow()];
+    await large.take();
+    expect([large.ended, large.frames]).to.deep.equal([true, displaced]);
+    for (const reader of newer) await reader.take();
+    expect(newer.map(({ ended }) => ended)).to.deep.equal([false, false]);
+  });
+
+  it("are 100 of a tenant: one more is refused, unless its caller has five of them", async () => {
+    for (let count = 0; count < 100; count += 1) await follow();
     expect(await refusalOf(follow())).to.equal("too-many");
-    for (let count = 100; count < 1_000; count += 1) await follow({ of: `tenant-${count % 10}` });
-    expect(await refusalOf(follow({ of: "another" }))).to.equal("too-many");
+    const own = { userId: randomUUID(), of: "another" };
+    for (let count = 0; count < 5; count += 1) await follow(own);
+    for (let count = 5; count < 100; count += 1) await follow({ of: "another" });
+    expect(await refusalOf(follow(own))).to.equal("opened");
   });
 
   it("end when their session expires", async () => {
