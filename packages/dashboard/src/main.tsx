@@ -8,7 +8,9 @@ import { createPages } from "./app/router.tsx";
 import "./style/style.css";
 
 applyTheme();
-const queries = createQueries((refusal) => pages.signIn(refusal));
+const queries = createQueries({
+  signedOut: (refusal) => pages.turns.signedOut(refusal), other: (me) => pages.turns.other(me),
+});
 const pages = createPages(queries);
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>

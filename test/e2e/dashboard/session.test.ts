@@ -131,6 +131,52 @@ describe("the dashboard's sign-in", () => {
     expect((await renewal).status()).to.equal(200);
   });
 
+  describe("while another tab changes who is signed in", () => {
+    let other: Account;
+    before(async () => {
+      other = await openAccount(stage.relay.url);
+    });
+    const nameOf = async ({ owner, tenantId }: Account) =>
+      String((await owner.get(`/api/v1/tenants/${tenantId}`))["name"]);
+
+    it("acts for the caller on the screen only: of another it shows the page, and does nothing", async () => {
+      seen = await stage.visit();
+      const { page } = seen;
+      await seen.go("/settings");
+      await signIn(seen, account);
+      await page.getByLabel("Name").fill("renamed by a stale tab");
+      const { email, password } = other;
+      // No page of ours, so that no tab hears of it.
+      await page.evaluate(`fetch("../api/v1/auth/session", {
+        method: "POST", headers: { "Content-Type": "application/json" },
+        body: ${JSON.stringify(JSON.stringify({ email, password }))},
+      })`);
+      const names = [await nameOf(account), await nameOf(other)];
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.locator(".tenant").getByText(names[1]!).waitFor();
+      await page.locator(`[name="name"][value="${names[1]}"]`).waitFor();
+      expect([await nameOf(account), await nameOf(other)]).to.deep.equal(names);
+    });
+
+    it("shows the new caller, the sign-in, and again its page, as soon as the other tab has changed it", async () => {
+      seen = await stage.visit();
+      const { page } = seen;
+      await seen.go("/destinations?Status=Inactive");
+      await signIn(seen, account);
+      const second = await stage.visit();
+      await second.go("/login");
+      await signIn(second, other);
+      await page.locator(".tenant").getByText(await nameOf(other)).waitFor();
+      expect(page.url()).to.equal(`${stage.origin}/app/destinations`);
+      await second.page.getByRole("button", { name: "Account and preferences" }).click();
+      await second.page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Password").waitFor();
+      await signIn(second, account);
+      await page.locator(".tenant").getByText(await nameOf(account)).waitFor();
+      expect(page.url()).to.equal(`${stage.origin}/app/destinations`);
+    });
+  });
+
   it("shows pages though the browser has preferences that this release does not know", async () => {
     seen = await stage.visit();
     const { page } = seen;

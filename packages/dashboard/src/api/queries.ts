@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
 import { RelayError, type OperationId, type Schemas } from "../../../client/src/index.ts";
-import { relay } from "./relay.ts";
+import { throttled } from "../live/throttled.ts";
+import { caller, relay, whoIsSignedIn } from "./relay.ts";
 
 const longestPauseMs = 10_000;
 
@@ -19,21 +20,33 @@ export function hasSeveralCookies(error: unknown): boolean {
   return isSignedOut(error) && (error as RelayError).message.startsWith("Cookie: several ");
 }
 
+/** What the pages do when the session is over, or another caller's. */
+export interface CallerTurns {
+  readonly signedOut: (refusal: unknown) => void;
+  readonly other: (me: Schemas["Me"]) => void;
+}
+
+/** How often it is asked who is signed in, ms. */
+const checkMs = 250;
+
 /**
- * Makes the cache of answers. `onSignedOut` is called with the refusal once the session is over. A request whose
- * session was renewed while it was under way is refused, too: then the pages ask again.
+ * Makes the cache of answers, and {@link caller}'s check. A request whose session was renewed while it was under way is
+ * refused, too: then the pages ask again.
  */
-export function createQueries(onSignedOut: (refusal: unknown) => void): QueryClient {
+export function createQueries({ signedOut, other }: CallerTurns): QueryClient {
+  caller.check = throttled(async () => {
+    try {
+      const me = await whoIsSignedIn();
+      if (me.principal.id !== caller.id) return other(me);
+      await queries.refetchQueries({ type: "active", predicate: ({ state }) => isSignedOut(state.error) });
+    } catch (error) {
+      if (isSignedOut(error)) signedOut(error);
+    }
+  }, checkMs);
   const onError = (error: unknown) => {
-    if (!isSignedOut(error)) return;
     // The other program may have set its cookie for some paths only: the caller may be known at others.
-    if (hasSeveralCookies(error)) return onSignedOut(error);
-    relay.getMe().then(
-      () => queries.refetchQueries({ type: "active", predicate: ({ state }) => isSignedOut(state.error) }),
-      (problem: unknown) => {
-        if (isSignedOut(problem)) onSignedOut(problem);
-      },
-    );
+    if (hasSeveralCookies(error)) signedOut(error);
+    else if (isSignedOut(error)) caller.check();
   };
   const queries: QueryClient = new QueryClient({
     queryCache: new QueryCache({ onError: (error, query) => query.meta?.["asksWho"] === true || onError(error) }),
@@ -56,7 +69,8 @@ export function createQueries(onSignedOut: (refusal: unknown) => void): QueryCli
 /** The caller: who, in which tenant, and the operations that they may call. */
 export const meQuery = queryOptions({
   queryKey: ["me"],
-  queryFn: () => relay.getMe(),
+  // Once a caller is shown, an answer about another one must not take its place unnoticed.
+  queryFn: ({ client }) => client.getQueryData(["me"]) === undefined ? whoIsSignedIn() : relay.getMe(),
   staleTime: 60_000,
   meta: { asksWho: true },
 });

@@ -10,12 +10,32 @@ export const relayAddress = new URL("../../", here).href;
 /** The path under which all pages lie, without a slash at its end. */
 export const pagesPath = new URL("../", here).pathname.replace(/\/$/, "");
 
-/** The relay's API. The browser sends the session's cookie by itself. */
+/**
+ * Whose pages these are. `id` is that of the caller on the screen. `check` asks who is signed in now, and shows the new
+ * caller, or the sign-in, where that is another one.
+ */
+export const caller: { id?: string; check: () => void } = { check: () => undefined };
+
+const fetchOnClock: typeof fetch = async (...request) => {
+  const answer = await fetch(...request);
+  relayClock.hear(answer.headers.get("date"));
+  return answer;
+};
+
+/**
+ * The relay's API. The browser sends the session's cookie by itself, and another tab may have replaced it: so every
+ * request names the caller on the screen, and the relay refuses it for any other.
+ */
 export const relay = createClient({
   url: relayAddress,
-  fetch: async (...request) => {
-    const answer = await fetch(...request);
-    relayClock.hear(answer.headers.get("date"));
+  fetch: async (address, init) => {
+    const headers = new Headers(init?.headers);
+    if (caller.id !== undefined) headers.set("X-Relay-Principal", caller.id);
+    const answer = await fetchOnClock(address, { ...init, headers });
+    if (answer.status === 412) caller.check();
     return answer;
   },
 });
+
+/** Asks who is signed in, whether or not the screen shows that caller. */
+export const { getMe: whoIsSignedIn } = createClient({ url: relayAddress, fetch: fetchOnClock });

@@ -2,7 +2,8 @@ import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type AnyRouter,
 } from "@tanstack/react-router";
-import { hasSeveralCookies, isSignedOut, meQuery } from "../api/queries.ts";
+import type { Schemas } from "../../../client/src/index.ts";
+import { hasSeveralCookies, isSignedOut, meQuery, type CallerTurns } from "../api/queries.ts";
 import { pagesPath } from "../api/relay.ts";
 import { UnknownPage } from "../pages/unknown/unknown-page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
@@ -64,10 +65,8 @@ function signInSearch(next: string, refusal: unknown): Search {
   return { next, ...hasSeveralCookies(refusal) && { cookies: "several" } };
 }
 
-/** The router of all pages, and a way to the sign-in, for a refusal, that comes back to the page that was shown. */
-export function createPages(
-  queries: QueryClient,
-): { readonly router: AnyRouter; readonly signIn: (refusal: unknown) => void } {
+/** The router of all pages, and what it does when the caller changes: the sign-in comes back to the page shown. */
+export function createPages(queries: QueryClient): { readonly router: AnyRouter; readonly turns: CallerTurns } {
   const router = createRouter({
     routeTree: tree,
     basepath: pagesPath,
@@ -80,11 +79,19 @@ export function createPages(
     defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
     defaultNotFoundComponent: UnknownPage,
   });
-  const signIn = (refusal: unknown) => {
+  const signedOut = (refusal: unknown) => {
     const { location } = router.state;
     if (location.pathname === "/login") return;
     queries.clear();
-    void router.navigate({ to: "/login", search: signInSearch(location.href, refusal) } as never);
+    const search = signInSearch(location.href, refusal);
+    void router.navigate({ to: "/login", search, ignoreBlocker: true } as never);
   };
-  return { router, signIn };
+  const other = (me: Schemas["Me"]) => {
+    queries.setQueryData(meQuery.queryKey, me);
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== meQuery.queryKey[0] });
+    // The rest of the address names things of the caller before.
+    const [, page = ""] = router.state.location.pathname.split("/");
+    void router.navigate({ to: `/${page}`, ignoreBlocker: true } as never);
+  };
+  return { router, turns: { signedOut, other } };
 }

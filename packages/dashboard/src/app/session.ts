@@ -2,6 +2,7 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { OperationId, Schemas } from "../../../client/src/index.ts";
 import { may, meQuery } from "../api/queries.ts";
 import { relay } from "../api/relay.ts";
+import { tellTabs } from "./tabs.ts";
 
 /** The caller; for pages behind the sign-in. */
 export function useMe(): Schemas["Me"] {
@@ -20,5 +21,6 @@ export function useSignOut(): () => Promise<void> {
   return async () => {
     await relay.endSession();
     queries.clear();
+    tellTabs();
   };
 }

@@ -1,5 +1,6 @@
 import { Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { lazy, Suspense, useEffect, useLayoutEffect, useState, type ReactNode } from "react";
+import { caller } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
 import { textOf } from "../parts/states.tsx";
@@ -8,6 +9,7 @@ import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
 import { useRenewal } from "./renewal.ts";
 import { useMay, useMe, useSignOut } from "./session.ts";
+import { onOtherTab } from "./tabs.ts";
 
 /** Few open it, and none at once: it is no part of the first load. */
 const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
@@ -15,8 +17,14 @@ const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Pal
 /** The frame of every page behind the sign-in: navigation, the caller, preferences, and keys. */
 export function Shell(): ReactNode {
   useRenewal();
+  const { principal: { id } } = useMe();
+  useLayoutEffect(() => {
+    caller.id = id;
+  }, [id]);
+  useEffect(() => onOtherTab(() => caller.check()), []);
   return (
-    <KeysProvider>
+    // Nothing of one caller stays for the next.
+    <KeysProvider key={id}>
       <a className="skip" href="#content">Skip to the content</a>
       <div className="shell">
         <Navigation />

@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { relay } from "../../api/relay.ts";
+import { useEffect, type ReactNode } from "react";
+import { relay, whoIsSignedIn } from "../../api/relay.ts";
 import { useGo, useGoToAddress, useSearch } from "../../app/navigation.tsx";
+import { onOtherTab, tellTabs } from "../../app/tabs.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { Page } from "../../parts/page.tsx";
 import { canSignIn, NeedsTls } from "./needs-tls.tsx";
@@ -13,12 +14,17 @@ export function LoginPage(): ReactNode {
   const go = useGo();
   const goToAddress = useGoToAddress();
   const [{ next = "", cookies }] = useSearch();
-  const signIn = async ({ email = "", password = "" }: Readonly<Record<string, string>>) => {
-    await relay.openSession({ email, password });
+  const enter = () => {
     queries.clear();
     if (isOwn(next)) goToAddress(next);
     else go("/");
   };
+  const signIn = async ({ email = "", password = "" }: Readonly<Record<string, string>>) => {
+    await relay.openSession({ email, password });
+    tellTabs();
+    enter();
+  };
+  useEffect(() => onOtherTab(() => void whoIsSignedIn().then(enter, () => undefined)));
   return (
     <main className="alone">
       <Page title="Sign in">
