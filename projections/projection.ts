@@ -1,34 +1,6 @@
-import type { ApiKeyEvent } from "../src/domain/api-key/events.ts";
-import type { CancellationsEvent } from "../src/domain/cancellations/cancellations.ts";
-import type { CircuitEvent } from "../src/domain/circuit/circuit.ts";
-import type { DestinationEvent } from "../src/domain/destination/events.ts";
-import type { DomainEvent, Metadata } from "../src/domain/domain-event.ts";
-import type { WebhookEvent } from "../src/domain/event/events.ts";
-import type { InviteEvent } from "../src/domain/invite/events.ts";
-import type { PlatformEvent } from "../src/domain/platform/platform.ts";
-import type { PurgesEvent } from "../src/domain/purges/purges.ts";
-import type { ReplayJobEvent } from "../src/domain/replay-job/replay-job.ts";
-import type { ReplaysEvent } from "../src/domain/replays/replays.ts";
-import type { SenderEvent } from "../src/domain/sender/events.ts";
-import type { ServiceAccountEvent } from "../src/domain/service-account/events.ts";
-import type { TenantEvent } from "../src/domain/tenant/events.ts";
+import type { DataOf, Metadata } from "../src/domain/domain-event.ts";
+import type { AnyEvent } from "../src/domain/facts.ts";
 import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
-
-/** The facts that read models are made of. */
-type Fact =
-  | TenantEvent
-  | PurgesEvent
-  | ReplayJobEvent
-  | ReplaysEvent
-  | CancellationsEvent
-  | DestinationEvent
-  | SenderEvent
-  | CircuitEvent
-  | ApiKeyEvent
-  | ServiceAccountEvent
-  | InviteEvent
-  | PlatformEvent
-  | WebhookEvent;
 
 /** A fact's place in the log and in its stream, and its metadata. */
 export interface Recording {
@@ -39,8 +11,8 @@ export interface Recording {
 
 /** The changes of each type of fact, as recorded; facts of other types change nothing. */
 export type Handlers = {
-  readonly [Type in Fact["type"]]?: (
-    data: Extract<Fact, DomainEvent<Type>>["data"],
+  readonly [Type in AnyEvent["type"]]?: (
+    data: DataOf<AnyEvent, Type>,
     recording: Recording,
   ) => readonly Change[];
 };

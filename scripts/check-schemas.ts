@@ -1,5 +1,5 @@
 /**
- * Holds the schemas of facts in `schemas/events` to those of the last release (`test/releases/<version>/schemas.json`).
+ * Holds the schemas of facts to those of the last release (`test/releases/<version>/schemas.json`).
  * A program of that release reads the facts of this one, so a schema that was released may only get optional fields and
  * other words. CHANGELOG.md names the types and versions that the last release cannot read at all. Prints a line for
  * each fault and ends with code 1 where there is one. An argument names the project's folder, if it is another.
@@ -8,13 +8,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
-
-/** A JSON Schema, or a part of one. */
-type Schema = Readonly<Record<string, unknown>>;
+import { factSchemas, type Schema } from "./fact-schemas.ts";
 
 /** Where a schema is not as it was released. */
 interface Change {
-  /** A JSON pointer into the schema's file. */
+  /** A JSON pointer into the schema. */
   readonly pointer: string;
   readonly what: string;
 }
@@ -27,7 +25,7 @@ const annotations = ["title", "description", "examples", "$comment"];
 const project = process.argv[2] ?? join(import.meta.dirname, "..");
 const release = lastRelease();
 const released = JSON.parse(textOf(`test/releases/${release}/schemas.json`)) as Readonly<Record<string, Schema>>;
-const present = presentSchemas();
+const present = await factSchemas(project);
 
 const faults = [
   ...Object.entries(released).flatMap(([name, schema]) => faultsOf(name, schema)),
@@ -37,10 +35,9 @@ process.stdout.write(faults.map((fault) => `${fault}\n`).join(""));
 process.exitCode = faults.length === 0 ? 0 : 1;
 
 function faultsOf(name: string, schema: Schema): readonly string[] {
-  const file = `schemas/events/${name}.json`;
   const current = present.get(name);
-  if (current === undefined) return [`${file}: was released with ${release} and is gone: put it back, unchanged`];
-  return changesOf(schema, current, "").map(({ pointer, what }) => `${file}#${pointer}: ${what}`);
+  if (current === undefined) return [`${name}: was released with ${release} and is gone: put it back, unchanged`];
+  return changesOf(schema, current, "").map(({ pointer, what }) => `${name}#${pointer}: ${what}`);
 }
 
 /** New types and versions that the newest section of the changelog does not name. */
@@ -147,14 +144,6 @@ function lastRelease(): string {
     .map(({ name }) => name)
     .sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
   return versions.at(-1)!;
-}
-
-/** By the name of the file without its ending, such as `EventAccepted.v2`. */
-function presentSchemas(): ReadonlyMap<string, Schema> {
-  const files = readdirSync(join(project, "schemas/events")).filter((file) => file.endsWith(".json"));
-  return new Map(files.map((file) => [
-    file.replace(/\.json$/, ""), JSON.parse(textOf(`schemas/events/${file}`)) as Schema,
-  ]));
 }
 
 function textOf(file: string): string {

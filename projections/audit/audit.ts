@@ -1,14 +1,11 @@
 import type { Actor } from "../../src/domain/domain-event.ts";
-import { histories, historyItem, type HistoryItem } from "../../src/domain/history-fields.ts";
+import { subjectIds, type SubjectType } from "../../src/domain/fact.ts";
+import { auditTypes, facts } from "../../src/domain/facts.ts";
+import { historyItem, type HistoryItem } from "../../src/domain/history-fields.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
 import {
   add, create, tenantCounter, type Collection, type Projection, type Recording,
 } from "../projection.ts";
-
-/** The kinds of subjects that facts of the audit are about. */
-export type SubjectType =
-  | "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "serviceAccount" | "invite" | "destination"
-  | "circuit" | "sender";
 
 /** A fact as the audit lists it: the fields that its history shows, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
@@ -69,48 +66,16 @@ export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
   return { collection: audit.name, where, ...((from ?? to) !== undefined && { range }) };
 }
 
-type Id =
-  | "tenantId" | "purgeId" | "replayId" | "cancellationId" | "keyId" | "inviteId" | "destinationId" | "senderId"
-  | "serviceAccountId";
 /** Of the data of facts: each has its tenant's id and that of its subject. */
-type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
-type SubjectOf = (data: Data) => readonly [SubjectType, string];
-
-/** Facts that the service writes for itself, some during a user's request: nobody changed anything. */
-const bookkeeping = [
-  "ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ReplayJobProgressed", "ReplayJobFinished",
-  "ApiKeyUsed",
-];
-
-function each(types: object, subjectOf: SubjectOf): (readonly [string, SubjectOf])[] {
-  const changes = Object.keys(types).filter((type) => !bookkeeping.includes(type));
-  return changes.map((type) => [type, subjectOf] as const);
-}
-
-/** The facts of the audit by type, each with the function that names its subject. */
-const subjects = new Map<string, SubjectOf>([
-  ...each(histories.tenant, ({ tenantId, userId }) => (userId ? ["user", userId] : ["tenant", tenantId])),
-  ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
-  ...each(histories.replays, ({ replayId }) => ["replay", replayId]),
-  ...each(histories.replayJob, ({ replayId }) => ["replay", replayId]),
-  ...each(histories.cancellations, ({ cancellationId }) => ["cancellation", cancellationId]),
-  ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
-  ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
-  ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),
-  // The only change of a circuit that a person can make.
-  ...each({ CircuitClosed: histories.circuit.CircuitClosed }, ({ destinationId }) => ["circuit", destinationId]),
-  ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
-  ...each(histories.serviceAccount, ({ serviceAccountId }) => ["serviceAccount", serviceAccountId]),
-]);
+type Data = Readonly<Record<"tenantId" | (typeof subjectIds)[SubjectType], string>>;
 
 /** A fact as the audit lists it; undefined where the audit leaves it out. */
 export function auditDocument(type: string, data: object, recording: Recording): AuditDocument | undefined {
-  const subjectOf = subjects.get(type);
+  const subjectType = facts.get(type)?.audit;
   const { position, revision, metadata } = recording;
   const { actor } = metadata;
-  if (!subjectOf || !isSomebody(actor)) return undefined;
-  const { tenantId } = data as Data;
-  const [subjectType, subjectId] = subjectOf(data as Data);
+  if (!subjectType || !isSomebody(actor)) return undefined;
+  const { tenantId, [subjectIds[subjectType]]: subjectId } = data as Data;
   const actorId = actor.type === "user" || actor.type === "serviceAccount" ? actor.id : null;
   return {
     ...historyItem({ type, data, position, revision, metadata }), tenantId, subjectType, subjectId, actorId,
@@ -134,5 +99,5 @@ export const auditProjection: Projection = {
   name: "audit",
   version: 1,
   collections: [audit],
-  on: Object.fromEntries([...subjects.keys()].map((type) => [type, recorded(type)])),
+  on: Object.fromEntries(auditTypes.map((type) => [type, recorded(type)])),
 };

@@ -2,7 +2,7 @@ import type { Timestamp } from "./time.ts";
 
 /**
  * A fact of the domain. `type` names it, `data` is plain JSON. The version a fact is written under
- * is a property of its type (see the schema catalogue), so deciders do not repeat it.
+ * is a property of its type (see facts.ts), so deciders do not repeat it.
  */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;

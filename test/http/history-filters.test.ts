@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { histories } from "../../src/domain/history-fields.ts";
+import { histories, type HistoryName } from "../../src/domain/facts.ts";
 import { streams } from "../../src/domain/streams.ts";
 import type { LogEntry } from "../../src/ports/event-store.ts";
 import type { Account } from "../support/accounts.ts";
@@ -36,7 +36,7 @@ describeOnEngines("filters of histories", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  const paths: Readonly<Partial<Record<keyof typeof histories, () => string>>> = {
+  const paths: Readonly<Partial<Record<HistoryName, () => string>>> = {
     tenant: () => `tenants/${one.tenantId}/history`,
     purges: () => `tenants/${one.tenantId}/purges/history`,
     replays: () => `tenants/${one.tenantId}/replays/history`,
@@ -94,7 +94,7 @@ describeOnEngines("filters of histories", (freshEngines) => {
     });
 
     it(`give 400 for a type that the history of ${name} cannot have, and for what is no time`, async () => {
-      const [known = ""] = Object.keys(histories[name as keyof typeof histories]);
+      const [known = ""] = histories[name as HistoryName] as readonly string[];
       const other = name === "sender" ? "EventAccepted" : "SenderCreated";
       for (const type of ["", "Nothing", known.toLowerCase(), other, `${known}&Type=${known}`, "__proto__"]) {
         expect(await refused(`${path()}?Type=${type}`), type).to.deep.equal([400, "Type"]);

@@ -1,22 +1,15 @@
-import { readFileSync } from "node:fs";
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
-import listAudit from "../../schemas/requests/list-audit.json" with { type: "json" };
-import { catalogue } from "../../src/adapters/event-codec/catalogue.ts";
-import { histories, shownData } from "../../src/domain/history-fields.ts";
+import { auditTypes, histories } from "../../src/domain/facts.ts";
+import { shownData } from "../../src/domain/history-fields.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
 import { apiDocument, closedDocument } from "../support/document.ts";
+import { examplesOf } from "../support/fact-examples.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-const types = Object.values(histories).flatMap((history) => Object.keys(history));
-const versions: Readonly<Record<string, number>> = catalogue.versions;
-const folder = new URL("../../schemas/events/examples/", import.meta.url);
-const examplesOf = (type: string) => {
-  const text = readFileSync(new URL(`${type}.v${versions[type]}.json`, folder), "utf8");
-  return JSON.parse(text) as readonly { readonly data: Data }[];
-};
+const types = Object.values(histories).flat();
 const fact = (type: string, data: object) => ({
   type, revision: 0, position: "0000000000000001", time: "2026-01-31T23:59:59.000Z",
   actor: { type: "service", part: "sweeper" }, correlationId: "CHG-4711", data,
@@ -57,7 +50,7 @@ describe("facts in the OpenAPI document", () => {
 
   it("are discriminated by their type, in histories and in the audit", () => {
     const mappingOf = (name: string) => apiDocument.components.schemas[name]?.discriminator?.mapping ?? {};
-    for (const [name, told] of [["HistoryItem", types], ["AuditItem", listAudit.properties.Type.enum]] as const) {
+    for (const [name, told] of [["HistoryItem", types], ["AuditItem", auditTypes]] as const) {
       const mapping = Object.fromEntries(told.map((type) => [type, `#/components/schemas/${type}Fact`]));
       expect(mappingOf(name)).to.deep.equal({ ...mapping, OtherFact: "#/components/schemas/OtherFact" });
       const members = (apiDocument.components.schemas[name]?.oneOf ?? []).map(({ $ref }: Schema) => $ref);

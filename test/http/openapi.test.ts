@@ -4,7 +4,7 @@ import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { failureReasons } from "../../src/domain/event/events.ts";
-import { histories } from "../../src/domain/history-fields.ts";
+import { histories } from "../../src/domain/facts.ts";
 import { ingestOperation, ingestPath } from "../../src/http/ingest/operation.ts";
 import type { DescribedAnswer } from "../../src/http/openapi/description.ts";
 import { descriptions } from "../../src/http/openapi/descriptions/index.ts";
@@ -205,10 +205,10 @@ describe("the OpenAPI document", () => {
     } as const;
     const ofHistories = documented.filter(({ path }) => path.endsWith("/history"));
     expect(ofHistories.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(described));
-    const all = Object.values(histories).flatMap((types) => Object.keys(types));
+    const all = Object.values(histories).flat();
     for (const { operation: { operationId, description = "" } } of ofHistories) {
       const words = new Set(description.match(/\w+/g));
-      const types = Object.keys(histories[described[operationId as keyof typeof described]]);
+      const types = histories[described[operationId as keyof typeof described]];
       expect(all.filter((type) => words.has(type)), operationId).to.have.members(types);
     }
   });

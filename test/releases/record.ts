@@ -15,7 +15,7 @@ import { exportLog } from "./exported-log.ts";
 import { historySettings, makeHistory, type History } from "./history.ts";
 import { Program } from "./program.ts";
 import { masterKey, writeRecord, type ReleaseRecord } from "./records.ts";
-import { factSchemas } from "./schemas.ts";
+import { schemaRecord } from "./schemas.ts";
 
 /** A relay to record, and its stores. */
 interface Subject {
@@ -36,7 +36,7 @@ const formerMasterKey = Buffer.alloc(32, 1).toString("base64");
 const lastTypes = ["PurgeCompleted", "UserForgotten"];
 
 for (const name of ["embedded", "eventstoredb"]) mkdirSync(join(folder, name), { recursive: true });
-writeFileSync(join(folder, "schemas.json"), factSchemas(checkout));
+writeFileSync(join(folder, "schemas.json"), await schemaRecord(checkout));
 const receiver = await startReceiver();
 await recordEmbedded();
 await recordOutside();

@@ -1,11 +1,7 @@
-import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { factSchemas } from "../../scripts/fact-schemas.ts";
 
-/** The schemas of facts in a checkout, by the names of their files without the ending: JSON with a schema a line. */
-export function factSchemas(checkout: string): string {
-  const lines = globSync(join(checkout, "schemas/events/*.json")).sort().map((path) => {
-    const schema = JSON.stringify(JSON.parse(readFileSync(path, "utf8")));
-    return `${JSON.stringify(basename(path, ".json"))}: ${schema}`;
-  });
-  return `{\n${lines.join(",\n")}\n}\n`;
+/** The schemas of facts in a checkout, by `<type>.v<version>`: JSON with a schema a line. */
+export async function schemaRecord(checkout: string): Promise<string> {
+  const schemas = [...await factSchemas(checkout)].sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{\n${schemas.map(([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`).join(",\n")}\n}\n`;
 }

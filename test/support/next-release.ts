@@ -1,57 +1,67 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Change } from "../planted/bug.ts";
 import { plant, scratchCopy } from "../planted/plant.ts";
 
-const circuitTypes = [
-  "CircuitClosed", "CircuitCounted", "CircuitHalfOpened", "CircuitOpened", "CircuitProbeClaimed",
-  "CircuitProbeReleased",
-];
+/** The upcaster from a version that lacks `origin`. */
+const unknownOrigin = "(data) => ({ ...data, origin: \"unknown\" })";
 
-/** Facts that have another meaning in the next release, so that it raises their version. */
-interface Raise {
-  /** By type, the version that this release writes. */
-  readonly versions: Readonly<Record<string, number>>;
-  /** Writes the new field, `origin`, which every one of them must have. */
-  readonly writes: readonly Change[];
-}
-
+/** Raises the version of facts whose meaning changes in the next release: each has a new field, `origin`, always. */
 const raises = {
-  circuit: {
-    versions: Object.fromEntries(circuitTypes.map((type) => [type, 2])),
-    writes: [{
+  circuit: [
+    {
       file: "src/domain/circuit/circuit.ts",
       from: "data: { ...from, ...change, decidedBy: \"next\"",
       to: "data: { ...from, ...change, decidedBy: \"next\", origin: \"next\"",
-    }],
-  },
-  acceptance: {
-    versions: { EventAccepted: 2 },
-    writes: [
-      {
-        file: "src/application/ingest/ingest.ts",
-        from: "hints: [\"next\"]",
-        to: "hints: [\"next\"], origin: \"next\"",
-      },
-      {
-        // By an item of the old kind alone, an old worker would claim the first attempt.
-        file: "src/workers/forwarder.ts",
-        from: "return [{ kind: \"first\", ...accepted, ...classified, "
-          + "causationId, correlationId, position, revision }];",
-        to: "return [{ kind: \"wake\", destinationId, position }];",
-      },
-    ],
-  },
-  destination: {
-    versions: { DestinationRateLimitChanged: 1 },
-    writes: [{
+    },
+    {
+      file: "src/domain/circuit/circuit.ts",
+      from: "const cause = {\n",
+      to: "const cause = {\n  origin: { type: \"string\" },\n",
+    },
+    {
+      file: "src/domain/circuit/circuit.ts",
+      from: "({ ...data, eventId: null })];",
+      to: `({ ...data, eventId: null }), ${unknownOrigin}];`,
+    },
+  ],
+  acceptance: [
+    {
+      file: "src/application/ingest/ingest.ts",
+      from: "hints: [\"next\"]",
+      to: "hints: [\"next\"], origin: \"next\"",
+    },
+    {
+      // By an item of the old kind alone, an old worker would claim the first attempt.
+      file: "src/workers/forwarder.ts",
+      from: "return [{ kind: \"first\", ...accepted, ...classified, "
+        + "causationId, correlationId, position, revision }];",
+      to: "return [{ kind: \"wake\", destinationId, position }];",
+    },
+    {
+      file: "src/domain/event/events.ts",
+      from: "upcasters: [(data) => ({ ...data, senderRevision: null })],",
+      to: `upcasters: [(data) => ({ ...data, senderRevision: null }), ${unknownOrigin}],`,
+    },
+    {
+      file: "src/domain/event/events.ts",
+      from: "idempotencyKey: nullable(text()), ",
+      to: "idempotencyKey: nullable(text()), origin: { type: \"string\" }, ",
+    },
+  ],
+  destination: [
+    {
       file: "src/domain/destination/decide.ts",
       from: "data: { ...ids, serverRateLimit } }",
       to: "data: { ...ids, serverRateLimit, origin: \"next\" } }",
-    }],
-  },
-} as const satisfies Record<string, Raise>;
+    },
+    {
+      file: "src/domain/destination/events.ts",
+      from: "data: { ...ids, serverRateLimit: integer(1) },",
+      to: `data: { ...ids, serverRateLimit: integer(1), origin: { type: "string" } }, upcasters: [${unknownOrigin}],`,
+    },
+  ],
+} as const satisfies Record<string, readonly Change[]>;
 
 /** Which facts the next release raises to another version, if any. */
 export type Raised = keyof typeof raises | "nothing";
@@ -66,7 +76,7 @@ export interface Program {
   remove(): void;
 }
 
-/** Adds a field to each of these facts, and a fact to each change of an event by a person. */
+/** Adds a field to several facts, and a fact to each change of an event by a person. */
 const grown: readonly Change[] = [
   {
     file: "src/application/ingest/ingest.ts",
@@ -108,19 +118,29 @@ function moved(state: Webhook,`,
     to: "    case \"EventAnnotated\" as never:\n      return state;\n    case \"DeliveryExhausted\":\n",
   },
   {
-    file: "src/domain/history-fields.ts",
-    from: "EventCancelled: \"all\",",
-    to: "EventAnnotated: \"all\", EventCancelled: \"all\",",
+    file: "src/domain/event/events.ts",
+    from: "  EventCancelled: fact({\n",
+    to: `  EventAnnotated: fact({
+    data: { ...moved, note: { type: "string" } }, meaning: "A person changed the event.",
+    words: "changed the event", shown: "all", audit: false,
+  }),
+  EventCancelled: fact({\n`,
   },
   {
-    file: "src/http/openapi/facts/words.ts",
-    from: "EventReplayed: \"The event was replayed or resent.\",",
-    to: "EventReplayed: \"The event was replayed or resent.\", EventAnnotated: \"A person changed the event.\",",
+    file: "src/domain/event/events.ts",
+    from: "      sourceEventId: optional(\n",
+    to: `      hints: { optional: { type: "array", items: { type: "string" }, description: "New." } },
+      sourceEventId: optional(\n`,
   },
   {
-    file: "src/adapters/event-codec/catalogue.ts",
-    from: "  EventCancelled: 1,\n",
-    to: "  EventAnnotated: 1,\n  EventCancelled: 1,\n",
+    file: "src/domain/event/events.ts",
+    from: "reason: oneOf(failureReasons), ",
+    to: "reason: oneOf(failureReasons), stage: { optional: { type: \"string\" } }, ",
+  },
+  {
+    file: "src/domain/circuit/circuit.ts",
+    from: "const cause = {\n",
+    to: "const cause = {\n  decidedBy: { optional: { type: \"string\" } },\n",
   },
 ];
 
@@ -139,58 +159,11 @@ export function makeNextRelease(raised: Raised, { newProjections = false } = {})
   const { root, remove } = scratchCopy();
   try {
     plant([...grown, ...(newProjections ? rebuilt : [])], root);
-    changeSchema(root, "EventAccepted.v2", optional("hints", { type: "array", items: { type: "string" } }));
-    changeSchema(root, "DeliveryFailed.v2", optional("stage", { type: "string" }));
-    for (const type of circuitTypes) changeSchema(root, `${type}.v2`, optional("decidedBy", { type: "string" }));
-    changeSchema(root, "EventCancelled.v1", annotation, "EventAnnotated.v1");
-    if (raised !== "nothing") raise(root, raises[raised]);
+    if (raised !== "nothing") plant(raises[raised], root);
     execFileSync(process.execPath, ["scripts/build.js"], { cwd: root });
   } catch (error) {
     remove();
     throw error;
   }
   return { root, remove };
-}
-
-function raise(root: string, { versions, writes }: Raise): void {
-  plant(writes, root);
-  for (const [type, version] of Object.entries(versions)) {
-    const catalogue = "src/adapters/event-codec/catalogue.ts";
-    const upcaster = `${version}: (data) => ({ ...data, origin: "unknown" })`;
-    plant([
-      { file: catalogue, from: `  ${type}: ${version},\n`, to: `  ${type}: ${version + 1},\n` },
-      version === 1
-        ? { file: catalogue, from: "  upcasters: {\n", to: `  upcasters: {\n    ${type}: { ${upcaster} },\n` }
-        : { file: catalogue, from: `    ${type}: { `, to: `    ${type}: { ${upcaster}, ` },
-    ], root);
-    changeSchema(root, `${type}.v${version}`, required(type, version + 1, "origin"), `${type}.v${version + 1}`);
-  }
-}
-
-interface Schema {
-  readonly properties: Readonly<Record<string, object>>;
-  readonly required: readonly string[];
-}
-
-function optional(field: string, kind: object): (schema: Schema) => Schema {
-  return (schema) => ({ ...schema, properties: { ...schema.properties, [field]: { ...kind, description: "New." } } });
-}
-
-function required(type: string, version: number, field: string): (schema: Schema) => Schema {
-  return (schema) => ({
-    ...optional(field, { type: "string" })(schema), required: [...schema.required, field],
-    $id: `urn:webhook-relay:event:${type}:v${version}`, title: type,
-  });
-}
-
-function annotation({ properties: { reason: _reason, ...properties }, ...schema }: Schema): Schema {
-  const moved = { ...schema, properties, required: schema.required.filter((field) => field !== "reason") };
-  return required("EventAnnotated", 1, "note")(moved);
-}
-
-/** Writes a schema that is derived from an existing one. */
-function changeSchema(root: string, name: string, change: (schema: Schema) => Schema, as = name): void {
-  const path = (schema: string) => join(root, "schemas/events", `${schema}.json`);
-  const schema = change(JSON.parse(readFileSync(path(name), "utf8")) as Schema);
-  writeFileSync(path(as), `${JSON.stringify(schema, null, 2)}\n`);
 }

@@ -1,9 +1,11 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import metadataSchema from "../../../schemas/events/metadata.json" with { type: "json" };
 import type { DomainEvent, Metadata } from "../../domain/domain-event.ts";
+import type { Fact, Upcaster } from "../../domain/fact.ts";
+import { facts, schemaOf, versionOf } from "../../domain/facts.ts";
 import { uuidForm } from "../../domain/uuid.ts";
 import type { EncodedEvent, EventCodec, Unreadable } from "../../ports/event-codec.ts";
 import { UnacceptableEntry } from "../../ports/event-store.ts";
-import { catalogue, type Catalogue, type Upcaster } from "./catalogue.ts";
 
 /**
  * The spellings that this service writes: ids in lower case; times in UTC with milliseconds. A time that `Date.parse`
@@ -23,7 +25,7 @@ interface Kind {
   readonly type: string;
   readonly version: number;
   readonly schema: object;
-  readonly upcasters: Readonly<Record<number, Upcaster>>;
+  readonly upcasters: readonly Upcaster[];
   /** Refuses fields that the schema does not have. */
   strict: ValidateFunction<object> | undefined;
   /** Removes such fields instead: a newer release may have added them. */
@@ -34,7 +36,7 @@ interface Kind {
 const options = { allowUnionTypes: true, discriminator: true, formats, validateSchema: false };
 
 /**
- * Facts as JSON, checked against `schemas/events` both ways. Reading leaves out fields that a newer release added to a
+ * Facts as JSON, checked against their schemas both ways. Reading leaves out fields that a newer release added to a
  * schema: states folded from such facts satisfy this release's schema when they are written again.
  */
 export class JsonEventCodec implements EventCodec {
@@ -43,16 +45,16 @@ export class JsonEventCodec implements EventCodec {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #isMetadata: ValidateFunction<StoredMetadata>;
 
-  /** The domain's catalogue, unless told otherwise. */
-  constructor({ versions, upcasters, schema }: Catalogue = catalogue) {
-    this.#kinds = new Map(Object.entries(versions).map(([type, version]) => [
+  /** Reads and writes the domain's facts, unless told otherwise. */
+  constructor(declared: ReadonlyMap<string, Fact> = facts) {
+    this.#kinds = new Map([...declared].map(([type, fact]) => [
       type,
       {
-        type, version, schema: schema(`${type}.v${version}`), upcasters: upcasters[type] ?? {},
+        type, version: versionOf(fact), schema: schemaOf(type, fact), upcasters: fact.upcasters ?? [],
         strict: undefined, lenient: undefined,
       },
     ]));
-    this.#isMetadata = this.#strict.compile<StoredMetadata>(schema("metadata"));
+    this.#isMetadata = this.#strict.compile<StoredMetadata>(metadataSchema);
   }
 
   encode({ type, data }: DomainEvent, metadata: Metadata): EncodedEvent {
@@ -110,14 +112,9 @@ function damaged(unreadable: string): Unreadable {
   return { unreadable, newer: false };
 }
 
-function upcast(kind: Kind, version: number, data: unknown): unknown {
-  let current = data;
-  for (let from = version; from < kind.version; from++) {
-    const upcaster = kind.upcasters[from];
-    if (!upcaster) throw new Error(`no upcaster of ${kind.type} from version ${from}`);
-    current = upcaster(current as Readonly<Record<string, unknown>>);
-  }
-  return current;
+function upcast({ upcasters }: Kind, version: number, data: unknown): unknown {
+  return upcasters.slice(version - 1)
+    .reduce((current, upcaster) => upcaster(current as Readonly<Record<string, unknown>>), data);
 }
 
 /** The violated rule, as its place in the schema; not the value that violates it. */

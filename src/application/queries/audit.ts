@@ -1,7 +1,6 @@
-import {
-  audit, auditSelected, type AuditDocument, type AuditFilter, type SubjectType,
-} from "../../../projections/audit/audit.ts";
+import { audit, auditSelected, type AuditDocument, type AuditFilter } from "../../../projections/audit/audit.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
+import type { SubjectType } from "../../domain/fact.ts";
 import type { HistoryItem } from "../../domain/history-fields.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Caller } from "../caller.ts";

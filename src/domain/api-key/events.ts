@@ -1,21 +1,39 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
+import { anyText, nullable, text, time, uuid } from "../schema.ts";
+
+const told = ["keyId", "tenantId", "at"] as const;
 
 /** Facts of an `apiKey-<id>` stream. The key itself is stored nowhere, only its SHA-256. */
-export type ApiKeyEvent =
-  | DomainEvent<
-      "ApiKeyIssued",
-      {
-        keyId: string;
-        tenantId: string;
-        name: string;
-        keyHash: string;
-        prefix: string;
-        last4: string;
-        expiresAt: Timestamp | null;
-        at: Timestamp;
-      }
-    >
-  /** The latest use of the key so far, recorded before the events that show it are purged. */
-  | DomainEvent<"ApiKeyUsed", { keyId: string; tenantId: string; usedAt: Timestamp; at: Timestamp }>
-  | DomainEvent<"ApiKeyRevoked", { keyId: string; tenantId: string; keyHash: string; at: Timestamp }>;
+export const apiKeyFacts = {
+  ApiKeyIssued: fact({
+    data: {
+      keyId: uuid(), tenantId: uuid(), name: text(), keyHash: text("SHA-256 of the key."), prefix: anyText(),
+      last4: anyText(), expiresAt: nullable(time()), at,
+    },
+    meaning: "The API key was issued.",
+    words: [
+      "created the API key “{name}” ({prefix}…{last4}), until {expiresAt}",
+      "created the API key “{name}” ({prefix}…{last4}), without an end",
+    ],
+    shown: [...told, "name", "prefix", "last4", "expiresAt"],
+    audit: "apiKey",
+    sets: { status: "Active" },
+  }),
+  ApiKeyUsed: fact({
+    data: { keyId: uuid(), tenantId: uuid(), usedAt: time(), at },
+    meaning: "The latest use of the API key, noted before a purge of the events that show it.",
+    words: "noted that the API key was last used at {usedAt}",
+    shown: [...told, "usedAt"],
+    audit: false,
+  }),
+  ApiKeyRevoked: fact({
+    data: { keyId: uuid(), tenantId: uuid(), keyHash: text(), at },
+    meaning: "The API key was deleted.",
+    words: "deleted the API key",
+    shown: told,
+    audit: "apiKey",
+    sets: { status: "Revoked" },
+  }),
+};
+/** One of {@link apiKeyFacts}. */
+export type ApiKeyEvent = EventsOf<typeof apiKeyFacts>;

@@ -1,33 +1,53 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
+import { anyText, integer, list, nullable, oneOf, time, uuid, type ObjectOf } from "../schema.ts";
 
 /** The statuses of events that can be cancelled. */
 export const cancellableStatuses = ["Pending", "WaitingRetry"] as const;
 /** One of {@link cancellableStatuses}. */
 export type CancellableStatus = (typeof cancellableStatuses)[number];
 
+const filter = {
+  destinationId: nullable(uuid(), "null: of every destination."),
+  senderId: nullable(uuid(), "null: through any sender, or none."),
+  eventType: nullable(anyText(), "null: of any type, or none."),
+  tag: nullable(anyText(), "A tag that they have, `name:value`; null: whatever tags they have."),
+  statuses: list(oneOf(cancellableStatuses), "Only events in one of these."),
+  from: nullable(time(), "Accepted from this time; null: whenever."),
+  to: nullable(time(), "Accepted up to this time; null: whenever."),
+  ids: nullable(integer(1), "How many events were named by their ids; null: any may be meant."),
+};
 /** Which of a tenant's waiting events are meant; times of acceptance, both inclusive; null for any. */
-export interface CancellationFilter {
-  readonly destinationId: string | null;
-  readonly senderId: string | null;
-  readonly eventType: string | null;
-  /** `name:value` */
-  readonly tag: string | null;
-  readonly statuses: readonly CancellableStatus[];
-  readonly from: Timestamp | null;
-  readonly to: Timestamp | null;
-  /** How many events the request named by their ids. */
-  readonly ids: number | null;
-}
+export type CancellationFilter = Readonly<ObjectOf<typeof filter>>;
+
+const told = ["tenantId", "at"] as const;
 
 /** Facts of a `cancellations-<tenantId>` stream: of each request to cancel many. Each event has its EventCancelled. */
-export type CancellationsEvent =
-  /** `matched`: how many events the filter matched when it began. */
-  | DomainEvent<
-      "CancellationOrdered",
-      CancellationFilter & { cancellationId: string; tenantId: string; matched: number; at: Timestamp }
-    >
-  /** All matching events were looked at. `cancelled`: the number of events that this request cancelled. */
-  | DomainEvent<
-      "CancellationCompleted", { cancellationId: string; tenantId: string; cancelled: number; at: Timestamp }
-    >;
+export const cancellationsFacts = {
+  CancellationOrdered: fact({
+    data: {
+      cancellationId: uuid(), tenantId: uuid(), ...filter,
+      matched: integer(0, "How many events the filter matched when it began."),
+      at,
+    },
+    meaning: "A bulk cancellation began. Each event that it cancels has an EventCancelled.",
+    words: "ordered to cancel {matched:events}",
+    shown: [
+      ...told, "cancellationId", "destinationId", "senderId", "eventType", "tag", "statuses", "from", "to", "ids",
+      "matched",
+    ],
+    audit: "cancellation",
+  }),
+  CancellationCompleted: fact({
+    data: {
+      cancellationId: uuid(), tenantId: uuid(),
+      cancelled: integer(0, "How many the request cancelled: less than matched where the state of others had changed."),
+      at,
+    },
+    meaning: "A bulk cancellation finished.",
+    words: "cancelled {cancelled:events}",
+    shown: [...told, "cancellationId", "cancelled"],
+    audit: "cancellation",
+  }),
+};
+/** One of {@link cancellationsFacts}. */
+export type CancellationsEvent = EventsOf<typeof cancellationsFacts>;

@@ -1,4 +1,5 @@
-import type { DomainEvent } from "../domain-event.ts";
+import { at, fact, type EventsOf, type Upcaster } from "../fact.ts";
+import { integer, nullable, object, oneOf, optional, time, uuid, type ObjectOf, type ValueOf } from "../schema.ts";
 import { millis, timestamp, type Timestamp } from "../time.ts";
 
 /**
@@ -9,45 +10,101 @@ export const circuitPositions = ["Closed", "Open", "HalfOpen"] as const;
 /** One of {@link circuitPositions}. */
 export type CircuitPosition = (typeof circuitPositions)[number];
 
+const probe = object(
+  { eventId: uuid(), leaseUntil: time() }, "The one attempt that may try a circuit that is not closed.",
+);
 /** The one attempt that may try a destination whose circuit is not closed. */
-export interface Probe {
-  readonly eventId: string;
-  readonly leaseUntil: Timestamp;
-}
+export type Probe = ValueOf<typeof probe>;
 
+const state = {
+  destinationId: uuid(), tenantId: uuid(), position: oneOf(circuitPositions),
+  failures: integer(0, "Consecutive failed attempts."),
+  openUntil: nullable(time(), "Null unless the circuit is open."),
+  probe: nullable(probe),
+};
+// The next probe is the oldest held event after it, and after the newest held event the oldest of all. So one event that
+// always fails cannot keep the circuit open.
+const lastProbe = optional(
+  uuid("The event of the newest probe of this outage that is over; absent before there was one."),
+);
+const pausedUntil = optional(
+  time("Until when the receiver asked, by a 429, for no new attempt; absent once that time is over."),
+);
+const cause = {
+  eventId: nullable(
+    uuid(),
+    "The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of "
+      + "version 1.",
+  ),
+  at,
+};
+const whole = { ...state, lastProbe, pausedUntil };
 /** The whole circuit; every fact of a `circuit-<destinationId>` stream carries it. */
-export interface Circuit {
-  readonly destinationId: string;
-  readonly tenantId: string;
-  readonly position: CircuitPosition;
-  /** Consecutive failed attempts. */
-  readonly failures: number;
-  /** Until when an open circuit lets nothing through; null unless open. */
-  readonly openUntil: Timestamp | null;
-  readonly probe: Probe | null;
-  /**
-   * The event of this outage's last finished probe. The next probe is the oldest held event after it, and after the
-   * newest held event the oldest of all, so that one event that always fails cannot keep the circuit open.
-   */
-  readonly lastProbe?: string;
-  /** Until when the receiver asked, by a 429, for no new attempt; absent once that time is over. */
-  readonly pausedUntil?: Timestamp;
-}
+export type Circuit = Readonly<ObjectOf<typeof whole>>;
 
-type CircuitFact<Type extends string, Absent extends keyof Circuit = never> =
-  DomainEvent<Type, Omit<Circuit, Absent> & { eventId: string | null; at: Timestamp }>;
+/** Facts of version 1 lack `eventId`. */
+const upcasters: readonly Upcaster[] = [(data) => ({ ...data, eventId: null })];
 
-/**
- * Facts about a circuit; each carries its whole state from then on. `eventId`: the event whose attempt caused the fact,
- * or whose attempt is the probe; null if there is none, and in facts of older programs.
- */
-export type CircuitEvent =
-  | CircuitFact<"CircuitCounted">
-  | CircuitFact<"CircuitOpened">
-  | CircuitFact<"CircuitHalfOpened">
-  | CircuitFact<"CircuitProbeClaimed">
-  | CircuitFact<"CircuitProbeReleased">
-  | CircuitFact<"CircuitClosed", "lastProbe">;
+/** Facts about a circuit; each carries its whole state from then on. */
+export const circuitFacts = {
+  CircuitCounted: fact({
+    data: { ...whole, ...cause },
+    upcasters,
+    meaning: "The number of consecutive failures changed, or the receiver asked for a pause by 429.",
+    words: [
+      "counts {failures:inARow}, and pauses until {pausedUntil}, as the receiver asked",
+      "pauses until {pausedUntil}, as the receiver asked",
+      "counts {failures:inARow}", "counts no failed attempt any longer",
+    ],
+    shown: "all",
+    audit: false,
+  }),
+  CircuitOpened: fact({
+    data: { ...whole, ...cause },
+    upcasters,
+    meaning: "The circuit opened: the destination is Suspended.",
+    words: [
+      "opened the circuit after {failures:inARow}, until {openUntil}",
+      "opened the circuit after {failures:inARow}",
+    ],
+    shown: "all",
+    audit: false,
+  }),
+  CircuitHalfOpened: fact({
+    data: { ...whole, ...cause },
+    upcasters,
+    meaning: "The circuit is half-open and no event is held: the next event is the probe.",
+    words: "half-opened the circuit: the next event is the probe",
+    shown: "all",
+    audit: false,
+  }),
+  CircuitProbeClaimed: fact({
+    data: { ...whole, ...cause },
+    upcasters,
+    meaning: "An attempt to deliver one event began, as the probe.",
+    words: "sends an event as the probe of the circuit",
+    shown: "all",
+    audit: false,
+  }),
+  CircuitProbeReleased: fact({
+    data: { ...whole, ...cause },
+    upcasters,
+    meaning: "The probe ended, and its outcome does not count. The circuit stays as it was.",
+    words: "ended a probe that does not count: the circuit stays {position:hyphened}",
+    shown: "all",
+    audit: false,
+  }),
+  CircuitClosed: fact({
+    data: { ...state, pausedUntil, ...cause },
+    upcasters,
+    meaning: "The circuit closed: deliveries resume.",
+    words: "closed the circuit: deliveries resume",
+    shown: "all",
+    audit: "circuit",
+  }),
+};
+/** One of {@link circuitFacts}. */
+export type CircuitEvent = EventsOf<typeof circuitFacts>;
 
 /** The circuit of a destination without any fact about its circuit. */
 export function newCircuit(destinationId: string, tenantId: string): Circuit {

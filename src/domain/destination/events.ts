@@ -1,5 +1,5 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
+import { integer, nullable, object, oneOf, sealed, text, uuid, httpsUrl, type ValueOf } from "../schema.ts";
 
 /**
  * How destinations can have requests authenticated: a header of their own, a bearer token, one got by OAuth client
@@ -10,28 +10,99 @@ export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as 
 export type AuthType = (typeof authTypes)[number];
 
 /** How outbound requests to the destination are authenticated; the credentials are sealed. */
-export interface DestinationAuth {
-  readonly type: AuthType;
-  readonly credentials: string;
-}
+const auth = object({ type: oneOf(authTypes), credentials: sealed("Sealed under the tenant's data key.") });
+/** Authentication of outbound requests, as facts have it. */
+export type DestinationAuth = ValueOf<typeof auth>;
 
-interface Ids {
-  destinationId: string;
-  tenantId: string;
-  at: Timestamp;
-}
+const ids = { destinationId: uuid(), tenantId: uuid(), at };
+const told = ["destinationId", "tenantId", "at"] as const;
 
 /** Facts of a `destination-<id>` stream. */
-export type DestinationEvent =
-  | DomainEvent<
-      "DestinationRegistered",
-      Ids & { url: string; serverRateLimit: number; auth: DestinationAuth | null; ingestTokenHash: string }
-    >
-  | DomainEvent<"DestinationUrlChanged", Ids & { url: string }>
-  | DomainEvent<"DestinationRateLimitChanged", Ids & { serverRateLimit: number }>
-  | DomainEvent<"DestinationActivated", Ids>
-  | DomainEvent<"DestinationDeactivated", Ids>
-  | DomainEvent<"DestinationAuthConfigured", Ids & { auth: DestinationAuth }>
-  | DomainEvent<"DestinationAuthRemoved", Ids>
-  | DomainEvent<"IngestTokenRegenerated", Ids & { ingestTokenHash: string; previousTokenHash: string }>
-  | DomainEvent<"DestinationDeleted", Ids & { ingestTokenHash: string }>;
+export const destinationFacts = {
+  DestinationRegistered: fact({
+    data: {
+      ...ids, url: httpsUrl,
+      serverRateLimit: integer(1, "Concurrent requests at most."),
+      auth: nullable(auth),
+      ingestTokenHash: text("SHA-256 of the ingest token."),
+    },
+    meaning: "The destination was registered.",
+    words: [
+      "created the destination: {url}, {serverRateLimit} at once, {authType} authentication",
+      "created the destination: {url}, {serverRateLimit} at once, no authentication",
+    ],
+    shown: [...told, "url", "serverRateLimit", "auth"],
+    audit: "destination",
+    sets: { status: "Active" },
+  }),
+  DestinationUrlChanged: fact({
+    data: { ...ids, url: httpsUrl },
+    meaning: "The URL changed.",
+    words: "changed the URL to {url}",
+    shown: [...told, "url"],
+    audit: "destination",
+    setting: "the destination's URL",
+  }),
+  DestinationRateLimitChanged: fact({
+    data: { ...ids, serverRateLimit: integer(1) },
+    meaning: "The limit of concurrent requests changed.",
+    words: "set the most requests at once to {serverRateLimit}",
+    shown: [...told, "serverRateLimit"],
+    audit: "destination",
+    setting: "the destination's limit of requests at once",
+  }),
+  DestinationActivated: fact({
+    data: ids,
+    meaning: "A person activated the destination. Held events resume.",
+    words: "switched the destination on",
+    shown: told,
+    audit: "destination",
+    setting: "the destination was switched on",
+    sets: { status: "Active" },
+  }),
+  DestinationDeactivated: fact({
+    data: ids,
+    meaning: "A person deactivated the destination. Its events are held.",
+    words: "switched the destination off",
+    shown: told,
+    audit: "destination",
+    setting: "the destination was switched off",
+    sets: { status: "Inactive" },
+  }),
+  DestinationAuthConfigured: fact({
+    data: { ...ids, auth },
+    meaning: "The authentication changed.",
+    words: "set {authType} authentication",
+    shown: [...told, "auth"],
+    audit: "destination",
+    setting: "the destination's authentication",
+  }),
+  DestinationAuthRemoved: fact({
+    data: ids,
+    meaning: "The authentication was removed.",
+    words: "removed the authentication",
+    shown: told,
+    audit: "destination",
+    setting: "the destination's authentication was removed",
+    sets: { authType: null },
+  }),
+  IngestTokenRegenerated: fact({
+    data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token."), previousTokenHash: text() },
+    meaning: "The ingest token was replaced.",
+    words: "replaced the ingest token",
+    shown: told,
+    audit: "destination",
+    replaces: "ingest token",
+  }),
+  DestinationDeleted: fact({
+    data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token.") },
+    meaning: "The destination was deleted. Its waiting events become Cancelled.",
+    words: "deleted the destination",
+    shown: told,
+    audit: "destination",
+    setting: "the destination was deleted",
+    sets: { status: "Deleted" },
+  }),
+};
+/** One of {@link destinationFacts}. */
+export type DestinationEvent = EventsOf<typeof destinationFacts>;

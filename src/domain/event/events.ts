@@ -1,7 +1,9 @@
-import type { AuthType } from "../destination/events.ts";
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
-import type { Tags } from "./tags.ts";
+import { authTypes } from "../destination/events.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
+import {
+  anyText, boolean, integer, nullable, number, object, oneOf,
+  optional, text, texts, time, uuid, httpsUrl, type ObjectOf, type ValueOf,
+} from "../schema.ts";
 
 /**
  * The statuses of an accepted event. Failed lasts only between two facts of one append, WaitingRetry until the next
@@ -20,29 +22,25 @@ export const eventStatuses = [
 /** One of {@link eventStatuses}, as facts, read models and the API spell it. */
 export type EventStatus = (typeof eventStatuses)[number];
 
-/** Fields that only facts of some events have, and that every fact of such an event repeats. */
-export interface Classified {
-  /** What kind of event it is; missing where the producer did not say. */
-  eventType?: string;
-  /** The tenant's own name for its customer that the event concerns; missing where the producer did not say. */
-  ownerId?: string;
-  /** Of a test event. */
-  test?: true;
-}
-
 /**
  * Fields that every fact after the first repeats, so that a projection or a counter needs no other fact: the event, its
  * owner, and the statuses before and after the fact (equal if the fact does not change the status).
  */
-export interface Moved extends Classified {
-  eventId: string;
-  tenantId: string;
-  destinationId: string;
-  acceptedAt: Timestamp;
-  from: EventStatus;
-  to: EventStatus;
-  at: Timestamp;
-}
+const moved = {
+  eventId: uuid(), tenantId: uuid(), destinationId: uuid(), acceptedAt: time(),
+  from: oneOf(eventStatuses, "The status that is left."),
+  to: oneOf(eventStatuses, "The status that is entered; the same where none changes."),
+  at,
+  eventType: optional(text("The event's type; missing where it has none.")),
+  ownerId: optional(text(
+    "The tenant's own name for the customer that the event concerns; missing where it has none.",
+  )),
+  test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
+};
+/** The fields that every fact of an event after the first repeats. */
+export type Moved = ObjectOf<typeof moved>;
+/** Fields that only facts of some events have, and that every fact of such an event repeats. */
+export type Classified = Pick<Moved, "eventType" | "ownerId" | "test">;
 
 /**
  * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost, or its
@@ -64,14 +62,13 @@ export type FailureReason = (typeof failureReasons)[number];
 /** Reasons that are the relay's own fault: they say nothing of the receiver. */
 export const ownFailures: ReadonlySet<FailureReason> = new Set(["not sent", "outcome unknown"]);
 
+/** The body has at most 16 KiB, decoded as UTF-8 with replacement; at most 32 KiB as JSON. */
+const answer = object({
+  statusCode: integer(100, undefined, 999), headers: texts(),
+  body: anyText("The first part, decoded as UTF-8 with replacement."), truncated: boolean(),
+});
 /** The receiver's answer as far as it is kept. */
-export interface Answer {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** At most 16 KiB of the body, decoded as UTF-8 with replacement; at most 32 KiB as JSON. */
-  readonly body: string;
-  readonly truncated: boolean;
-}
+export type Answer = ValueOf<typeof answer>;
 
 /**
  * What keeps an event that is due from being sent. `rate-limit` and `ordering` are kept for destinations that have such
@@ -90,82 +87,131 @@ export type WaitReason = (typeof waitReasons)[number];
 export const noApiKey = "00000000-0000-0000-0000-000000000000";
 
 /** Facts of an `event-<id>` stream: the acceptance of a webhook event, and all its attempts and changes. */
-export type WebhookEvent =
-  | DomainEvent<
-      "EventAccepted",
-      Classified & {
-        eventId: string;
-        tenantId: string;
-        destinationId: string;
-        /** The key that it was posted with; {@link noApiKey} of a test event. */
-        apiKeyId: string;
-        senderId: string | null;
-        /** The revision of the sender's stream that it was accepted under; null also in facts that did not say. */
-        senderRevision: number | null;
-        idempotencyKey: string | null;
-        /** The very text to deliver; its UTF-8 bytes are the bytes received. */
-        payload: string;
-        /** The received body, if a sender's mapping transformed it; null otherwise. */
-        original: string | null;
-        at: Timestamp;
-        /** Missing where there are none. */
-        tags?: Tags;
-        /** The event whose payload this one sends to another destination; missing where there is none. */
-        sourceEventId?: string;
-      }
-    >
-  | DomainEvent<
-      "DeliveryAttemptStarted",
-      Moved & {
-        attempt: number;
-        /** The end of the attempt's lease, if no outcome is recorded before. */
-        leaseUntil: Timestamp;
-        /** The id of the worker: a UUID, a new one for each start of the worker. */
-        worker: string;
-        url: string;
-        authType: AuthType | null;
-        /** The revision of the destination's stream that the attempt was made under. */
-        destinationRevision: number;
-        secretFingerprint: string;
-        /** Whether the attempt is the probe of a circuit that is not closed. */
-        probe: boolean;
-        /** What the event waited for last, once it was due; missing where that is nothing, or not known. */
-        waitedFor?: WaitReason;
-      }
-    >
-  | DomainEvent<
-      "DeliverySucceeded",
-      Moved & { attempt: number; durationMs: number; requestHeaders: Readonly<Record<string, string>>; answer: Answer }
-    >
-  | DomainEvent<
-      "DeliveryFailed",
-      Moved & {
-        attempt: number;
-        /** Null, as are the headers, if the worker was lost: then the duration is not known. */
-        durationMs: number | null;
-        reason: FailureReason;
-        error: string;
-        requestHeaders: Readonly<Record<string, string>> | null;
-        answer: Answer | null;
-        /** Failed attempts since acceptance or the last replay or resend, this one included. */
-        retryCount: number;
-      }
-    >
-  | DomainEvent<
-      "RetryScheduled",
-      Moved & {
-        retryCount: number;
-        nextAttemptAt: Timestamp;
-        /** The wait that the receiver asked for, milliseconds; missing where it is not what put the attempt off. */
-        retryAfterMs?: number;
-      }
-    >
-  | DomainEvent<"DeliveryExhausted", Moved & { retryCount: number; reason: "max attempts" | "gone" }>
-  /**
-   * The event is put back to work. `replay`: it was given up, and any success settles it, a late one too. `resend`: it
-   * was finished, and is sent once more: outcomes of earlier attempts settle it no more.
-   */
-  | DomainEvent<"EventReplayed", Moved & { mode: "replay" | "resend"; nextAttemptAt: Timestamp }>
-  /** The next attempt is due earlier than the schedule says. */
-  | DomainEvent<"RetryBroughtForward", Moved & { nextAttemptAt: Timestamp }>
-  | DomainEvent<"EventCancelled", Moved & { reason: "requested" | "destination deleted" }>;
+export const webhookFacts = {
+  EventAccepted: fact({
+    data: {
+      eventId: uuid(), tenantId: uuid(), destinationId: uuid(),
+      apiKeyId: uuid("The API key that the event was posted with; all zeros for a test event, which no key posts."),
+      senderId: nullable(uuid()),
+      senderRevision: nullable(
+        integer(0),
+        "The revision of the sender's stream that the event was accepted under; null without a sender, and where "
+          + "version 1 did not say.",
+      ),
+      idempotencyKey: nullable(text()), payload: anyText("The very text to deliver."),
+      original: nullable(anyText(), "What was received, where a sender's mapping made something else of it."),
+      at,
+      eventType: optional(text("What kind of event it is, as the producer said; missing where it said nothing.")),
+      ownerId: optional(text(
+        "The tenant's own name for the customer that the event concerns, as the producer said; missing where it "
+          + "said nothing.",
+      )),
+      tags: optional(texts("The event's tags; missing where there are none.")),
+      test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
+      sourceEventId: optional(
+        uuid("The event whose payload it sends to another destination; missing where there is none."),
+      ),
+    },
+    upcasters: [(data) => ({ ...data, senderRevision: null })],
+    meaning: "The event was accepted.",
+    words: "posted the event",
+    shown: "all",
+    audit: false,
+  }),
+  DeliveryAttemptStarted: fact({
+    data: {
+      ...moved, attempt: integer(1, "Never restarts."),
+      leaseUntil: time("When the attempt counts as lost, should nothing more be heard of it."),
+      worker: text(), url: httpsUrl, authType: nullable(oneOf(authTypes)), destinationRevision: integer(0),
+      secretFingerprint: text(), probe: boolean(),
+      waitedFor: optional(oneOf(
+        waitReasons,
+        "What the event waited for last, once it was due; missing where it waited for nothing, or that is not known.",
+      )),
+    },
+    meaning: "An attempt began.",
+    words: "began attempt {attempt}",
+    shown: "all",
+    audit: false,
+  }),
+  DeliverySucceeded: fact({
+    data: {
+      ...moved, attempt: integer(1), durationMs: number(0, "Milliseconds."), requestHeaders: texts("Secrets masked."),
+      answer,
+    },
+    meaning: "An attempt succeeded.",
+    words: "delivered the event by attempt {attempt}",
+    shown: "all",
+    audit: false,
+  }),
+  DeliveryFailed: fact({
+    data: {
+      ...moved, attempt: integer(1),
+      durationMs: nullable(number(0), "Milliseconds; null where the worker was lost."),
+      reason: oneOf(failureReasons), error: anyText(),
+      requestHeaders: nullable(texts(), "Secrets masked; null where the worker was lost."),
+      answer: nullable(answer),
+      retryCount: integer(0, "Failed attempts since acceptance or the last replay or resend, this one included."),
+    },
+    upcasters: [
+      (data) => (data["reason"] === "outcome unknown" ? { ...data, durationMs: null, requestHeaders: null } : data),
+    ],
+    meaning: "An attempt failed.",
+    words: "failed in attempt {attempt}",
+    shown: "all",
+    audit: false,
+  }),
+  RetryScheduled: fact({
+    data: {
+      ...moved, retryCount: integer(1), nextAttemptAt: time(),
+      retryAfterMs: optional(integer(
+        1,
+        "The wait that the receiver asked for by `Retry-After`, milliseconds; missing where it did not put the "
+          + "attempt off.",
+      )),
+    },
+    meaning: "The next attempt was scheduled.",
+    words: "planned the next attempt for {nextAttemptAt}",
+    shown: "all",
+    audit: false,
+  }),
+  RetryBroughtForward: fact({
+    data: { ...moved, nextAttemptAt: time() },
+    meaning: "A person made the planned retry due at once.",
+    words: "ordered the planned retry now",
+    shown: "all",
+    audit: false,
+  }),
+  DeliveryExhausted: fact({
+    data: { ...moved, retryCount: integer(1), reason: oneOf(["max attempts", "gone"]) },
+    meaning: "The event became a CriticalFailure: no further attempt is planned.",
+    words: "gave the event up",
+    shown: "all",
+    audit: false,
+  }),
+  EventReplayed: fact({
+    data: {
+      ...moved,
+      mode: oneOf(
+        ["replay", "resend"],
+        "`replay`: the event was given up; a late success of an earlier attempt settles it, too. `resend`: it was "
+          + "delivered or given up, and is sent once more whatever earlier attempts come to.",
+      ),
+      nextAttemptAt: time(),
+    },
+    upcasters: [(data) => ({ ...data, mode: "replay" })],
+    meaning: "The event was replayed or resent.",
+    words: "ordered the event to be sent again",
+    shown: "all",
+    audit: false,
+  }),
+  EventCancelled: fact({
+    data: { ...moved, reason: oneOf(["requested", "destination deleted"]) },
+    meaning: "The event was cancelled.",
+    words: "cancelled the event",
+    shown: "all",
+    audit: false,
+  }),
+};
+/** One of {@link webhookFacts}. */
+export type WebhookEvent = EventsOf<typeof webhookFacts>;

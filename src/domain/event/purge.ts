@@ -1,4 +1,4 @@
-import type { Timestamp } from "../time.ts";
+import { nullable, object, oneOf, text, time, uuid, type ObjectOf, type ValueOf } from "../schema.ts";
 import type { EventStatus, WebhookEvent } from "./events.ts";
 import type { Webhook } from "./state.ts";
 
@@ -7,23 +7,25 @@ export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as
 /** One of {@link finishedStatuses}: only events in these are ever purged. */
 export type FinishedStatus = (typeof finishedStatuses)[number];
 
+/** The fields of a {@link PurgeFilter}. */
+export const purgeFilter = {
+  before: nullable(time(), "Accepted before this time; null: whenever."),
+  status: nullable(oneOf(finishedStatuses), "null: any in which nothing more is to be done."),
+  destinationId: nullable(uuid(), "null: of every destination."),
+};
 /** Which finished events a purge takes; null: any. */
-export interface PurgeFilter {
-  /** Accepted before this time. */
-  readonly before: Timestamp | null;
-  readonly status: FinishedStatus | null;
-  readonly destinationId: string | null;
-}
+export type PurgeFilter = Readonly<ObjectOf<typeof purgeFilter>>;
 
+/** The schema of a {@link Purge}. */
+export const purge = object({
+  id: uuid(), position: text("Its place in the log."),
+  upTo: text("The place in the log up to which was counted what it takes."), ...purgeFilter,
+});
 /**
  * A purge that is under way. It takes the events that it counted: those that match its filter at the purge's own place
  * in the log (`position`), and had finished by the place up to which it counted (`upTo`).
  */
-export interface Purge extends PurgeFilter {
-  readonly id: string;
-  readonly position: string;
-  readonly upTo: string;
-}
+export type Purge = ValueOf<typeof purge>;
 
 /** A fact and its place in the log; places compare as texts. */
 export type Placed = WebhookEvent & { readonly position: string };

@@ -1,27 +1,50 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Role } from "../roles.ts";
-import type { Timestamp } from "../time.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
+import { roles } from "../roles.ts";
+import { oneOf, sealed, text, time, uuid } from "../schema.ts";
+
+const told = ["inviteId", "tenantId", "at"] as const;
 
 /**
  * Facts of an `invite-<id>` stream. The token is stored nowhere, only its SHA-256; the email is sealed under the key of
  * the invited person, whose user will have the invite's own id.
  */
-export type InviteEvent =
-  | DomainEvent<
-      "InviteCreated",
-      {
-        inviteId: string;
-        tenantId: string;
-        /** Sealed as the user's own email will be. */
-        email: string;
-        role: Role;
-        tokenHash: string;
-        expiresAt: Timestamp;
-        at: Timestamp;
-      }
-    >
-  | DomainEvent<"InviteRevoked", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
-  /** Its person was deleted: nobody can use it any more, and its address is unreadable. */
-  | DomainEvent<"InviteForgotten", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
-  /** The invite is used up: only the writer of this goes on to create the user. */
-  | DomainEvent<"InviteAccepted", { inviteId: string; tenantId: string; at: Timestamp }>;
+export const inviteFacts = {
+  InviteCreated: fact({
+    data: {
+      inviteId: uuid("The user who comes of it will have this id."),
+      tenantId: uuid(),
+      email: sealed("Sealed under the key of the person to come."),
+      role: oneOf(roles), tokenHash: text("SHA-256 of the token."), expiresAt: time(), at,
+    },
+    meaning: "The invite was created.",
+    words: "invited a person as {role}, until {expiresAt}",
+    shown: [...told, "role", "expiresAt"],
+    audit: "invite",
+  }),
+  // The invite is used up: only the writer of this goes on to create the user.
+  InviteAccepted: fact({
+    data: { inviteId: uuid(), tenantId: uuid(), at },
+    meaning: "The invite was used.",
+    words: "accepted the invite",
+    shown: told,
+    audit: "invite",
+    sets: { status: "Accepted" },
+  }),
+  InviteRevoked: fact({
+    data: { inviteId: uuid(), tenantId: uuid(), tokenHash: text("SHA-256 of the token that no longer works."), at },
+    meaning: "The invite was revoked.",
+    words: "revoked the invite",
+    shown: told,
+    audit: "invite",
+    sets: { status: "Revoked" },
+  }),
+  InviteForgotten: fact({
+    data: { inviteId: uuid(), tenantId: uuid(), tokenHash: text("SHA-256 of the token that no longer works."), at },
+    meaning: "The invite can no longer be used, nor its email read: its user was deleted.",
+    words: "destroyed the key to the email of an invite",
+    shown: told,
+    audit: "invite",
+  }),
+};
+/** One of {@link inviteFacts}. */
+export type InviteEvent = EventsOf<typeof inviteFacts>;

@@ -1,26 +1,41 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
+import { at, internalFact, type EventsOf } from "../fact.ts";
+import { always, list, matching, optional, sealed, type ObjectOf } from "../schema.ts";
 
 /** The id of the master key that a key was wrapped under: wrapped keys are written `<form>.<id>.<box>`. */
 export function masterKeyIdOf(wrapped: string): string {
   return wrapped.split(".")[1] ?? "";
 }
 
+// Releases before 0.2 name events by plain hashes. They cannot read a fact with `keyedEventIds`, so none can run here.
+const keys = {
+  nameHashKey: sealed("For the keyed hashes of emails and tenant names; the secret of event ids is derived from it."),
+  tokenKey: sealed("For signing access tokens."),
+  keyedEventIds: optional(always(
+    "There since the keys were made: no event of this installation was named by an idempotency key's plain hash.",
+  )),
+};
 /** The installation's own keys, wrapped by a master key. */
-export interface WrappedPlatformKeys {
-  /** For the keyed hashes of emails and tenant names; the secret of event ids is derived from it. */
-  readonly nameHashKey: string;
-  /** For signing access tokens. */
-  readonly tokenKey: string;
-  /**
-   * Present since the keys were made: no event of this installation was named by the plain hash of an idempotency key,
-   * as releases before 0.2 did. Those cannot read a fact with this field, so none of them can run here.
-   */
-  readonly keyedEventIds?: boolean;
-}
+export type WrappedPlatformKeys = Readonly<ObjectOf<typeof keys>>;
 
 /** Facts of the `platform` stream: keys made once for the whole installation. */
-export type PlatformEvent =
-  | DomainEvent<"PlatformKeysCreated", WrappedPlatformKeys & { at: Timestamp }>
-  /** The same keys under another master key. `masterKeys`: ids of all master keys that may be in use by now. */
-  | DomainEvent<"PlatformKeysRewrapped", WrappedPlatformKeys & { masterKeys: readonly string[]; at: Timestamp }>;
+export const platformFacts = {
+  PlatformKeysCreated: internalFact({
+    data: { ...keys, at },
+    meaning: "The installation's own keys, wrapped by the master key.",
+  }),
+  PlatformKeysRewrapped: internalFact({
+    data: {
+      ...keys,
+      masterKeys: list(
+        matching("^[0-9a-f]{16}$"),
+        "Ids of all master keys that anything may be wrapped under at this time, the one that wraps from here on "
+          + "first.",
+        1,
+      ),
+      at,
+    },
+    meaning: "The installation's own keys, wrapped by another master key.",
+  }),
+};
+/** One of {@link platformFacts}. */
+export type PlatformEvent = EventsOf<typeof platformFacts>;

@@ -1,6 +1,7 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Purge, PurgeFilter } from "../event/purge.ts";
+import { purge, purgeFilter, type Purge, type PurgeFilter } from "../event/purge.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
 import { refuse } from "../refusal.ts";
+import { integer, list, nullable, text, uuid } from "../schema.ts";
 import type { Timestamp } from "../time.ts";
 
 /** The purges of a tenant; every fact of a `purges-<tenantId>` stream carries those under way. */
@@ -11,26 +12,54 @@ export interface Purges {
   readonly newest: string;
 }
 
+const told = ["tenantId", "at"] as const;
+
 /** Facts about a tenant's purges; each carries the whole state from then on. */
-export type PurgesEvent =
-  /**
-   * Hides the events that match the filter and had finished by `upTo`. `matched` is their number then; some may have
-   * been replayed, or settled by a late outcome, before this fact. `upTo` is null in facts of older programs: read it
-   * as this fact's own position. `earlier`: the purges then under way, oldest first.
-   */
-  | DomainEvent<
-      "EventsPurged",
-      PurgeFilter & {
-        purgeId: string;
-        tenantId: string;
-        upTo: string | null;
-        matched: number;
-        earlier: readonly Purge[];
-        at: Timestamp;
-      }
-    >
-  /** The streams of all events that a purge took are deleted. `left`: the purges still under way, oldest first. */
-  | DomainEvent<"PurgeCompleted", { purgeId: string; tenantId: string; left: readonly Purge[]; at: Timestamp }>;
+export const purgesFacts = {
+  EventsPurged: fact({
+    data: {
+      purgeId: uuid(), tenantId: uuid(), ...purgeFilter,
+      upTo: nullable(
+        text(),
+        "The place in the log up to which they were counted: what finished later stays. null, in facts of older "
+          + "programs: the place of this fact.",
+      ),
+      matched: integer(
+        0,
+        "How many events that were. What was replayed, or settled by a late outcome, between that place and this "
+          + "fact is counted, and stays.",
+      ),
+      earlier: list(purge, "The purges under way before this one, oldest first."),
+      at,
+    },
+    upcasters: [
+      (data) => ({ ...data, earlier: [] }),
+      (data) => ({ ...data, upTo: null, earlier: upToTheirPlaces(data["earlier"]) }),
+    ],
+    meaning: "Finished events that match the filter were purged.",
+    words: "ordered a purge of {matched:events}",
+    shown: [...told, "purgeId", "before", "status", "destinationId", "matched"],
+    audit: "purge",
+  }),
+  PurgeCompleted: fact({
+    data: { purgeId: uuid(), tenantId: uuid(), left: list(purge, "The purges still under way, oldest first."), at },
+    upcasters: [
+      (data) => ({ ...data, left: [] }),
+      (data) => ({ ...data, left: upToTheirPlaces(data["left"]) }),
+    ],
+    meaning: "All events of a purge are deleted from storage.",
+    words: "completed a purge",
+    shown: [...told, "purgeId"],
+    audit: false,
+  }),
+};
+/** One of {@link purgesFacts}. */
+export type PurgesEvent = EventsOf<typeof purgesFacts>;
+
+/** Purges of an older version, each of which took the events that had finished by its own place in the log. */
+function upToTheirPlaces(purges: unknown): object[] {
+  return (purges as readonly Purge[]).map((purge) => ({ ...purge, upTo: purge.position }));
+}
 
 /** Commands to a tenant's purges. */
 export type PurgesCommand =

@@ -1,44 +1,50 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { FinishedStatus } from "../event/purge.ts";
+import { finishedStatuses } from "../event/purge.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
 import { refuse } from "../refusal.ts";
+import { anyText, integer, list, nullable, number, oneOf, time, uuid, type ObjectOf } from "../schema.ts";
 import type { Timestamp } from "../time.ts";
 
+const filter = {
+  destinationId: nullable(uuid(), "null: of every destination."),
+  senderId: nullable(uuid(), "null: of every sender, and of none."),
+  eventType: nullable(anyText(), "Events of this type; null: of any."),
+  tag: nullable(anyText(), "Events with this tag, `name:value`; null: with any."),
+  ids: nullable(list(uuid()), "The events with these ids, in ascending order; null: whatever their ids."),
+  statuses: list(oneOf(finishedStatuses), "Events in these statuses."),
+  from: nullable(time(), "Accepted from this time; null: whenever."),
+  to: nullable(time(), "Accepted up to this time; null: whenever."),
+};
 /** Which of a tenant's events a replay takes; times of acceptance, both inclusive, null for any. */
-export interface ReplayJobFilter {
-  readonly destinationId: string | null;
-  readonly senderId: string | null;
-  readonly eventType: string | null;
-  /** `name:value` */
-  readonly tag: string | null;
-  /** In ascending order. */
-  readonly ids: readonly string[] | null;
-  readonly statuses: readonly FinishedStatus[];
-  readonly from: Timestamp | null;
-  readonly to: Timestamp | null;
-}
+export type ReplayJobFilter = Readonly<ObjectOf<typeof filter>>;
 
+const order = {
+  ...filter,
+  toDestinationId: nullable(
+    uuid(),
+    "The destination to which each event's payload goes as a new event; null: the events themselves are sent "
+      + "again.",
+  ),
+  perSecond: number(0.1, "How many events are put to work in a second at most."),
+  upTo: anyText("The place in the log up to which was counted what it takes."),
+  matched: integer(0, "How many events matched then."),
+};
 /** What a replay is to do. It takes the events that matched its filter, and were finished, at `upTo`. */
-export interface ReplayOrder extends ReplayJobFilter {
-  /** The destination to which each event's payload goes as a new event; null: the events themselves are sent again. */
-  readonly toDestinationId: string | null;
-  /** How many events are put to work in a second at most. */
-  readonly perSecond: number;
-  /** The place in the log up to which `matched` was counted. */
-  readonly upTo: string;
-  readonly matched: number;
-}
+export type ReplayOrder = Readonly<ObjectOf<typeof order>>;
 
+const progress = {
+  done: integer(0, "How many events were put to work."),
+  skipped: integer(
+    0,
+    "How many events that matched were passed over. Those that are not met any more count only in the end.",
+  ),
+  cursor: nullable(uuid(), "Every event up to this id is settled or in the batch; null before the first."),
+  batch: list(
+    uuid(),
+    "The ids of the events that are next, in the order of acceptance; some may have been put to work since.",
+  ),
+};
 /** How far a replay has come. */
-export interface ReplayProgress {
-  /** Events put to work. */
-  readonly done: number;
-  /** Events passed over so far, as far as they were met. */
-  readonly skipped: number;
-  /** Every event up to this id is settled or in `batch`; null before the first. */
-  readonly cursor: string | null;
-  /** The ids of the events that are next, in the order of acceptance: some may have been put to work since. */
-  readonly batch: readonly string[];
-}
+export type ReplayProgress = Readonly<ObjectOf<typeof progress>>;
 
 /** A replay's state, as the API spells it. */
 export type ReplayState = "Running" | "Finished" | "Cancelled";
@@ -56,20 +62,51 @@ export interface ReplayJob {
   readonly finishedAt: Timestamp | null;
 }
 
-interface About {
-  replayId: string;
-  tenantId: string;
-  at: Timestamp;
-}
+const told = ["tenantId", "at"] as const;
 
 /** Facts of a `replay-<id>` stream. The first and the newest together hold the whole state. */
-export type ReplayJobEvent =
-  | DomainEvent<"ReplayJobOrdered", About & ReplayOrder>
-  | DomainEvent<"ReplayJobProgressed", About & ReplayProgress>
-  /** Nothing more is put to work. The events of the batch are still to be counted. */
-  | DomainEvent<"ReplayJobCancelled", About & ReplayProgress>
-  /** Every event is settled: `done` and `skipped` are all that matched. `cancelledAt`: null where it ran to its end. */
-  | DomainEvent<"ReplayJobFinished", About & { done: number; skipped: number; cancelledAt: Timestamp | null }>;
+export const replayJobFacts = {
+  ReplayJobOrdered: fact({
+    data: { replayId: uuid(), tenantId: uuid(), ...order, at },
+    meaning: "A replay in the background was ordered. Each event that it sends again has an EventReplayed.",
+    words: "ordered a replay of {matched:events}",
+    shown: [
+      ...told, "replayId", "destinationId", "senderId", "eventType", "tag", "ids", "statuses", "from", "to",
+      "toDestinationId", "perSecond", "matched",
+    ],
+    audit: "replay",
+  }),
+  ReplayJobProgressed: fact({
+    data: { replayId: uuid(), tenantId: uuid(), ...progress, at },
+    meaning: "A replay in the background put events to work.",
+    words: "has replayed {done:events}, {skipped} skipped",
+    shown: [...told, "replayId", "done", "skipped"],
+    audit: false,
+  }),
+  // Nothing more is put to work. The events of the batch are still to be counted.
+  ReplayJobCancelled: fact({
+    data: { replayId: uuid(), tenantId: uuid(), ...progress, at },
+    meaning: "A replay in the background was cancelled.",
+    words: "cancelled a replay after {done:events}, {skipped} skipped",
+    shown: [...told, "replayId", "done", "skipped"],
+    audit: "replay",
+  }),
+  ReplayJobFinished: fact({
+    data: {
+      replayId: uuid(), tenantId: uuid(),
+      done: integer(0, "How many events were put to work."),
+      skipped: integer(0, "How many events that matched were passed over: all others."),
+      cancelledAt: nullable(time(), "When it was cancelled; null where it ran to its end."),
+      at,
+    },
+    meaning: "A replay in the background is over, and counted.",
+    words: "finished a replay of {done:events}, {skipped} skipped",
+    shown: [...told, "replayId", "done", "skipped", "cancelledAt"],
+    audit: false,
+  }),
+};
+/** One of {@link replayJobFacts}. */
+export type ReplayJobEvent = EventsOf<typeof replayJobFacts>;
 
 /** Commands to a replay. */
 export type ReplayJobCommand =

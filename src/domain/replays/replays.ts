@@ -1,21 +1,44 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
+import { at, fact, type EventsOf } from "../fact.ts";
+import { integer, nullable, time, uuid, type ObjectOf } from "../schema.ts";
 
+const filter = {
+  destinationId: nullable(uuid(), "null: of every destination."),
+  from: nullable(time(), "Accepted from this time; null: whenever."),
+  to: nullable(time(), "Accepted up to this time; null: whenever."),
+};
 /** Which of a tenant's events in CriticalFailure are meant; times of acceptance, both inclusive, null for any. */
-export interface ReplayFilter {
-  readonly destinationId: string | null;
-  readonly from: Timestamp | null;
-  readonly to: Timestamp | null;
-}
+export type ReplayFilter = Readonly<ObjectOf<typeof filter>>;
+
+const told = ["tenantId", "at"] as const;
 
 /** Facts of a `replays-<tenantId>` stream: one for each replay request. Each event has its own EventReplayed. */
-export type ReplaysEvent =
-  /** `matched`: how many events the filter matched when it began. */
-  | DomainEvent<
-      "ReplayOrdered", ReplayFilter & { replayId: string; tenantId: string; matched: number; at: Timestamp }
-    >
-  /**
-   * All matching events were looked at. `replayed`: how many were replayed; fewer than `matched` if another request
-   * replayed some first or some cannot be replayed, more if further events were given up meanwhile.
-   */
-  | DomainEvent<"ReplayCompleted", { replayId: string; tenantId: string; replayed: number; at: Timestamp }>;
+export const replaysFacts = {
+  ReplayOrdered: fact({
+    data: {
+      replayId: uuid(), tenantId: uuid(), ...filter,
+      matched: integer(0, "How many events the filter matched when it began."),
+      at,
+    },
+    meaning: "A bulk replay began. Each event that it replays has an EventReplayed.",
+    words: "ordered a replay of {matched:events}",
+    shown: [...told, "replayId", "destinationId", "from", "to", "matched"],
+    audit: "replay",
+  }),
+  ReplayCompleted: fact({
+    data: {
+      replayId: uuid(), tenantId: uuid(),
+      replayed: integer(
+        0,
+        "How many were put back to work: less than matched where others were first or some cannot be, more where "
+          + "others were given up meanwhile.",
+      ),
+      at,
+    },
+    meaning: "A bulk replay finished.",
+    words: "completed a replay of {replayed:events}",
+    shown: [...told, "replayId", "replayed"],
+    audit: "replay",
+  }),
+};
+/** One of {@link replaysFacts}. */
+export type ReplaysEvent = EventsOf<typeof replaysFacts>;

@@ -1,16 +1,24 @@
-import type { DomainEvent } from "../domain-event.ts";
+import { at, internalFact, type EventsOf } from "../fact.ts";
+import { nullable, object, uuid, type ValueOf } from "../schema.ts";
 import { millis, type Timestamp } from "../time.ts";
 
+const holder = object({ tenantId: uuid(), userId: nullable(uuid()) });
 /** The holder of a name: the stream in which it is used, and the user where it is an email. */
-export interface Holder {
-  readonly tenantId: string;
-  readonly userId: string | null;
-}
+export type Holder = ValueOf<typeof holder>;
 
 /** Facts of an `email-<hash>` or `tenantName-<hash>` stream, which makes a name unique on the platform. */
-export type ReservationEvent =
-  | DomainEvent<"NameReserved", { holder: Holder; at: Timestamp }>
-  | DomainEvent<"NameReleased", { holder: Holder; at: Timestamp }>;
+export const reservationFacts = {
+  NameReserved: internalFact({
+    data: { holder, at },
+    meaning: "A name is taken, or about to be.",
+  }),
+  NameReleased: internalFact({
+    data: { holder, at },
+    meaning: "A name is free again.",
+  }),
+};
+/** One of {@link reservationFacts}. */
+export type ReservationEvent = EventsOf<typeof reservationFacts>;
 
 /** The holder of a name and since when; undefined if nobody ever had it; `holder` null: given back at that time. */
 export type ReservationState = { readonly holder: Holder | null; readonly since: Timestamp } | undefined;

@@ -1,12 +1,12 @@
 import { isTagName, isTagValue, type Tags } from "../event/tags.ts";
+import { anyText, object, text, type ValueOf } from "../schema.ts";
 
+/** The schema of a field of received bodies that becomes a tag of the event; its path is a JSON Pointer (RFC 6901). */
+export const searchField = object({
+  name: text("The tag's name."), path: anyText("A JSON Pointer into the body as received."),
+});
 /** A field of received bodies that becomes a tag of the event. */
-export interface SearchField {
-  /** The tag's name. */
-  readonly name: string;
-  /** A JSON Pointer (RFC 6901) into the body as received. */
-  readonly path: string;
-}
+export type SearchField = ValueOf<typeof searchField>;
 
 /** The most fields that a sender may name. */
 export const mostSearchFields = 5;

@@ -1,11 +1,15 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Timestamp } from "../time.ts";
+import { at, internalFact, type EventsOf } from "../fact.ts";
+import { text, time, uuid } from "../schema.ts";
 
-/**
- * Fact of a `session-<id>` stream: a token ended before it expired, or a browser's session with all its tokens.
- * `tokenId` is the id of either.
- */
-export type SessionEvent = DomainEvent<
-  "SessionRevoked",
-  { tokenId: string; userId: string; tenantId: string; expiresAt: Timestamp; at: Timestamp }
->;
+/** Fact of a `session-<id>` stream. */
+export const sessionFacts = {
+  SessionRevoked: internalFact({
+    data: {
+      tokenId: text("The id of the token, or of the browser's session."), userId: uuid(), tenantId: uuid(),
+      expiresAt: time(), at,
+    },
+    meaning: "A token ended before it expired, or the session of a browser with all its tokens.",
+  }),
+};
+/** One of {@link sessionFacts}. */
+export type SessionEvent = EventsOf<typeof sessionFacts>;

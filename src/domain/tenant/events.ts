@@ -1,85 +1,156 @@
-import type { DomainEvent } from "../domain-event.ts";
-import type { Role } from "../roles.ts";
-import type { Timestamp } from "../time.ts";
+import { at, fact, internalFact, type EventsOf } from "../fact.ts";
+import { roles } from "../roles.ts";
+import { integer, nullable, oneOf, sealed, text, uuid } from "../schema.ts";
 
+const userStatuses = ["Active", "Inactive"] as const;
 /** As an Admin or Owner sets it: an Inactive user cannot log in, and the user's sessions end. */
-export type UserStatus = "Active" | "Inactive";
+export type UserStatus = (typeof userStatuses)[number];
 /** Statuses of users by the numbers that stand for them in requests. */
 export const statusesByCode = { 0: "Active", 1: "Inactive" } as const satisfies Record<number, UserStatus>;
 /** One of the codes in {@link statusesByCode}. */
 export type UserStatusCode = keyof typeof statusesByCode;
+
+const ofTenant = ["tenantId", "at"] as const;
+const ofUser = ["tenantId", "userId", "at"] as const;
 
 /**
  * Facts of a `tenant-<id>` stream. The tenant and its users share it, so that creating both is one append and "the last
  * active Owner stays" is a rule over one set. Emails are sealed under the person's own key, secrets under the tenant's
  * data key: neither is here in clear.
  */
-export type TenantEvent =
-  | DomainEvent<
-      "TenantCreated",
-      {
-        tenantId: string;
-        name: string;
-        /** Keyed hash of the comparable name; names its reservation. */
-        nameHash: string;
-        maxTrys: number;
-        /** Seconds. */
-        circuitBreakerTimer: number;
-        /** The tenant's data key, wrapped by the master key. */
-        dataKey: string;
-        /** Sealed under the data key. */
-        webhookSecret: string;
-        webhookSecretFingerprint: string;
-        at: Timestamp;
-      }
-    >
-  | DomainEvent<"TenantRenamed", { tenantId: string; name: string; nameHash: string; at: Timestamp }>
-  | DomainEvent<
-      "TenantDeliveryPolicyChanged",
-      { tenantId: string; maxTrys: number; circuitBreakerTimer: number; at: Timestamp }
-    >
-  /** Finished events older than this many days are purged; null: they are kept. */
-  | DomainEvent<"TenantRetentionChanged", { tenantId: string; retentionDays: number | null; at: Timestamp }>
-  | DomainEvent<
-      "WebhookSecretRegenerated",
-      { tenantId: string; webhookSecret: string; webhookSecretFingerprint: string; at: Timestamp }
-    >
-  | DomainEvent<
-      "UserCreated",
-      {
-        tenantId: string;
-        userId: string;
-        /** Sealed under the person's key. */
-        email: string;
-        /** Keyed hash of the comparable email; names its reservation. */
-        emailHash: string;
-        passwordHash: string;
-        role: Role;
-        at: Timestamp;
-      }
-    >
-  | DomainEvent<
-      "UserEmailChanged",
-      { tenantId: string; userId: string; email: string; emailHash: string; at: Timestamp }
-    >
-  | DomainEvent<"UserPasswordChanged", { tenantId: string; userId: string; passwordHash: string; at: Timestamp }>
-  | DomainEvent<
-      "UserRoleChanged",
-      { tenantId: string; userId: string; from: Role; role: Role; status: UserStatus; at: Timestamp }
-    >
-  | DomainEvent<
-      "UserStatusChanged",
-      { tenantId: string; userId: string; from: UserStatus; status: UserStatus; role: Role; at: Timestamp }
-    >
-  | DomainEvent<"UserDeleted", { tenantId: string; userId: string; role: Role; status: UserStatus; at: Timestamp }>
-  /** Every key that opened an address of a deleted user is gone. */
-  | DomainEvent<"UserForgotten", { tenantId: string; userId: string; at: Timestamp }>
-  /** The same data key under another master key. */
-  | DomainEvent<"TenantDataKeyRewrapped", { tenantId: string; dataKey: string; at: Timestamp }>
-  /** The tenant is gone with all that belonged to it. */
-  | DomainEvent<"TenantErased", { tenantId: string; at: Timestamp }>
-  /**
-   * A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: a command still about to use it must
-   * lose.
-   */
-  | DomainEvent<"ReservationRefused", { reservation: string; at: Timestamp }>;
+export const tenantFacts = {
+  TenantCreated: fact({
+    data: {
+      tenantId: uuid(), name: text(),
+      nameHash: text("Keyed hash of the comparable name; names its reservation."),
+      maxTrys: integer(1), circuitBreakerTimer: integer(1, "Seconds."),
+      dataKey: sealed("The tenant's data key, wrapped by the master key."),
+      webhookSecret: sealed("Sealed under the tenant's data key."),
+      webhookSecretFingerprint: text(), at,
+    },
+    meaning: "The tenant was created.",
+    words: "created the tenant “{name}”",
+    shown: [...ofTenant, "name", "maxTrys", "circuitBreakerTimer", "webhookSecretFingerprint"],
+    audit: "tenant",
+  }),
+  TenantRenamed: fact({
+    data: { tenantId: uuid(), name: text(), nameHash: text(), at },
+    meaning: "The tenant was renamed.",
+    words: "renamed the tenant to “{name}”",
+    shown: [...ofTenant, "name"],
+    audit: "tenant",
+  }),
+  TenantDeliveryPolicyChanged: fact({
+    data: { tenantId: uuid(), maxTrys: integer(1), circuitBreakerTimer: integer(1, "Seconds."), at },
+    meaning: "The settings for retries and the circuit breaker changed. Both are given.",
+    words: "set {maxTrys} tries, and {circuitBreakerTimer} s before an open circuit is tried",
+    shown: [...ofTenant, "maxTrys", "circuitBreakerTimer"],
+    audit: "tenant",
+    setting: "the tenant's tries or circuit timer",
+  }),
+  TenantRetentionChanged: fact({
+    data: { tenantId: uuid(), retentionDays: nullable(integer(1), "null: until somebody purges them."), at },
+    meaning: "The retention of finished events changed.",
+    words: ["lets finished events stay {retentionDays} days", "lets finished events stay for good"],
+    shown: [...ofTenant, "retentionDays"],
+    audit: "tenant",
+  }),
+  WebhookSecretRegenerated: fact({
+    data: {
+      tenantId: uuid(),
+      webhookSecret: sealed("Sealed under the tenant's data key."),
+      webhookSecretFingerprint: text(), at,
+    },
+    meaning: "The webhook secret was replaced. Later deliveries are signed with the new one.",
+    words: "replaced the webhook secret",
+    shown: [...ofTenant, "webhookSecretFingerprint"],
+    audit: "tenant",
+    setting: "the tenant's webhook secret was replaced",
+  }),
+  TenantDataKeyRewrapped: fact({
+    data: { tenantId: uuid(), dataKey: sealed("The tenant's data key, wrapped by the master key."), at },
+    meaning: "The operator replaced the master key. The tenant's data key is the same.",
+    words: "wrapped the tenant's data key with another master key",
+    shown: ofTenant,
+    audit: false,
+  }),
+  UserCreated: fact({
+    data: {
+      tenantId: uuid(), userId: uuid(),
+      email: sealed("Sealed under the person's key."),
+      emailHash: text("Keyed hash of the comparable address; names its reservation."),
+      passwordHash: text("bcrypt."), role: oneOf(roles), at,
+    },
+    meaning: "A user was created.",
+    words: "created a user with the role {role}",
+    shown: [...ofUser, "role"],
+    audit: "user",
+  }),
+  UserEmailChanged: fact({
+    data: {
+      tenantId: uuid(), userId: uuid(),
+      email: sealed("Sealed under the person's key."),
+      emailHash: text("Keyed hash of the comparable address; names its reservation."),
+      at,
+    },
+    meaning: "A user's email changed.",
+    words: "changed the email of a user",
+    shown: ofUser,
+    audit: "user",
+    replaces: "email",
+  }),
+  UserPasswordChanged: fact({
+    data: { tenantId: uuid(), userId: uuid(), passwordHash: text("bcrypt."), at },
+    meaning: "A user's password changed. The user's sessions ended.",
+    words: "changed the password of a user",
+    shown: ofUser,
+    audit: "user",
+    replaces: "password",
+  }),
+  UserRoleChanged: fact({
+    data: { tenantId: uuid(), userId: uuid(), from: oneOf(roles), role: oneOf(roles), status: oneOf(userStatuses), at },
+    meaning: "A user's role changed. The user's sessions ended.",
+    words: "changed the role of a user from {from} to {role}",
+    shown: [...ofUser, "from", "role", "status"],
+    audit: "user",
+  }),
+  UserStatusChanged: fact({
+    data: {
+      tenantId: uuid(), userId: uuid(), from: oneOf(userStatuses), status: oneOf(userStatuses), role: oneOf(roles), at,
+    },
+    meaning: "A user was activated or deactivated. The user's sessions ended.",
+    words: "changed the status of a user from {from} to {status}",
+    shown: [...ofUser, "from", "status", "role"],
+    audit: "user",
+  }),
+  UserDeleted: fact({
+    data: { tenantId: uuid(), userId: uuid(), role: oneOf(roles), status: oneOf(userStatuses), at },
+    meaning: "A user was deleted.",
+    words: "deleted a user",
+    shown: [...ofUser, "role", "status"],
+    audit: "user",
+    sets: { status: "Deleted" },
+  }),
+  UserForgotten: fact({
+    data: { tenantId: uuid(), userId: uuid(), at },
+    meaning: "The key to a deleted user's email was destroyed.",
+    words: "destroyed the key to a deleted user's email",
+    shown: ofUser,
+    audit: "user",
+  }),
+  // A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: a command still about to use it must
+  // lose.
+  ReservationRefused: fact({
+    data: { reservation: text(), at },
+    meaning: "A name or email that an unfinished request had reserved was released.",
+    words: "released a reserved name or email",
+    shown: ["at"],
+    audit: false,
+  }),
+  TenantErased: internalFact({
+    data: { tenantId: uuid(), at },
+    meaning: "The tenant is gone with all that was its own; nothing else of it stays.",
+  }),
+};
+/** One of {@link tenantFacts}. */
+export type TenantEvent = EventsOf<typeof tenantFacts>;

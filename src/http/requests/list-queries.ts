@@ -19,7 +19,7 @@ import type { Included } from "../../application/queries/event-export.ts";
 import type { BucketSize } from "../../application/queries/statistics.ts";
 import type { DestinationView } from "../../application/views.ts";
 import type { EventStatus } from "../../domain/event/events.ts";
-import { histories } from "../../domain/history-fields.ts";
+import { auditTypes, histories, type HistoryName } from "../../domain/facts.ts";
 import type { RoleCode } from "../../domain/roles.ts";
 import type { UserStatusCode } from "../../domain/tenant/events.ts";
 import { extended } from "./extended.ts";
@@ -69,13 +69,10 @@ export interface HistoryFilters {
   readonly To?: string;
 }
 
-/** A history: its name among those of the domain. */
-type HistoryName = keyof typeof histories;
-
 /** The parameters of a history: its types are those of the facts that it can have. */
 function historyReader(name: HistoryName): QueryReader<ListRequest<HistoryFilters>> {
   const $id = `${listHistory.$id}:${name}`;
-  return listReader(extended(listHistory, { $id, properties: { Type: { enum: Object.keys(histories[name]) } } }));
+  return listReader(extended(listHistory, { $id, properties: { Type: { enum: histories[name] } } }));
 }
 
 /** Query parameters of lists. */
@@ -89,7 +86,7 @@ export const lists = {
   invites: listReader<object>(listInvites),
   events: listReader<EventFilters & { readonly View: "full" | "summary" }>(listEvents),
   attempts: listReader<object>(listAttempts),
-  audit: listReader<AuditFilters>(listAudit),
+  audit: listReader<AuditFilters>(extended(listAudit, { properties: { Type: { enum: auditTypes } } })),
   refusals: listReader<RefusalFilters>(listRefusals),
   replays: listReader<object>(listReplays),
 } as const;

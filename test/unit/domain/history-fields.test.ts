@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { catalogue } from "../../../src/adapters/event-codec/catalogue.ts";
-import { histories, shownData } from "../../../src/domain/history-fields.ts";
+import { facts, histories, schemaOf } from "../../../src/domain/facts.ts";
+import { shownData } from "../../../src/domain/history-fields.ts";
+import { examplesOf } from "../../support/fact-examples.ts";
 
 interface Schema {
   readonly description?: string;
@@ -11,13 +11,8 @@ interface Schema {
 
 type Data = Readonly<Record<string, unknown>>;
 
-const folder = new URL("../../../schemas/events/", import.meta.url);
-const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
-const types = Object.entries(catalogue.versions).map(([type, version]) => ({
-  type,
-  schema: read(`${type}.v${version}`) as Schema,
-  examples: read(`examples/${type}.v${version}`) as readonly { readonly data: Data }[],
-}));
+const types = [...facts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([type, fact]) =>
+  ({ type, schema: schemaOf(type, fact) as Schema, examples: examplesOf(type) }));
 
 const sealed = "^[\\w.-]+$";
 /**
@@ -56,7 +51,7 @@ describe("facts shown in histories", () => {
   });
 
   it("contain all other fields of the facts, and the type of authentication", () => {
-    const told = new Set(Object.values(histories).flatMap((history) => Object.keys(history)));
+    const told = new Set<string>(Object.values(histories).flat());
     for (const { type, schema, examples } of types.filter((one) => told.has(one.type))) {
       for (const { data } of examples) {
         const { auth, ...open } = Object.fromEntries(
@@ -70,7 +65,7 @@ describe("facts shown in histories", () => {
   });
 
   it("belong to one history each, except those that belong to none and show nothing", () => {
-    const told = Object.values(histories).flatMap((history) => Object.keys(history));
+    const told: readonly string[] = Object.values(histories).flat();
     const untold = types.filter(({ type }) => !told.includes(type));
     expect(untold.map(({ type }) => type)).to.deep.equal([
       "NameReleased", "NameReserved", "PersonKeyCreated", "PlatformKeysCreated", "PlatformKeysRewrapped",

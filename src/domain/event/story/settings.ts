@@ -1,25 +1,22 @@
-import type { DestinationEvent } from "../../destination/events.ts";
-import type { SenderEvent } from "../../sender/events.ts";
-import type { TenantEvent } from "../../tenant/events.ts";
+import { tenantOf } from "../../domain-event.ts";
+import { facts } from "../../facts.ts";
 import type { Chapter, StoryEntry } from "./story.ts";
 import { cause, destinationEntry, entryOf, type StoryFacts } from "./told.ts";
-
-/** Facts of a destination and a sender that change no setting by which an event is delivered. */
-const others: readonly (DestinationEvent["type"] | SenderEvent["type"])[] =
-  ["DestinationRegistered", "IngestTokenRegenerated", "SenderCreated", "SenderIngestTokenRegenerated"];
-/** Settings of a tenant by which events are delivered. */
-const ofTenant: readonly TenantEvent["type"][] = ["TenantDeliveryPolicyChanged", "WebhookSecretRegenerated"];
 
 /** The chapters about settings that changed after a position, in no order. */
 export function settingsOf({ destination, tenant, sender }: StoryFacts, after: string): Chapter[] {
   const changes = [
-    ...destination.filter(({ type }) => !others.includes(type)).map(destinationEntry),
-    ...tenant.filter(({ type }) => ofTenant.includes(type)).map((fact) =>
-      entryOf(fact, "tenant", fact.type === "ReservationRefused" ? "" : fact.data.tenantId)),
-    ...sender.filter(({ type }) => !others.includes(type)).map((fact) =>
+    ...destination.filter(isSetting).map(destinationEntry),
+    ...tenant.filter(isSetting).map((fact) =>
+      entryOf(fact, "tenant", tenantOf(fact) ?? "")),
+    ...sender.filter(isSetting).map((fact) =>
       entryOf(fact, "sender", fact.data.senderId)),
   ];
   return changes.filter(({ position }) => position > after).map(settingOf);
+}
+
+function isSetting({ type }: { readonly type: string }): boolean {
+  return facts.get(type)?.setting !== undefined;
 }
 
 function settingOf(entry: StoryEntry): Chapter {

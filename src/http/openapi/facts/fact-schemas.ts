@@ -1,17 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
 import type { SchemaObject } from "ajv/dist/2020.js";
-import listAudit from "../../../../schemas/requests/list-audit.json" with { type: "json" };
 import eventStatus from "../../../../schemas/responses/event-status.json" with { type: "json" };
-import { histories } from "../../../domain/history-fields.ts";
-import { fieldMeanings, meanings, type FactType } from "./words.ts";
+import type { Fact } from "../../../domain/fact.ts";
+import { auditTypes, facts, histories, schemaOf } from "../../../domain/facts.ts";
+import { fieldMeanings } from "./field-meanings.ts";
 
 type Properties = Readonly<Record<string, SchemaObject>>;
+type ObjectSchema = { readonly properties: Properties; readonly required: readonly string[] };
 
-const folder = new URL("../../../../schemas/events/", import.meta.url);
-const files = readdirSync(folder);
-const shown = Object.fromEntries(Object.values(histories).flatMap((history) => Object.entries(history))) as
-  Record<FactType, "all" | readonly string[]>;
-const types = Object.keys(shown) as FactType[];
+const types = Object.values(histories).flat();
 
 /**
  * The schemas of facts as histories show them: one for each type, one for all types that a later version may add, and
@@ -21,11 +17,11 @@ export const factSchemas: readonly SchemaObject[] = [
   ...types.map((type) => factSchema(type)),
   otherFact(),
   union("history-item", "A fact of a history, by its `type`.", types),
-  union("audit-item", "A fact of the audit, by its `type`.", listAudit.properties.Type.enum),
+  union("audit-item", "A fact of the audit, by its `type`.", auditTypes),
 ];
 
-function factSchema(type: FactType): SchemaObject {
-  return extension(`${type}Fact`, meanings[type], {
+function factSchema(type: string): SchemaObject {
+  return extension(`${type}Fact`, declared(type).meaning, {
     type: { type: "string", enum: [type], description: `Always ${type}.` },
     data: shownData(type),
   });
@@ -58,9 +54,10 @@ function idOf(name: string): string {
 }
 
 /** The data of a fact as {@link shownData} of the domain shows it, by the newest schema of the type. */
-function shownData(type: FactType): SchemaObject {
-  const { properties, required } = newest(type);
-  const fields = shown[type];
+function shownData(type: string): SchemaObject {
+  const fact = declared(type);
+  const { properties, required } = schemaOf(type, fact) as unknown as ObjectSchema;
+  const fields = fact.shown ?? [];
   const names = Object.keys(properties).filter((name) => fields === "all" || fields.includes(name));
   const described = Object.fromEntries(names.map((name) => fieldOf(name, properties[name] ?? {})));
   const always = names.filter((name) => required.includes(name)).map((name) => (name === "auth" ? "authType" : name));
@@ -95,11 +92,6 @@ function itemSchema(schema: SchemaObject): SchemaObject {
   return item;
 }
 
-function newest(type: FactType): { readonly properties: Properties; readonly required: readonly string[] } {
-  const versions = files.flatMap((file) => {
-    const [, of, version] = /^(\w+)\.v(\d+)\.json$/.exec(file) ?? [];
-    return of === type ? [Number(version)] : [];
-  });
-  const text = readFileSync(new URL(`${type}.v${Math.max(...versions)}.json`, folder), "utf8");
-  return JSON.parse(text) as ReturnType<typeof newest>;
+function declared(type: string): Fact {
+  return facts.get(type)!;
 }

@@ -1,6 +1,6 @@
-import { histories } from "../../../domain/history-fields.ts";
+import { histories, type HistoryName } from "../../../domain/facts.ts";
 
 /** A sentence for the description of a history: the types its facts can have. */
-export function typesOf(history: keyof typeof histories): string {
-  return `Its facts: ${Object.keys(histories[history]).map((type) => `\`${type}\``).join(", ")}.`;
+export function typesOf(history: HistoryName): string {
+  return `Its facts: ${histories[history].map((type) => `\`${type}\``).join(", ")}.`;
 }

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Metadata } from "../../src/domain/domain-event.ts";
+import { facts, versionOf } from "../../src/domain/facts.ts";
+
+/** A fact as the log has it. */
+export interface StoredFact {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly metadata: Metadata & { readonly schemaVersion: number };
+}
+
+const folder = new URL("../facts/", import.meta.url);
+
+/** `<type>.v<version>` of every version of a fact that was ever stored. */
+export const storedVersions: readonly string[] = readdirSync(folder).map((file) => file.replace(/\.json$/, "")).sort();
+
+/** The stored examples of a fact in a version, the one that is written unless said. */
+export function examplesOf(
+  type: string, version: number = versionOf(facts.get(type)!),
+): readonly [StoredFact, ...StoredFact[]] {
+  return JSON.parse(readFileSync(new URL(`${type}.v${version}.json`, folder), "utf8")) as ReturnType<typeof examplesOf>;
+}
