@@ -22,8 +22,8 @@ const state = {
   openUntil: nullable(time(), "Null unless the circuit is open."),
   probe: nullable(probe),
 };
-// The next probe is the oldest held event after it, and after the newest held event the oldest of all. So one event that
-// always fails cannot keep the circuit open.
+// The next probe is the oldest held event after it, and after the newest held event the oldest of all: so one event
+// that always fails cannot keep the circuit open.
 const lastProbe = optional(
   uuid("The event of the newest probe of this outage that is over; absent before there was one."),
 );
