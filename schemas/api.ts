@@ -134,6 +134,11 @@ export interface components {
              * @enum {integer}
              */
             role: 0 | 1 | 20;
+            /**
+             * @description `active`, also if absent, or `inactive`, in any case. The keys of an Inactive one give 401.
+             * @enum {string}
+             */
+            status?: "active" | "inactive";
         };
         /** @description Absent fields stay unchanged. */
         UpdateServiceAccountRequest: {
@@ -159,7 +164,7 @@ export interface components {
              * @description When it stops working; never when absent.
              */
             expiresAt?: string;
-            /** @description What it is limited to: each scope is named once, and `write` includes `read`. All that the role may when absent. */
+            /** @description What it is limited to: each scope is named once, and `write` includes `read`. All that the role may when absent. `users:write` lets its holder become any person up to the role. */
             scopes?: ("events:read" | "events:write" | "destinations:read" | "destinations:write" | "senders:read" | "senders:write" | "users:read" | "users:write" | "audit:read" | "portal:write")[];
         };
         /** @description Where events are delivered. */

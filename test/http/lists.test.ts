@@ -4,10 +4,12 @@ import { destinationSortFields } from "../../projections/destinations/destinatio
 import { senderSortFields } from "../../projections/senders/senders.ts";
 import { userSortFields } from "../../projections/users/users.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
+import type { Schema } from "../../src/http/openapi/schemas.ts";
 import { Client, createTenant, createUser, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
+import { apiDocument } from "../support/document.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -145,6 +147,29 @@ describeOnEngines("lists", (freshEngines) => {
       it("ignores other parameters", async () => {
         expect(await ids(`${path}?x=1&x=2&Qt2=0&__proto__=1`)).to.deep.equal(await ids(path));
       });
+    });
+  }
+
+  const textFilters = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
+    (methods["get"]?.parameters ?? []).flatMap((one) => {
+      if (!("in" in one) || one.in !== "query") return [];
+      const { type, items = {}, ...schema } = one.schema as Schema & { readonly items?: Schema };
+      const isText = type === "string" || (type === "array" && items["type"] === "string");
+      // A payload may contain control characters, so it is searched for them.
+      const isOfPayload = ["Text", "Pointer", "Value"].includes(one.name);
+      return isText && !isOfPayload && !("enum" in { ...schema, ...items }) ? [{ path, name: one.name }] : [];
+    }));
+  const underNul = textFilters.filter(({ name }) => name === "OwnerId").map(({ path }) => path);
+  expect(underNul).to.include.members(["/api/v1/events", "/api/v1/events/totals", "/api/v1/stream"]);
+  for (const path of new Set(textFilters.map((one) => one.path))) {
+    it(`of ${path} give 400 for control characters in any text, naming the parameter`, async () => {
+      const target = path.replaceAll(/\{\w+\}/g, one.tenantId);
+      for (const { name } of textFilters.filter((filter) => filter.path === path)) {
+        for (const text of ["%00", "a%00b", "%0A", "a:%1F", "%7F", "a%C2%85"]) {
+          const answer = await one.owner.client.get(`${target}?${name}=${text}`);
+          expect([answer.status, answer.text.split(/[:.]/)[0]], `${name}=${text}`).to.deep.equal([400, name]);
+        }
+      }
     });
   }
 

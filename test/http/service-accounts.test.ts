@@ -56,7 +56,27 @@ describeOnEngines("service accounts", (freshEngines) => {
     }
   });
 
+  it("are created with a status, in every spelling that a change takes", async () => {
+    for (const status of ["inactive", "INACTIVE", 1, "Active", 0, undefined]) {
+      const shown = status === 1 || /^inactive$/i.test(String(status)) ? "Inactive" : "Active";
+      const created = await one.admin.client.post(path, { name: "machine", role: 20, status });
+      const account = shaped(created, "service-account");
+      expect([created.status, account["status"]], String(status)).to.deep.equal([201, shown]);
+      const own = `${path}/${String(account["id"])}`;
+      expect((await one.viewer.client.get(own)).json).to.deep.equal(account);
+      const { key } = (await one.admin.client.post(`${own}/keys`, { name: "key" })).json;
+      const client = one.owner.client.with(String(key));
+      expect(await works(client)).to.equal(shown === "Active" ? 200 : 401);
+      await one.admin.client.patch(own, { status: "active" });
+      expect(await works(client)).to.equal(200);
+    }
+  });
+
   const bad: [object, string][] = [
+    [{ status: "off" }, "status"],
+    [{ status: null }, "status"],
+    [{ status: true }, "status"],
+    [{ status: 2 }, "status"],
     [{ name: undefined }, "name"],
     [{ name: " " }, "name"],
     [{ name: "a\nb" }, "name"],

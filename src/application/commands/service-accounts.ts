@@ -24,6 +24,8 @@ type ServiceRoleCode = Exclude<RoleCode, 10>;
 export interface NewServiceAccount {
   readonly name: string;
   readonly role: ServiceRoleCode;
+  /** Left out: active. */
+  readonly status?: "active" | "inactive";
 }
 
 /** The fields to change; fields left out stay. */
@@ -65,7 +67,8 @@ export class ServiceAccountCommands {
     const name = cleanName("name", input.name);
     const serviceAccountId = this.#parts.ids.uuid();
     const account = { serviceAccountId, tenantId: caller.tenantId, name, role: roleOf(input.role) };
-    await this.#carryOut(caller, serviceAccountId, { type: "CreateServiceAccount", account }, origin);
+    const active = input.status !== "inactive";
+    await this.#carryOut(caller, serviceAccountId, { type: "CreateServiceAccount", account, active }, origin);
     return this.#parts.queries.get(caller, serviceAccountId);
   }
 

@@ -16,6 +16,7 @@ export type ServiceAccountOrder =
   | {
       readonly type: "CreateServiceAccount";
       readonly account: Omit<DataOf<ServiceAccountEvent, "ServiceAccountCreated">, "at">;
+      readonly active: boolean;
     }
   | {
       readonly type: "ChangeServiceAccount";
@@ -38,7 +39,11 @@ export function decide(state: ServiceAccountState, command: ServiceAccountComman
   if (command.type === "CreateServiceAccount") {
     requireManager(by, command.account.role);
     if (state) refuse("conflict", "the service account exists already");
-    return [{ type: "ServiceAccountCreated", data: { ...command.account, at } }];
+    const { account, active } = command;
+    const { serviceAccountId, tenantId } = account;
+    const events: ServiceAccountEvent[] = [{ type: "ServiceAccountCreated", data: { ...account, at } }];
+    if (!active) events.push({ type: "ServiceAccountDeactivated", data: { serviceAccountId, tenantId, at } });
+    return events;
   }
   if (!state || state.deleted) refuse("not-found", "service account not found");
   const ids = { serviceAccountId: state.id, tenantId: state.tenantId, at };

@@ -81,6 +81,7 @@ describe("the dashboard's keys", () => {
     await press("Create key…");
     await page.getByLabel("Name").fill("first key");
     await page.getByLabel("Only these scopes").check();
+    expect(await page.getByText("become any person up to the account’s role").count()).to.equal(1);
     await press("Create");
     expect(await page.getByRole("alert").textContent()).to.equal("Choose at least one scope.");
     await page.getByLabel("events:read").check();

@@ -27,9 +27,11 @@ const deleted: ServiceAccountEvent = { type: "ServiceAccountDeleted", data: ids 
 
 describe("a service account", () => {
   it("is created once, by an Admin or Owner", () => {
-    const command = { type: "CreateServiceAccount", account: { ...account, role: "Admin" } } as const;
+    const command = { type: "CreateServiceAccount", account: { ...account, role: "Admin" }, active: true } as const;
     for (const by of [admin!, owner!]) given([]).when({ ...command, ...by }).gives(created("Admin"));
     for (const by of [viewer!, developer!]) given([]).when({ ...command, ...by }).refused("forbidden", "Admin");
+    given([]).when({ ...command, active: false, ...admin! })
+      .gives(created("Admin"), { type: "ServiceAccountDeactivated", data: ids });
     given([created("Viewer")]).when({ ...command, ...owner! }).refused("conflict", "service account");
   });
 

@@ -18,7 +18,10 @@ export const serviceAccountDescriptions: Descriptions = {
     tag,
     summary: "Create a service account",
     description: `It has no key at first. Its role is never Owner, and never above the caller's own. ${roleNames}`,
-    examples: { "a Developer": { name: serviceAccount.name, role: 0 } },
+    examples: {
+      "a Developer": { name: serviceAccount.name, role: 0 },
+      "switched off at first": { name: serviceAccount.name, role: 20, status: "inactive" },
+    },
     answers: {
       201: json("service-account", "The service account.", serviceAccount),
       403: problem(`${whoNot}.`, lacksRole, notAUser),
@@ -86,7 +89,9 @@ export const serviceAccountDescriptions: Descriptions = {
     description:
       "The key is sent as `Authorization: Bearer rsk_…`. It may do what the account's role and its own scopes both " +
       "allow; without `scopes` all that the role may. `expiresAt` is an ISO 8601 date or date-time in the future; a " +
-      "key without one never expires. A service account has 100 keys at most.",
+      "key without one never expires. A service account has 100 keys at most. With `users:write`, or without scopes, " +
+      "the key's holder can become any person up to the account's role: it may create users and set passwords, and " +
+      "then sign in as them.",
     parameters: { id },
     examples: {
       "for some things": { name, scopes },

@@ -16,7 +16,7 @@ const scopes: Readonly<Record<Scope, string>> = {
   "senders:read": "senders and their mappings",
   "senders:write": "also change them and their ingest tokens",
   "users:read": "users and invites",
-  "users:write": "also change them",
+  "users:write": "also change them, and so become any person up to the account’s role: set a password, then sign in",
   "audit:read": "the audit and all histories",
   "portal:write": "links to the portal",
 };
