@@ -4843,7 +4843,7 @@ export interface components {
             startedAt: string;
             /**
              * Format: date-time
-             * @description When it finished or was cancelled; null while it runs.
+             * @description When it finished or was cancelled; null until `done` and `skipped` have their last values.
              */
             finishedAt: string | null;
         };

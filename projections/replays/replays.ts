@@ -63,7 +63,7 @@ export const replays: Collection<ReplayDocument> = {
 /** Lists replays with their progress; the worker finds those that are not settled. */
 export const replaysProjection: Projection = {
   name: "replays",
-  version: 1,
+  version: 2,
   collections: [replays],
   on: {
     ReplayJobOrdered: ({ replayId: id, tenantId, at: startedAt, ...order }, { metadata: { actor } }) => [
@@ -76,8 +76,8 @@ export const replaysProjection: Projection = {
       add(tenantCounter(replays, tenantId), 1),
     ],
     ReplayJobProgressed: ({ replayId, done, skipped }) => [set(replays, replayId, { done, skipped })],
-    ReplayJobCancelled: ({ replayId, done, skipped, at: finishedAt }) => [
-      set(replays, replayId, { state: "Cancelled", done, skipped, finishedAt }),
+    ReplayJobCancelled: ({ replayId, done, skipped }) => [
+      set(replays, replayId, { state: "Cancelled", done, skipped }),
     ],
     ReplayJobFinished: ({ replayId, done, skipped, cancelledAt, at }) => [
       set(replays, replayId, {

@@ -117,6 +117,30 @@ describeOnEngines("replays", (freshEngines) => {
     expect(before.map((each) => each.status)).to.deep.equal(status);
   });
 
+  it("passes over the events of the destination that it sends to, and copies of them", async () => {
+    const other = await openIngest(one.owner.client, one.tenantId);
+    const third = await openIngest(one.owner.client, one.tenantId);
+    for (let n = 0; n < 3; n += 1) await succeeded();
+    const send = async (from: typeof mine | null, to: typeof mine) => {
+      const fields = { status: "Succeeded", toDestinationUrlId: to.destinationId };
+      const { id } = await order({ ...fields, ...(from && { destinationUrlId: from.destinationId }) });
+      const replay = await finish(id);
+      for (const made of (await listed({ Status: ["Pending"] })).items) await deliveries.succeed(made.id);
+      return [replay.matched, replay.done, replay.skipped];
+    };
+    expect(await send(mine, mine)).to.deep.equal([3, 0, 3]);
+    expect(await send(null, mine)).to.deep.equal([3, 0, 3]);
+    expect(await send(mine, other)).to.deep.equal([3, 3, 0]);
+    expect(await send(other, mine), "back").to.deep.equal([3, 0, 3]);
+    expect(await send(other, third)).to.deep.equal([3, 3, 0]);
+    expect(await send(third, mine), "back over two").to.deep.equal([3, 0, 3]);
+    expect(await send(null, mine), "from everywhere").to.deep.equal([9, 0, 9]);
+    expect((await listed({ DestinationUrlId: mine.destinationId })).total).to.equal(3);
+    // The originals are gone, so the copies are new there.
+    await one.admin.client.post("/api/v1/events/purge", { destinationUrlId: mine.destinationId });
+    expect(await send(other, mine)).to.deep.equal([3, 3, 0]);
+  });
+
   it("takes the events of one sender, one type or one tag", async () => {
     const { api: owner } = one.owner.client;
     const sender = { name: "Shop", destinationUrlId: mine.destinationId };

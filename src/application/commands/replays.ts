@@ -7,6 +7,7 @@ import { requireRole } from "../../domain/roles.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore, Position } from "../../ports/event-store.ts";
+import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { ownOf, requireOwn } from "../access.ts";
@@ -19,6 +20,7 @@ import type { Origin } from "../origin.ts";
 import { filterOf, isMeant } from "../replays/candidates.ts";
 import { ReplayJobs } from "../replays/replay-jobs.ts";
 import { documentOf } from "../scans.ts";
+import { Turns } from "../turns.ts";
 import { replayView, type ReplayView } from "../views.ts";
 
 /** Which finished events to send again, to where, and how fast; times of acceptance, both inclusive. */
@@ -46,6 +48,7 @@ interface ReplayParts {
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
   readonly shown: ShownEvents;
+  readonly state: ExpiringState;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -54,9 +57,12 @@ interface ReplayParts {
 export class ReplayCommands {
   readonly #parts: ReplayParts;
   readonly #jobs: ReplayJobs;
+  /** Two orders at once would both take the last place. */
+  readonly #turns: Turns;
 
   constructor(parts: ReplayParts) {
     this.#parts = parts;
+    this.#turns = new Turns(parts);
     this.#jobs = new ReplayJobs(parts);
   }
 
@@ -76,13 +82,15 @@ export class ReplayCommands {
     requireRole(caller, "Developer", "replay events");
     const { count: matched, upTo } = await this.#count(tenantId, filter);
     if (input.dryRun) return { counted: { matched } };
-    await this.#requireRoom(tenantId);
     const { perSecond } = input;
     const order = { ...filter, toDestinationId, perSecond, upTo, matched };
     const replayId = this.#parts.ids.uuid();
-    const at = timestampNow(this.#parts.clock);
-    const ordered = await this.#jobs.change(replayId, origin, (job) =>
-      decide(job, { type: "Order", replayId, tenantId, order, at }));
+    const ordered = await this.#turns.run(`replay-orders/${tenantId}`, async () => {
+      await this.#requireRoom(tenantId);
+      const at = timestampNow(this.#parts.clock);
+      return this.#jobs.change(replayId, origin, (job) =>
+        decide(job, { type: "Order", replayId, tenantId, order, at }));
+    });
     return { ordered: replayView(ordered) };
   }
 
@@ -114,7 +122,8 @@ export class ReplayCommands {
 
   async #requireRoom(tenantId: string): Promise<void> {
     const where = { settled: false, tenantId };
-    const running = await this.#parts.readModels.count({ collection: replays.name, where });
+    const { readModels, shown } = this.#parts;
+    const running = await shown.ask(tenantId, () => readModels.count({ collection: replays.name, where }));
     if (running >= mostRunning) refuse("unavailable", `${running} replays are running; try again when one is over`);
   }
 }

@@ -1,6 +1,7 @@
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { Webhook } from "../../domain/event/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -93,6 +94,7 @@ export class PutToWork {
     const { state, facts } = await loadShown({ store, aggregates }, this.#replay.job.tenantId, sourceId);
     const [accepted] = facts;
     if (!state || accepted?.type !== "EventAccepted" || !this.#isMeant(facts)) return () => this.#isSource(sourceId);
+    if (await this.#isCopyFrom(destinationId, state)) return notMeant;
     return async () => {
       const now = clock.now();
       const eventId = eventIdOf(now, this.#keyOf(sourceId));
@@ -110,6 +112,16 @@ export class PutToWork {
         return this.#isSource(sourceId);
       }
     };
+  }
+
+  /** Whether an event was made, by one replay or several in turn, of one that the destination still has. */
+  async #isCopyFrom(destinationId: string, { tenantId, sourceEventId }: Webhook): Promise<boolean> {
+    for (let id = sourceEventId; id !== null;) {
+      const { state } = await loadShown(this.#parts, tenantId, id);
+      if (state?.destinationId === destinationId) return true;
+      id = state?.sourceEventId ?? null;
+    }
+    return false;
   }
 
   /** Whether the event that this replay makes of another one is there. */

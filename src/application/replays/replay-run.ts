@@ -129,10 +129,10 @@ export class ReplayRun {
 
   /** Puts to work as many of the batch as pace and destinations allow, in order. */
   async #putToWork(batch: readonly Candidate[]): Promise<boolean> {
-    const { next, gone } = await this.#next(batch);
-    this.#batch = batch.slice(next.length + gone);
+    const { next, passed } = await this.#next(batch);
+    this.#batch = batch.slice(next.length + passed);
     this.#pace.take(next.length);
-    this.#skipped += gone;
+    this.#skipped += passed;
     for (let from = 0; from < next.length; from += together) {
       const some = next.slice(from, from + together);
       const actions = await allOf(some.map(({ id }) => this.#work.prepare(id)));
@@ -142,26 +142,34 @@ export class ReplayRun {
       this.#done += done;
       this.#skipped += some.length - done;
     }
-    return next.length + gone > 0;
+    return next.length + passed > 0;
   }
 
-  /** The first of the batch that may go now, and how many among these are passed over: their destination is gone. */
+  /**
+   * The first of the batch that may go now, and how many among these are passed over: their destination is deleted, or
+   * is the one that the replay sends to.
+   */
   async #next(
     batch: readonly Candidate[],
-  ): Promise<{ readonly next: readonly Candidate[]; readonly gone: number }> {
+  ): Promise<{ readonly next: readonly Candidate[]; readonly passed: number }> {
     const most = Math.min(this.#pace.allowed, mostInStep);
     const room = new Map<string, number | null>();
     const next: Candidate[] = [];
-    let gone = 0;
+    const { toDestinationId } = this.#job.order;
+    let passed = 0;
     for (const candidate of batch) {
-      const destinationId = this.#job.order.toDestinationId ?? candidate.destinationId;
+      if (candidate.destinationId === toDestinationId) {
+        passed += 1;
+        continue;
+      }
+      const destinationId = toDestinationId ?? candidate.destinationId;
       const left = room.has(destinationId) ? room.get(destinationId)! : await this.#roomOf(destinationId);
-      if (left === null) gone += 1;
+      if (left === null) passed += 1;
       else if (next.length >= most || left <= 0) break;
       else next.push(candidate);
       room.set(destinationId, left === null ? null : left - 1);
     }
-    return { next, gone };
+    return { next, passed };
   }
 
   /**

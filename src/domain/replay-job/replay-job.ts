@@ -59,6 +59,8 @@ export interface ReplayJob {
   /** Whether all is counted: a cancelled one may still have put some events to work since its last progress. */
   readonly settled: boolean;
   readonly startedAt: Timestamp;
+  readonly cancelledAt: Timestamp | null;
+  /** Once it is settled: when it was cancelled, or came to its end. */
   readonly finishedAt: Timestamp | null;
 }
 
@@ -126,7 +128,8 @@ export function evolve(job: ReplayJob | undefined, event: ReplayJobEvent): Repla
   if (event.type === "ReplayJobOrdered") {
     const { replayId: id, tenantId, at: startedAt, ...order } = event.data;
     return {
-      id, tenantId, order, progress: nothingDone, state: "Running", settled: false, startedAt, finishedAt: null,
+      id, tenantId, order, progress: nothingDone, state: "Running", settled: false, startedAt, cancelledAt: null,
+      finishedAt: null,
     };
   }
   if (!job) return job;
@@ -134,13 +137,13 @@ export function evolve(job: ReplayJob | undefined, event: ReplayJobEvent): Repla
     const { done, skipped, cancelledAt, at } = event.data;
     const progress = { done, skipped, cursor: null, batch: [] };
     const state = cancelledAt === null ? "Finished" : "Cancelled";
-    return { ...job, progress, state, settled: true, finishedAt: cancelledAt ?? at };
+    return { ...job, progress, state, settled: true, cancelledAt, finishedAt: cancelledAt ?? at };
   }
   const { done, skipped, cursor, batch, at } = event.data;
   const progress = { done, skipped, cursor, batch };
   return event.type === "ReplayJobProgressed"
     ? { ...job, progress }
-    : { ...job, progress, state: "Cancelled", finishedAt: at };
+    : { ...job, progress, state: "Cancelled", cancelledAt: at };
 }
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
@@ -163,7 +166,7 @@ export function decide(job: ReplayJob | undefined, command: ReplayJobCommand): R
     case "Finish": {
       if (job.settled) return [];
       const { done } = command;
-      const cancelledAt = job.state === "Cancelled" ? job.finishedAt : null;
+      const { cancelledAt } = job;
       return [{ type: "ReplayJobFinished", data: { ...about, done, skipped: job.order.matched - done, cancelledAt } }];
     }
   }

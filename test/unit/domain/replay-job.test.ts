@@ -65,7 +65,7 @@ describe("a replay", () => {
       return { state, settled, finishedAt };
     };
     expect(shown(ordered)).to.deep.equal({ state: "Running", settled: false, finishedAt: null });
-    expect(shown(ordered, cancelled)).to.deep.equal({ state: "Cancelled", settled: false, finishedAt: at });
+    expect(shown(ordered, cancelled)).to.deep.equal({ state: "Cancelled", settled: false, finishedAt: null });
     expect(shown(ordered, cancelled, finished(2, 3, at)))
       .to.deep.equal({ state: "Cancelled", settled: true, finishedAt: at });
     expect(shown(ordered, finished(5, 0))).to.deep.equal({ state: "Finished", settled: true, finishedAt: later });

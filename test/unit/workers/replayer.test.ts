@@ -10,7 +10,7 @@ import type { Clock } from "../../../src/ports/clock/clock.ts";
 import { LogUnavailable, type EventStore } from "../../../src/ports/event-store.ts";
 import type { ReadModels } from "../../../src/ports/read-models.ts";
 import { Replayer } from "../../../src/workers/replayer.ts";
-import { openAccount, openIngest, type Account } from "../../support/accounts.ts";
+import { Client, openAccount, openIngest, type Account } from "../../support/accounts.ts";
 import { startApi, type TestApi } from "../../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../../support/api-engines.ts";
 import { http } from "../../support/http.ts";
@@ -296,13 +296,35 @@ describe("the replayer", () => {
     const replayer = freshReplayer();
     await settled(replayer);
     const cancelled = await one.developer.client.api.cancelReplay({ id });
-    expect(cancelled).to.include({ state: "Cancelled", matched: 6 });
+    expect(cancelled).to.include({ state: "Cancelled", matched: 6, finishedAt: null });
+    expect((await one.viewer.client.api.listReplays()).items[0]).to.deep.equal(cancelled);
     for (const event of ids.slice(0, 2)) await deliveries.succeed(event);
     const replay = await finish(id, replayer);
-    expect(replay).to.include({ state: "Cancelled", done: 2, skipped: 4, finishedAt: cancelled.finishedAt });
+    expect(replay).to.include({ state: "Cancelled", done: 2, skipped: 4 });
+    expect(replay.finishedAt).to.be.a("string");
+    expect((await one.viewer.client.api.listReplays()).items[0]).to.deep.equal(replay);
     expect(await replayer.step(never)).to.equal(false);
     const failed = (await one.viewer.client.api.listEvents({ Status: ["CriticalFailure"], Qt: 100 })).items;
     expect(failed.map((event) => event.id)).to.have.members(ids.slice(2));
+  });
+
+  it("lets a tenant have 100 that run, however many are ordered at once, in whatever process", async function () {
+    this.timeout(60_000);
+    await givenUp(1);
+    const second = await startApi(engines);
+    try {
+      const orders = Array.from({ length: 130 }, (_, n) => {
+        const { url } = n % 2 === 0 ? api : second;
+        return new Client(url, one.developer.client.token).post("/api/v1/replays", {});
+      });
+      const answers = Map.groupBy(await Promise.all(orders), ({ status, text }) => (status === 202 ? 202 : text));
+      expect([...answers].map(([answer, { length }]) => [answer, length])).to.have.deep.members(
+        [[202, 100], ["100 replays are running; try again when one is over", 30]]);
+      await settled(freshReplayer());
+      await order();
+    } finally {
+      await second.close();
+    }
   });
 
   it("goes on when the log answers again, and tells of it", async () => {

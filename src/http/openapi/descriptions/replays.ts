@@ -19,7 +19,8 @@ export const replayDescriptions: Descriptions = {
       "nothing.\n\n" +
       "Without `toDestinationUrlId` the events themselves are put back to work, with their `webhook-id` and the " +
       "next attempt numbers. With it, each becomes a new event of that destination, with the same payload, an id " +
-      "of its own, and the id of the event it came from as `sourceEventId`; it has no idempotency key.\n\n" +
+      "of its own, and the id of the event it came from as `sourceEventId`; it has no idempotency key. Events of that " +
+      "destination are passed over, and so are copies, made by replays, of events that are still there.\n\n" +
       "Events go in the order of their acceptance, `perSecond` at most. The replay waits while twice as many " +
       "events of the destination as its `serverRateLimit` are to be sent, are being sent, or have a retry that is " +
       "due within a minute, whoever caused them. So it makes way for live events, and stands still while a " +
@@ -74,7 +75,7 @@ export const replayDescriptions: Descriptions = {
     summary: "Cancel a replay",
     description:
       "Only while it is Running. It puts no more events to work; those that it did are " +
-      "delivered. A moment later `done` and `skipped` have their last values.",
+      "delivered. A moment later `done` and `skipped` have their last values, and `finishedAt` is set.",
     parameters: { id },
     answers: {
       200: json(
