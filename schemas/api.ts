@@ -4282,6 +4282,8 @@ export interface components {
         /** @description An event that was found; in the last line, how far the search came. */
         EventSearchLine: {
             item: components["schemas"]["EventSummary"];
+            /** @description What was found: the text with up to 60 characters on either side of it, escape sequences decoded; or the value at the pointer. */
+            match: string;
         } | {
             /**
              * @description The search ended: without this line its answer is incomplete.
@@ -5437,7 +5439,7 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
-        /** @description A parameter is not valid, is given twice, or is spelt in another case. */
+        /** @description A parameter of the query is not valid, is given twice, is spelt in another case, or is a filter that only other operations have. */
         BadQuery: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -5932,6 +5934,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecret"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the tenant is another account's. */
             403: {
@@ -5972,6 +5975,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecret"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the tenant is another account's. */
             403: {
@@ -6096,6 +6100,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             412: components["responses"]["OtherCaller"];
@@ -6176,6 +6181,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             412: components["responses"]["OtherCaller"];
@@ -6205,6 +6211,7 @@ export interface operations {
                     "application/json": components["schemas"]["BrowserSession"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             412: components["responses"]["OtherCaller"];
@@ -6232,6 +6239,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             412: components["responses"]["OtherCaller"];
@@ -6370,6 +6378,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The user belongs to another tenant. */
             403: {
@@ -6408,6 +6417,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The user belongs to another tenant, or the caller's role does not allow it. */
             403: {
@@ -6677,6 +6687,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is neither Admin nor Owner, or the invite belongs to another tenant. */
             403: {
@@ -6943,6 +6954,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the key belongs to another tenant. */
             403: {
@@ -7067,6 +7079,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServiceAccount"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The service account belongs to another tenant. */
             403: {
@@ -7105,6 +7118,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller's role is below Admin, or the caller is a service account, or the service account belongs to another tenant. */
             403: {
@@ -7363,6 +7377,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller's role is below Admin, or the caller is a service account, or the service account belongs to another tenant. */
             403: {
@@ -7550,6 +7565,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the destination belongs to another tenant. */
             403: {
@@ -7814,6 +7830,7 @@ export interface operations {
                     "application/json": components["schemas"]["IngestToken"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the destination belongs to another tenant. */
             403: {
@@ -7999,6 +8016,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the sender belongs to another tenant. */
             403: {
@@ -8164,6 +8182,7 @@ export interface operations {
                     "application/json": components["schemas"]["SenderIngestToken"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The caller is a Viewer, or the sender belongs to another tenant. */
             403: {
@@ -8496,6 +8515,10 @@ export interface operations {
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
+                /** @description Test events only, or none of them. */
+                Test?: boolean;
+                /** @description The event accepted under this `X-Idempotency-Key`. */
+                IdempotencyKey?: string;
             };
             header?: never;
             path?: never;
@@ -8947,22 +8970,38 @@ export interface operations {
     searchEvents: {
         parameters: {
             query?: {
-                /** @description Events whose payload, as it is delivered, contains this text; case counts. JSON in it is not decoded. */
+                /** @description Events whose payload, as it is delivered, contains this text; case counts. Names and strings are compared as they decode, numbers as they are written: how the producer escaped them does not matter. */
                 Text?: string;
                 /** @description A JSON Pointer (RFC 6901) into the payload, with `Value`. */
                 Pointer?: string;
                 /** @description The text at `Pointer`, or the JSON text of the number, boolean or null there. */
                 Value?: string;
+                /** @description Goes on where an earlier search with the same parameters ended: its `nextCursor`. */
+                Cursor?: string;
+                /** @description Current status, one or several, separated by commas. */
+                Status?: ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+                /** @description Events for this destination. */
+                DestinationUrlId?: string;
+                /** @description Events posted through this sender. */
+                SenderId?: string;
+                /** @description Events of this type, as the `X-Event-Type` of their producer said. */
+                EventType?: string;
+                /** @description Events that concern this customer of yours, as the `X-Owner-Id` of their producer said. */
+                OwnerId?: string;
+                /** @description Deliveries of this message. */
+                MessageId?: string;
+                /** @description Events with this tag, `name:value`; up to three, all of which they must have. */
+                Tag?: string[];
+                /** @description The event that came with the request of this `X-Request-Id`. */
+                CorrelationId?: string;
                 /** @description Events accepted from this time. */
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
-                /** @description Events for this destination. */
-                DestinationUrlId?: string;
-                /** @description Current status, one or several, separated by commas. */
-                Status?: ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
-                /** @description Goes on where an earlier search with the same parameters ended: its `nextCursor`. */
-                Cursor?: string;
+                /** @description Test events only, or none of them. */
+                Test?: boolean;
+                /** @description The event accepted under this `X-Idempotency-Key`. */
+                IdempotencyKey?: string;
             };
             header?: never;
             path?: never;
@@ -9491,6 +9530,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             /** @description The replay belongs to another tenant. */
             403: {

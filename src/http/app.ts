@@ -16,6 +16,7 @@ import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
+import { queryGuard } from "./requests/query-guard.ts";
 import { hasDotSegment } from "./requests/target.ts";
 import type { Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -123,9 +124,11 @@ function guardLiteralPaths(routes: readonly Route[]): Middleware {
 
 function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject, fail: Fail): Router {
   const router = new Router({ strict: true, sensitive: true });
-  for (const { method, path, run } of routes) {
+  for (const route of routes) {
+    const { method, path, run } = route;
+    const guardQuery = queryGuard(routes, route);
     router.register(path, [method], async (context) => {
-      const { exchange, memory } = await begun(context, api, read);
+      const { exchange, memory } = await begun(context, api, read, guardQuery);
       const answered = await run(exchange);
       const failed = (error: unknown) => void fail(error, exchange.requestId);
       answer(context, answered, await contentOf(answered, memory, failed));
@@ -139,7 +142,7 @@ function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject, fail
 
 /** A request under way, and the memory for its answer: the tenant's, once the caller is known. */
 async function begun(
-  context: Context, api: Api, read: ReadJsonObject,
+  context: Context, api: Api, read: ReadJsonObject, guardQuery: (query: string) => void,
 ): Promise<{ readonly exchange: Exchange; readonly memory: AnswerMemory }> {
   const { req: request, res: response, params, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
@@ -158,6 +161,7 @@ async function begun(
     authenticate: async () => {
       const caller = await authenticate(request, api.services);
       ({ tenantId } = caller);
+      guardQuery(query);
       return caller;
     },
     body: () => read(context, hold),

@@ -7,7 +7,7 @@ import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
 import { barrier, type Access } from "./access.ts";
-import { refuseQuery, type BodyReader } from "./requests/body-reader.ts";
+import type { BodyReader } from "./requests/body-reader.ts";
 import { uuidOf } from "./requests/identifiers.ts";
 import type { JsonObject } from "./requests/json-text.ts";
 import type { QueryReader } from "./requests/query-parameters.ts";
@@ -130,7 +130,6 @@ export function signedInWith<Body>(
     await exchange.authenticate();
     const read = await exchange.body();
     const call = await opened(exchange, access);
-    refuseQuery(body, exchange.query);
     return carriedOut({ ...call, input: body(read) }, handle);
   };
   return { method, path, security: "bearer", access, body, run };

@@ -88,6 +88,14 @@ describeOnEngines("filters of events", (freshEngines) => {
     return answer.json as unknown as { total: number; statuses: Record<string, number> };
   };
 
+  const scanned = async (path: string) => {
+    const answer = await one.viewer.client.get(`/api/v1/events/${path}`);
+    expect(answer.status, answer.text).to.equal(200);
+    const lines = answer.text.trimEnd().split("\n").map((line) => JSON.parse(line) as { item?: { id: string } });
+    expect(lines.at(-1)).to.have.property("end", true);
+    return lines.flatMap(({ item }) => item ?? []);
+  };
+
   const places: Readonly<Record<string, () => string>> = {
     shop: () => shop.id, SHOP: () => shop.id.toUpperCase(), nobody: () => nowhere, first: () => mine.destinationId,
     second: () => second.destinationId, "every status": () => statuses.join(","),
@@ -141,7 +149,7 @@ describeOnEngines("filters of events", (freshEngines) => {
     ["CorrelationId=CHG-4711&From={time 4}", []],
   ];
   for (const [asked, found] of table) {
-    it(`find the events by ${asked || "nothing"}, in lists and totals`, async () => {
+    it(`find the events by ${asked || "nothing"}, in lists, totals, searches and exports`, async () => {
       const query = filled(asked);
       const newest = found.toReversed();
       const { total, items } = await list(query);
@@ -158,13 +166,15 @@ describeOnEngines("filters of events", (freshEngines) => {
         expect(numbers(all)).to.deep.equal(sorted);
         expect(numbers((await list(`${query}&${order}&Qt=2&Pg=2`)).items)).to.deep.equal(sorted.slice(2, 4));
       }
-      if (query.includes("Test=")) return;
+      expect(numbers(await scanned(`search?Text=%7B&${query}`)), "search").to.deep.equal(newest);
+      expect(numbers(await scanned(`export?${query}`)), "export").to.deep.equal(found);
       const counted = await totals(query);
-      const plain = found.filter((number) => number !== 5);
+      const plain = query.includes("Test=") ? found : found.filter((number) => number !== 5);
       expect(counted.total).to.equal(plain.length);
+      const test = query.includes("Test=") ? "" : "&Test=false";
       for (const status of statuses) {
         const others = query.replace(/(^|&)Status=[^&]*/, "");
-        const own = numbers((await list(`${others}&Status=${status}&Test=false`)).items);
+        const own = numbers((await list(`${others}&Status=${status}${test}`)).items);
         expect(counted.statuses[status], status).to.equal(own.filter((number) => plain.includes(number)).length);
       }
     });
@@ -179,12 +189,18 @@ describeOnEngines("filters of events", (freshEngines) => {
     ];
     for (const filter of [...holding, holding.join("&")]) {
       expect((await list(`${own}&${filter}`)).total, filter).to.equal(1);
+      expect((await totals(`${own}&${filter}`)).total, filter).to.equal(1);
+      expect(await scanned(`search?Text=%7B&${own}&${filter}`), filter).to.have.length(1);
     }
+    expect(await totals(own)).to.deep.include({ total: 1 }).and.to.have.nested.include({ "statuses.Pending": 1 });
+    expect(await scanned(`search?Text=%7B&IdempotencyKey=nobody`)).to.deep.equal([]);
     for (const filter of [
       "EventType=other", "Tag=k:2", "Tag=k:1&Tag=a:1", "Test=true", "Status=Failed,Cancelled", "CorrelationId=CHG-4711",
       `SenderId=${shop.id}`, "OwnerId=customer 42", `MessageId=${nowhere}`,
     ]) {
       expect((await list(`${own}&${filter}`)).total, filter).to.equal(0);
+      expect((await totals(`${own}&${filter}`)).total, filter).to.equal(0);
+      expect(await scanned(`search?Text=%7B&${own}&${filter}`), filter).to.deep.equal([]);
     }
   });
 
@@ -201,8 +217,8 @@ describeOnEngines("filters of events", (freshEngines) => {
     ];
     for (const [name, values] of bad) {
       for (const value of values) {
-        for (const path of ["/api/v1/events", ...(name === "Test" ? [] : ["/api/v1/events/totals"])]) {
-          const answer = await one.viewer.client.get(`${path}?${name}=${value}`);
+        for (const path of ["events?", "events/totals?", "events/search?Text=a&", "events/export?"]) {
+          const answer = await one.viewer.client.get(`/api/v1/${path}${name}=${value}`);
           expect([answer.status, answer.text.split(":")[0]], `${path} ${name}=${value}`).to.deep.equal([400, name]);
         }
       }

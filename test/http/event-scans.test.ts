@@ -98,6 +98,28 @@ describeOnEngines("scans of events", (freshEngines) => {
         .to.deep.equal({ end: true, scanned: 0, until: null, nextCursor: null });
     });
 
+    it("find texts as they decode, however a producer escaped them, and show what matched", async () => {
+      const { owner, tenantId } = await createTenant(api.url);
+      const to = await openIngest(owner.client, tenantId);
+      const escaped = '{"\\u006eame":"No\\u00ebl \\ud83d\\ude00","url":"http:\\/\\/a.example\\/?a=1\\u0026b=2","q":"\\"x\\""}';
+      const plain = '{"name":"No\u00ebl \u{1f600}","url":"http://a.example/?a=1&b=2","q":"\\"x\\"","n":1.50}';
+      for (const body of [escaped, plain]) {
+        const headers = { "x-api-key": to.apiKey, "content-type": "application/json" };
+        expect((await http("POST", api.url + to.path, { body, headers })).status).to.equal(202);
+      }
+      const matches = async (query: string) =>
+        linesOf(await owner.client.get(`/api/v1/events/search?${query}`)).slice(0, -1).map(({ match }) => match);
+      for (const text of ["No\u00ebl", "name", "\u{1f600}", "http://a.example/", "1&b", '"x"']) {
+        const found = await matches(`Text=${encodeURIComponent(text)}`);
+        expect(found, text).to.have.length(2);
+        for (const match of found) expect(match).to.include(text);
+      }
+      expect(await matches("Text=u00eb")).to.deep.equal([]);
+      expect(await matches("Text=1.50")).to.deep.equal(
+        [`":"No\u00ebl \u{1f600}","url":"http://a.example/?a=1&b=2","q":""x"","n":1.50}`]);
+      expect(await matches("Pointer=/n&Value=1.5")).to.deep.equal(["1.5"]);
+    });
+
     it("end after 100 hits, and go on by their cursor", async function () {
       this.timeout(60_000);
       const { owner, tenantId } = await createTenant(api.url);

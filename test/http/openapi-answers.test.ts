@@ -80,6 +80,7 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     const { parameters } = described.operation;
     const [inQuery] = parameters.flatMap((one) => ("in" in one && one.in === "query" ? [one.name] : []));
     if (inQuery !== undefined) return ask(stage, described, good, { query: `?${inQuery}=` });
+    if (!described.operation.requestBody) return ask(stage, described, good, { query: "?CorrelationId=1" });
     return ask(stage, described, { ...good, json: [] });
   },
   401: (stage, described, good) => ask(stage, described, good, { by: null, headers: { cookie: "" } }),

@@ -441,6 +441,7 @@ export const operations = {
     path: "/api/v1/events/search",
     credential: "token",
     parameters: true,
+    repeated: ["Tag"],
     lines: true,
   },
   exportEvents: {

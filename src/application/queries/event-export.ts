@@ -7,13 +7,13 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { hydrated } from "../events/hydrated-events.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { loadShownByKey } from "../events/webhooks.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads } from "../long-reads.ts";
 import type { PageInParts, PageRequest } from "../paging.ts";
 import { UnreadableRecord } from "../unreadable.ts";
 import type { AttemptView, EventView } from "../views.ts";
 import type { EventListFilter, EventQueries } from "./events.ts";
+import { narrowed } from "./narrowed.ts";
 
 const documentsAtOnce = 100;
 
@@ -59,7 +59,7 @@ export class EventExport {
     caller: Caller, filter: EventListFilter, included: readonly Included[],
   ): Promise<AsyncIterable<ExportPart>> {
     const position = await this.#parts.shown.ask(caller.tenantId, async (head) => head);
-    return this.#walk(caller, await this.#narrowed({ tenantId: caller.tenantId, ...filter }), position, included);
+    return this.#walk(caller, await narrowed(this.#parts, { tenantId: caller.tenantId, ...filter }), position, included);
   }
 
   async *#walk(
@@ -115,16 +115,6 @@ export class EventExport {
       if (error instanceof Refusal && error.kind === "not-found") return undefined;
       throw error;
     }
-  }
-
-  /** With an idempotency key, only the moment in which its event was accepted is walked; null where it has none. */
-  async #narrowed(filter: EventFilter & EventListFilter): Promise<(EventFilter & EventListFilter) | null> {
-    const { tenantId, idempotencyKey, from = "", to } = filter;
-    if (idempotencyKey === undefined) return filter;
-    const found = await loadShownByKey(this.#parts, tenantId, idempotencyKey);
-    if (!found) return null;
-    const { acceptedAt: at } = found;
-    return { ...filter, from: from > at ? from : at, to: to !== undefined && to < at ? to : at };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
-import { payloadCheck, type PayloadCondition } from "../../domain/event/payload-condition.ts";
+import { payloadMatcher, type PayloadCondition } from "../../domain/event/payload-condition.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
@@ -10,9 +10,12 @@ import type { Caller } from "../caller.ts";
 import { summariesOf } from "../events/event-summaries.ts";
 import { hydrated, type HydratedEvent } from "../events/hydrated-events.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads } from "../long-reads.ts";
 import { cursorOf } from "../paging.ts";
 import type { EventSummaryView } from "../views.ts";
+import type { EventListFilter } from "./events.ts";
+import { narrowed } from "./narrowed.ts";
 
 const most = { hits: 100, ms: 5_000, events: 200_000 };
 const atOnce = 2;
@@ -20,7 +23,7 @@ const documentsAtOnce = 100;
 
 /** What is searched for, and from where on. */
 export interface SearchRequest {
-  readonly filter: Omit<EventFilter, "tenantId">;
+  readonly filter: EventListFilter;
   readonly condition: PayloadCondition;
   readonly after: Place | undefined;
   /** As that of a {@link PageRequest}: names the search, for its cursors. */
@@ -29,7 +32,11 @@ export interface SearchRequest {
 
 /** A line of a search's answer: an event that was found, or the end. */
 export type SearchLine =
-  | { readonly item: EventSummaryView }
+  | {
+      readonly item: EventSummaryView;
+      /** The text that was found with some of what is around it, or the value at the pointer. */
+      readonly match: string;
+    }
   | {
       readonly end: true;
       readonly scanned: number;
@@ -38,10 +45,17 @@ export type SearchLine =
       readonly nextCursor: string | null;
     };
 
+/** The documents to search, in pages. */
+interface Pages {
+  readonly first: readonly EventDocument[];
+  readonly pageAfter: (place?: Place) => Promise<readonly EventDocument[]>;
+}
+
 interface EventSearchParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly shown: ShownEvents;
+  readonly keys: PlatformKeys;
   readonly clock: Clock;
 }
 
@@ -65,8 +79,10 @@ export class EventSearch {
   ): Promise<AsyncIterable<readonly SearchLine[]>> {
     const end = this.#begin(tenantId, gone);
     try {
-      const first = await this.#page(tenantId, request, request.after);
-      return this.#lines(tenantId, request, first, gone);
+      const filter = await narrowed(this.#parts, { tenantId, ...request.filter });
+      const pageAfter = async (after?: Place) => (filter ? this.#page(filter, after) : []);
+      const first = await pageAfter(request.after);
+      return this.#lines(tenantId, request, { first, pageAfter }, gone);
     } catch (error) {
       end();
       throw error;
@@ -90,10 +106,12 @@ export class EventSearch {
   }
 
   async *#lines(
-    tenantId: string, request: SearchRequest, first: readonly EventDocument[], gone: AbortSignal,
+    tenantId: string, { condition, filter, list }: SearchRequest, { first, pageAfter }: Pages, gone: AbortSignal,
   ): AsyncGenerator<readonly SearchLine[], void> {
     const { store, clock } = this.#parts;
-    const isHit = payloadCheck(request.condition);
+    const matchOf = payloadMatcher(condition);
+    const hasKey = ({ idempotencyKey: key }: EventDocument) =>
+      filter.idempotencyKey === undefined || filter.idempotencyKey === key;
     const until = clock.monotonic() + most.ms;
     let [scanned, hits] = [0, 0];
     let last: EventDocument | undefined;
@@ -104,33 +122,38 @@ export class EventSearch {
       for await (const part of hydrated({ store, reads: this.#reads }, tenantId, documents)) {
         if (gone.aborted) return;
         const found: HydratedEvent[] = [];
+        const matches: string[] = [];
         for (const event of part) {
           last = event.document;
           scanned += 1;
-          if (event.view && isHit(event.view.payload)) found.push(event);
+          const match = event.view && hasKey(event.document) ? matchOf(event.view.payload) : null;
+          if (match !== null) {
+            found.push(event);
+            matches.push(match);
+          }
           if (hits + found.length >= most.hits || scanned >= most.events) break;
         }
         const items = await summariesOf(this.#parts, tenantId, found);
         hits += found.length;
-        if (items.length > 0) yield items.map((item) => ({ item }));
+        if (items.length > 0) yield items.map((item, at) => ({ item, match: matches[at]! }));
         if (isEnough()) break;
         await sleep(clock, clock.monotonic() - begun);
         begun = clock.monotonic();
       }
       isOver = documents.length < documentsAtOnce && last?.id === documents.at(-1)?.id;
       if (isOver || isEnough()) break;
-      documents = await this.#page(tenantId, request, last && placeOf(last));
+      documents = await pageAfter(last && placeOf(last));
       isOver = documents.length === 0;
     }
-    const nextCursor = isOver || !last ? null : cursorOf(request.list, placeOf(last));
+    const nextCursor = isOver || !last ? null : cursorOf(list, placeOf(last));
     yield [{ end: true, scanned, until: last?.acceptedAt ?? null, nextCursor }];
   }
 
-  #page(tenantId: string, { filter }: SearchRequest, after: Place | undefined): Promise<readonly EventDocument[]> {
+  #page(filter: EventFilter, after: Place | undefined): Promise<readonly EventDocument[]> {
     const { shown } = this.#parts;
     const order = { field: "id", descending: true };
     const slice = { order, limit: documentsAtOnce, ...(after && { after }) };
-    return shown.ask(tenantId, () => shown.page({ tenantId, ...filter }, slice));
+    return shown.ask(filter.tenantId, () => shown.page(filter, slice));
   }
 }
 

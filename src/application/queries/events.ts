@@ -125,14 +125,18 @@ export class EventQueries {
   }
 
   /**
-   * Counts the events of the caller's tenant, but for test events. Throws a Refusal (unavailable) when the read models
-   * are behind.
+   * Counts the events of the caller's tenant, without test events unless the filter asks for them. Throws a Refusal
+   * (unavailable) when the read models are behind.
    */
-  async totals({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId" | "test">): Promise<EventTotals> {
+  async totals({ tenantId }: Caller, { idempotencyKey, ...given }: EventListFilter): Promise<EventTotals> {
     const { shown } = this.#parts;
+    const filter = { tenantId, ...given, test: given.test ?? false };
     const wanted = filter.statuses ?? eventStatuses;
-    const counts = await shown.ask(tenantId, () => Promise.all(wanted.map((status) =>
-      shown.count({ tenantId, ...filter, statuses: [status], test: false }))));
+    const found = idempotencyKey === undefined ? undefined : await this.#withKey(idempotencyKey, filter);
+    const counts = found
+      ? wanted.map((status) => found.filter(({ event }) => event.status === status).length)
+      : await shown.ask(tenantId, () => Promise.all(wanted.map((status) =>
+        shown.count({ ...filter, statuses: [status] }))));
     const statuses = Object.fromEntries(eventStatuses.map((status) => [status, counts[wanted.indexOf(status)] ?? 0]));
     return {
       total: counts.reduce((sum, count) => sum + count, 0),

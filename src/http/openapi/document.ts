@@ -105,8 +105,9 @@ const shared = {
     "body: must be valid JSON", "body: is empty; send a JSON object", "…: is required",
   ),
   BadQuery: problem(
-    "A parameter is not valid, is given twice, or is spelt in another case.",
-    "Qt: must be at most 100", "qt: must be spelt Qt",
+    "A parameter of the query is not valid, is given twice, is spelt in another case, or is a filter that only other " +
+    "operations have.",
+    "Qt: must be at most 100", "qt: must be spelt Qt", "CorrelationId: is no parameter of this operation",
   ),
   TooLarge: problem(
     "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default. The connection is closed.",
@@ -223,12 +224,13 @@ function withRule(description: string | undefined, access: Access | undefined): 
 
 /** The answers that follow from the operation. */
 function impliedAnswers({ path, security, query, body, standsAlone }: Described): Record<string, Reference> {
+  const isSignedIn = security === "bearer" || security === "cookie";
   const names: [boolean, number, SharedName][] = [
-    [query !== undefined, 400, "BadQuery"],
+    [query !== undefined || isSignedIn, 400, "BadQuery"],
     [body !== undefined, 400, "BadBody"],
-    [security === "bearer" || security === "cookie", 401, "Unauthenticated"],
-    [security === "bearer" || security === "cookie", 403, "Forbidden"],
-    [security === "bearer" || security === "cookie", 412, "OtherCaller"],
+    [isSignedIn, 401, "Unauthenticated"],
+    [isSignedIn, 403, "Forbidden"],
+    [isSignedIn, 412, "OtherCaller"],
     [security === "apiKey", 401, "WrongKey"],
     [body?.schema["$id"] === login.$id, 401, "WrongPassword"],
     [path.includes(":id"), 404, "NotFound"],

@@ -25,12 +25,7 @@ export function bodyReader<Shape>(schema: SchemaObject): BodyReader<Shape> {
   return Object.assign(read, { schema });
 }
 
-/** Throws a Refusal (invalid) where a request has query parameters beside a body whose fields are the only filters. */
-export function refuseQuery({ schema }: BodyReader<unknown>, query: string): void {
-  const [name] = isClosed(schema) ? new URLSearchParams(query).keys() : [];
-  if (name !== undefined) refuse("invalid", `${shownName(name)}: must be in the body, not in the query`);
-}
-
-function isClosed(schema: SchemaObject): boolean {
+/** Whether a schema of a body takes no fields but those that it names. */
+export function isClosed(schema: SchemaObject): boolean {
   return schema["additionalProperties"] === false;
 }

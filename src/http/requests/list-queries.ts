@@ -1,5 +1,4 @@
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
-import countEvents from "../../../schemas/requests/count-events.json" with { type: "json" };
 import getStatistics from "../../../schemas/requests/get-statistics.json" with { type: "json" };
 import listApiKeys from "../../../schemas/requests/list-api-keys.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
@@ -95,17 +94,19 @@ export const lists = {
 export const historyLists = Object.fromEntries(Object.keys(histories).map((name) =>
   [name, historyReader(name as HistoryName)])) as Readonly<Record<HistoryName, ReturnType<typeof historyReader>>>;
 
+/** The filters of the list of events, which searches, exports and totals have, too. */
+const { CpOrd: _order, TpOrd: _direction, View: _view, ...eventFilters } = listEvents.properties;
+
 /** Parameters of a search in payloads, as given. */
-export interface SearchParameters extends Pick<EventFilters, "From" | "To" | "DestinationUrlId" | "Status"> {
+export interface SearchParameters extends EventFilters {
   readonly Text?: string;
   readonly Pointer?: string;
   readonly Value?: string;
 }
 
 /** Query parameters of a search in payloads. */
-export const eventSearchQuery = scanReader<SearchParameters>(searchEvents);
-
-const { CpOrd: _order, TpOrd: _direction, View: _view, ...eventFilters } = listEvents.properties;
+export const eventSearchQuery =
+  scanReader<SearchParameters>({ ...searchEvents, properties: { ...searchEvents.properties, ...eventFilters } });
 
 /** Query parameters of an export: the filters of the list of events. */
 export const eventExportQuery = readerWithout(
@@ -124,7 +125,7 @@ export const eventExportQuery = readerWithout(
 );
 
 /** Query parameters of totals of events. */
-export const eventTotalsQuery = queryReader<Omit<EventFilters, "IdempotencyKey" | "Test">>(countEvents);
+export const eventTotalsQuery = queryReader<EventFilters>({ type: "object", properties: eventFilters });
 
 /** Query parameters of an answer that may be of an earlier moment. */
 export const asOfQuery = queryReader<{ readonly AsOf?: string }>(asOf);

@@ -97,7 +97,8 @@ interface ParameterSchema {
 
 /**
  * Reads query parameters as their schema names them. One that is repeated (but for arrays), empty, spelt in another
- * case, or not valid under the schema gives a Refusal (invalid) that names it; unknown ones are ignored.
+ * case, or not valid under the schema gives a Refusal (invalid) that names it; unknown ones are ignored here
+ * (see {@link queryGuard}).
  */
 export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Parameters> {
   const validate = validator<Parameters>(schema);

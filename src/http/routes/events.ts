@@ -1,4 +1,5 @@
 import { parseOptionalDateTime, parseTag } from "../../application/input-rules.ts";
+import type { EventListFilter } from "../../application/queries/events.ts";
 import type { Services } from "../../application/services.ts";
 import { isPointer, type PayloadCondition } from "../../domain/event/payload-condition.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -19,23 +20,22 @@ const write = access("Developer", "events:write");
 export function eventRoutes({ commands, queries }: Services): Route[] {
   return [
     signedInQuery(read, "/api/v1/events", lists.events, async ({ caller, input }) => {
-      const { page, filters: { IdempotencyKey: idempotencyKey, View: view, ...filters } } = input;
-      const filter = { ...filterOf(filters), idempotencyKey };
+      const { page, filters: { View: view, ...filters } } = input;
+      const filter = filterOf(filters);
       if (view === "summary") return { status: 200, page: await queries.events.summaries(caller, filter, page) };
       return { status: 200, page: await queries.events.list(caller, filter, page) };
     }),
     signedInQuery(read, "/api/v1/events/search", eventSearchQuery, async (call) => {
       const { filters, ...place } = call.input;
-      const { statuses, destinationUrlId, from, to } = filterOf(filters);
-      const request = { ...place, filter: { statuses, destinationUrlId, from, to }, condition: conditionOf(filters) };
+      const request = { ...place, filter: filterOf(filters), condition: conditionOf(filters) };
       const lines = await queries.search.search(call.caller, request, call.gone());
       return { status: 200, type: jsonLines, stream: linesOf(lines), holds: linesBytes };
     }),
     signedInQuery(read, "/api/v1/events/export", eventExportQuery, async ({ caller, input }) => {
-      const { IdempotencyKey: idempotencyKey, Include: included = [], ...filters } = input;
+      const { Include: included = [], ...filters } = input;
       const barred = included.includes("history") ? barrier(caller, readHistory) : undefined;
       if (barred !== undefined) refuse("forbidden", barred);
-      const parts = await queries.export.export(caller, { ...filterOf(filters), idempotencyKey }, included);
+      const parts = await queries.export.export(caller, filterOf(filters), included);
       return { status: 200, type: jsonLines, stream: exportLinesOf(parts), holds: linesBytes };
     }),
     signedInQuery(read, "/api/v1/events/totals", eventTotalsQuery, async ({ caller, input }) => ({
@@ -78,7 +78,7 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
 }
 
 /** The filter that the parameters describe. Throws a Refusal (invalid). */
-function filterOf(given: EventFilters) {
+function filterOf(given: EventFilters): EventListFilter {
   const { Status, EventType: eventType, OwnerId: ownerId, CorrelationId: correlationId, Test: test } = given;
   return {
     statuses: Status && [...new Set(Status)],
@@ -92,6 +92,7 @@ function filterOf(given: EventFilters) {
     test,
     from: parseOptionalDateTime("From", given.From),
     to: parseOptionalDateTime("To", given.To),
+    idempotencyKey: given.IdempotencyKey,
   };
 }
 

@@ -8,17 +8,18 @@ export const eventScanDescriptions: Descriptions = {
     tag: "Events",
     summary: "Search payloads",
     description:
-      "A scan of the payloads, newest first, with exactly one of `Text` and `Pointer` with `Value`. Each " +
-      "line has an event that was found, as a summary; the last one says how far the search came. It ends " +
-      "after 100 hits, " +
+      "A scan of the payloads of the events that match the filters of the list, newest first, with exactly one of " +
+      "`Text` and `Pointer` with `Value`. Each line has an event that was found, as a summary, and what matched; the " +
+      "last one says how far the search came. It ends after 100 hits, " +
       "5 seconds or 200,000 events, whichever is first: `nextCursor` goes on from there. `Text` is looked for in the " +
-      "JSON text as it is delivered. `Value` is compared with the text at `Pointer`, or with the JSON text of a " +
+      "JSON text as it is delivered, with the escape sequences of its names and strings decoded: `\\u00eb` is found " +
+      "as `\u00eb`. `Value` is compared with the text at `Pointer`, or with the JSON text of a " +
       "number, boolean or null there: with a number as it is written in the payload, or in its shortest form " +
       "of up to 15 " +
       "characters. Prefer the list's filters where they will do: they have indexes.",
     answers: {
       200: lines(
-        "event-search-line", "The events that were found.", { item: eventSummary },
+        "event-search-line", "The events that were found.", { item: eventSummary, match: '{"order":4711,"customer":"Zo\u00eb"' },
         { end: true, scanned: 20480, until: event.acceptedAt, nextCursor: null },
       ),
       400: problem(

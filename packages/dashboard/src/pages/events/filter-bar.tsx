@@ -120,9 +120,8 @@ function Find({ change, openEvent, chosen }: {
 
 function StatusChoice({ search, change }: { readonly search: Search; readonly change: Change }): ReactNode {
   const chosen = listed(search["Status"]);
-  const { Status: _, From, To, Test, IdempotencyKey, ...others } = filtersOf(search);
-  const isCounted = useMay()("countEvents") && Test === undefined && IdempotencyKey === undefined;
-  const counted = { ...others, ...(From !== undefined && { From }), ...(To !== undefined && { To }) };
+  const { Status: _, ...counted } = filtersOf(search);
+  const isCounted = useMay()("countEvents");
   const { data: totals } = useQuery({
     queryKey: ["countEvents", counted],
     queryFn: () => relay.countEvents(parametersOf(counted)),

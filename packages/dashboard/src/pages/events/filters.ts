@@ -43,22 +43,8 @@ export function parametersOf(filters: Search): Filter {
 export function searchOf(search: Search): ParametersOf<"searchEvents"> | undefined {
   const asked = chosen(search, payloadNames);
   if (asked["Text"] === undefined && asked["Pointer"] === undefined) return undefined;
-  const { Status, ...others } = chosen(search, ["Status", "DestinationUrlId", "From", "To"]);
   const condition = asked["Text"] === undefined ? asked : { Text: asked["Text"] };
-  return { ...condition, ...others, ...(Status !== undefined && { Status: listed(Status) }) } as
-    ParametersOf<"searchEvents">;
-}
-
-/** Whether an event matches the filters that the search in payloads does not take. */
-export function passes(item: Item, filters: Search): boolean {
-  const wanted = (name: string, value: string | null) => filters[name] === undefined || filters[name] === value;
-  return wanted("SenderId", item.senderId) && wanted("EventType", item.eventType)
-    && wanted("OwnerId", item.ownerId) && wanted("MessageId", item.messageId)
-    && wanted("Test", String(item.test)) && wanted("IdempotencyKey", item.idempotencyKey)
-    && listed(filters["Tag"]).every((tag) => {
-      const [name = "", ...value] = tag.split(":");
-      return item.tags?.[name] === value.join(":");
-    });
+  return { ...condition, ...parametersOf(search) } as ParametersOf<"searchEvents">;
 }
 
 /** The operations that act on many events. */

@@ -8,7 +8,7 @@ import { Moment } from "../../parts/time.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";
 import { ClearFilters } from "./filter-bar.tsx";
-import { passes, type Item } from "./filters.ts";
+import type { Item } from "./filters.ts";
 import type { Showing } from "./listed-events.tsx";
 import { useSelection } from "./selection.ts";
 
@@ -43,7 +43,7 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
         if (signal.aborted) return;
         setFound(({ items, scanned }) => "end" in line
           ? { items, scanned: scanned + line.scanned, end: line }
-          : { items: passes(line.item, filters) ? [...items, line.item] : items, scanned });
+          : { items: [...items, line.item], scanned });
       }
     };
     scan().catch((error: unknown) => {
