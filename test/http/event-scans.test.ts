@@ -101,7 +101,8 @@ describeOnEngines("scans of events", (freshEngines) => {
     it("find texts as they decode, however a producer escaped them, and show what matched", async () => {
       const { owner, tenantId } = await createTenant(api.url);
       const to = await openIngest(owner.client, tenantId);
-      const escaped = '{"\\u006eame":"No\\u00ebl \\ud83d\\ude00","url":"http:\\/\\/a.example\\/?a=1\\u0026b=2","q":"\\"x\\""}';
+      const escaped =
+        '{"\\u006eame":"No\\u00ebl \\ud83d\\ude00","url":"http:\\/\\/a.example\\/?a=1\\u0026b=2","q":"\\"x\\""}';
       const plain = '{"name":"No\u00ebl \u{1f600}","url":"http://a.example/?a=1&b=2","q":"\\"x\\"","n":1.50}';
       for (const body of [escaped, plain]) {
         const headers = { "x-api-key": to.apiKey, "content-type": "application/json" };

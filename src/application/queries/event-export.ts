@@ -59,7 +59,8 @@ export class EventExport {
     caller: Caller, filter: EventListFilter, included: readonly Included[],
   ): Promise<AsyncIterable<ExportPart>> {
     const position = await this.#parts.shown.ask(caller.tenantId, async (head) => head);
-    return this.#walk(caller, await narrowed(this.#parts, { tenantId: caller.tenantId, ...filter }), position, included);
+    const walked = await narrowed(this.#parts, { tenantId: caller.tenantId, ...filter });
+    return this.#walk(caller, walked, position, included);
   }
 
   async *#walk(

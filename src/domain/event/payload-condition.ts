@@ -15,9 +15,9 @@ export function isPointer(text: string): boolean {
 
 /**
  * Checks payloads against a condition; gives what matched, or null. A text is looked for in the payload with all escape
- * sequences decoded, and matches with up to 60 characters on either side. At a pointer there must be a text that is the
- * value, or a boolean, null or number whose JSON text is the value: a number as it is written in the payload, or a short
- * one in its shortest form.
+ * sequences decoded; the match has up to 60 characters on either side of it. At a pointer there must be a text that is
+ * the value, or a boolean, null or number whose JSON text is the value: a number as it is written in the payload, or a
+ * short one in its shortest form.
  */
 export function payloadMatcher(condition: PayloadCondition): (payload: string) => string | null {
   if ("text" in condition) return (payload) => textMatch(decoded(payload), condition.text);

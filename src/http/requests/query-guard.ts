@@ -6,7 +6,7 @@ import { isClosed } from "./body-reader.ts";
 import { shownName } from "./validate.ts";
 
 /**
- * Refuses query parameters that an operation does not take and that, ignored, would widen what it acts on or answers: the
+ * Refuses query parameters that an operation does not take and that, ignored, would widen its answer or effect: the
  * filters of all other operations, in any case; every parameter, where a body's fields are the only filters. Parameters
  * of pages are no filters. Throws a Refusal (invalid).
  */

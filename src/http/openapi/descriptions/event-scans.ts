@@ -19,7 +19,8 @@ export const eventScanDescriptions: Descriptions = {
       "characters. Prefer the list's filters where they will do: they have indexes.",
     answers: {
       200: lines(
-        "event-search-line", "The events that were found.", { item: eventSummary, match: '{"order":4711,"customer":"Zo\u00eb"' },
+        "event-search-line", "The events that were found.",
+        { item: eventSummary, match: '{"order":4711,"customer":"Zo\u00eb"' },
         { end: true, scanned: 20480, until: event.acceptedAt, nextCursor: null },
       ),
       400: problem(

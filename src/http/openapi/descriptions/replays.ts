@@ -19,8 +19,8 @@ export const replayDescriptions: Descriptions = {
       "nothing.\n\n" +
       "Without `toDestinationUrlId` the events themselves are put back to work, with their `webhook-id` and the " +
       "next attempt numbers. With it, each becomes a new event of that destination, with the same payload, an id " +
-      "of its own, and the id of the event it came from as `sourceEventId`; it has no idempotency key. Events of that " +
-      "destination are passed over, and so are copies, made by replays, of events that are still there.\n\n" +
+      "of its own, and the id of the event it came from as `sourceEventId`; it has no idempotency key. Events of " +
+      "that destination are passed over, and so are copies, made by replays, of events that are still there.\n\n" +
       "Events go in the order of their acceptance, `perSecond` at most. The replay waits while twice as many " +
       "events of the destination as its `serverRateLimit` are to be sent, are being sent, or have a retry that is " +
       "due within a minute, whoever caused them. So it makes way for live events, and stands still while a " +
