@@ -2,7 +2,7 @@ import { send, type CallOptions, type ClientOptions, type Operation, type Parame
 import { linesOf, type LinesOf } from "./lines.ts";
 import { operations } from "./operations.ts";
 import { paged, type Page } from "./pages.ts";
-import { followed, type StreamFrame } from "./stream.ts";
+import { followed, type FollowOptions, type StreamFrame } from "./stream.ts";
 import type { AnswerOf, BodyOf, Listed, OperationId, ParametersOf } from "./types.ts";
 
 /**
@@ -15,9 +15,11 @@ import type { AnswerOf, BodyOf, Listed, OperationId, ParametersOf } from "./type
 export type RelayClient = { readonly [Id in OperationId]: Method<Id> };
 
 type Method<Id extends OperationId> =
-  (...given: [...ParametersGiven<ParametersOf<Id>>, ...BodyGiven<BodyOf<Id>>, options?: CallOptions]) =>
+  (...given: [...ParametersGiven<ParametersOf<Id>>, ...BodyGiven<BodyOf<Id>>, options?: OptionsOf<Id>]) =>
   Id extends "followStream" ? AsyncGenerator<StreamFrame, void>
     : Id extends keyof LinesOf ? AsyncGenerator<LinesOf[Id], void> : Answered<AnswerOf<Id>>;
+
+type OptionsOf<Id extends OperationId> = Id extends "followStream" ? FollowOptions : CallOptions;
 
 type ParametersGiven<Wanted> =
   unknown extends Wanted ? [] : object extends Wanted ? [parameters?: Wanted] : [parameters: Wanted];

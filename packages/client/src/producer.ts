@@ -47,7 +47,7 @@ export class Producer {
   /**
    * Posts a JSON object; a text or bytes go out as they are. Resolves once the event is on the relay's disk: to its
    * acceptance, or to the event that was accepted earlier under the same idempotency key. Tries again while the relay
-   * cannot be reached, is overloaded or asks for a slower rate. Rejects with the RelayError of the last attempt, with a
+   * cannot be reached, and after 408, 429 and any 5xx. Rejects with the RelayError of the last attempt, with a
    * DOMException (TimeoutError) where that took too long, and with the signal's reason.
    */
   post(

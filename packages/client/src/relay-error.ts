@@ -36,6 +36,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   401: "unauthenticated",
   403: "forbidden",
   404: "not-found",
+  408: "unavailable",
   409: "conflict",
   412: "precondition-failed",
   413: "too-large",
@@ -43,9 +44,6 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   422: "rejected",
   429: "too-many",
   500: "defect",
-  502: "unavailable",
-  503: "unavailable",
-  504: "unavailable",
 };
 
 /** A request without success. The message is the relay's own sentence where there is one. */
@@ -70,7 +68,8 @@ export function errorOf(operation: string, answer: Response, text: string, now: 
   const told = toldBy(headers.get("content-type") ?? "", text);
   const message = told.message ?? `${status} ${answer.statusText}`.trim();
   const [, field = null] = /^([\w./-]+): /.exec(message) ?? [];
-  const code = told.isDisposableEmail ? "disposable-email" : codes[status] ?? "unexpected";
+  const code = told.isDisposableEmail ? "disposable-email"
+    : codes[status] ?? (status > 500 ? "unavailable" : "unexpected");
   return new RelayError(message, status, code, {
     operation, field, requestId: headers.get("x-request-id"), retryAfter: secondsUntil(headers.get("retry-after"), now),
   });

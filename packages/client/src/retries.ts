@@ -13,7 +13,7 @@ export interface RetryPolicy {
 const firstPauseMs = 500;
 
 /**
- * Tries until an attempt succeeds. It tries again after 429, 502, 503 and 504, and if no answer came in time. The pause
+ * Tries until an attempt succeeds. It tries again after 408, 429 and any 5xx, and if no answer came in time. The pause
  * is the one that the relay asks for (`Retry-After`), else half a second, doubled each time, less up to half of it at
  * random.
  */
@@ -36,25 +36,32 @@ export async function withRetries<Answer>(
   }
 }
 
-const passing = ["too-many", "unavailable", "unreachable"];
-
 /** Whether the same request may succeed later. */
-export function mayPass(error: unknown): boolean {
-  if (error instanceof RelayError) return passing.includes(error.code);
+function mayPass(error: unknown): boolean {
+  if (error instanceof RelayError) return [0, 408, 429].includes(error.status) || error.status >= 500;
   return error instanceof DOMException && error.name === "TimeoutError";
 }
 
-/** Waits by the platform's timer. */
-export function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
+/** Runs an act after so many ms; what it returns cancels that. */
+export type After = (ms: number, act: () => void) => () => void;
+
+/** By the platform's timer. */
+export const byTimeout: After = (ms, act) => {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
+};
+
+/** Waits so many ms; rejects with the signal's reason once that is aborted. */
+export function pauseFor(ms: number, signal?: AbortSignal, after: After = byTimeout): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
-      clearTimeout(timer);
+      cancel();
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
+    const cancel = after(ms, () => {
       signal?.removeEventListener("abort", stop);
       resolve();
-    }, ms);
+    });
     signal?.addEventListener("abort", stop, { once: true });
   });
 }

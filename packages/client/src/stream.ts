@@ -1,5 +1,6 @@
-import { open, type Call, type ClientOptions } from "./call.ts";
-import { mayPass, pauseFor } from "./retries.ts";
+import { open, type Call, type CallOptions, type ClientOptions } from "./call.ts";
+import { notTheRelays, RelayError, unreachable } from "./relay-error.ts";
+import { byTimeout, pauseFor, type After } from "./retries.ts";
 import type { Schemas } from "./types.ts";
 
 /** A fact of an event, as the stream tells it. */
@@ -38,72 +39,127 @@ export type StreamFrame = {
   readonly [Event in keyof Data]: { readonly event: Event; readonly data: Data[Event]; readonly id: string | null };
 }[keyof Data];
 
+/** The connection of a stream, whenever it changes. */
+export type StreamConnection =
+  | { readonly isLive: true }
+  | {
+    readonly isLive: false;
+    /** Failed attempts to connect again; 0 right after the connection was lost. */
+    readonly failures: number;
+    /** Why the last attempt failed, or why the connection was lost; undefined where the relay ended the stream. */
+    readonly error?: RelayError | undefined;
+  };
+
+/** Options of the stream. */
+export interface FollowOptions extends CallOptions {
+  /** Is called when the connection is live, when it is lost, and after each failed attempt to connect again. */
+  readonly onConnection?: (connection: StreamConnection) => void;
+}
+
 const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
+/** A connection that is silent for so long is lost, ms: the relay sends a comment every 15 s. */
+export const silenceMs = 45_000;
 /** Frames that are of no entry of the log. */
 const notices: readonly string[] = ["lagged", "gone", "end"];
 
 /**
- * The frames of the stream, for as long as they are iterated. After a break it connects again, and goes on behind the
- * last frame. Rejects as any operation does where that cannot help: once the session is over, with its 401. `pause`
- * waits so many ms before it connects again.
+ * The frames of the stream, for as long as they are iterated. After a break, a silence of 45 s, and any answer but a
+ * 401, it connects again after a pause that grows from 1 s to 30 s, and goes on behind the last frame. Rejects once the
+ * session is over, with its 401, and with the signal's reason.
  */
 export async function* followed(
-  client: ClientOptions, call: Call, pause: typeof pauseFor = pauseFor,
+  client: ClientOptions, call: Call & { readonly options: FollowOptions }, after: After = byTimeout,
 ): AsyncGenerator<StreamFrame, void> {
-  const { signal } = call.options;
+  const { signal, onConnection } = call.options;
   const headers = new Headers(call.options.headers);
-  for (let breaks = 0; ; breaks += 1) {
+  let isPlaceLost = false;
+  for (let failures = 0; ; failures += 1) {
     // Of an entry's frames only the last one has its place. They are given together: resumed, all of them come again.
     let entry: StreamFrame[] = [];
     let isDisplaced = false;
+    let isLive = false;
+    let problem: RelayError | undefined;
     try {
-      const asked = { ...call, options: { ...call.options, headers: Object.fromEntries(headers) } };
-      const { body } = await open(client, asked, async (answer) => answer);
-      for await (const { event, data, id } of blocksOf(body)) {
-        breaks = 0;
-        isDisplaced = event === "end" && data?.includes('"displaced"') === true;
-        if (data !== null) entry.push({ event, data: JSON.parse(data) as unknown, id } as StreamFrame);
-        if (id !== null) headers.set("Last-Event-ID", id);
-        else if (data !== null && !notices.includes(event)) continue;
+      for await (const { event, data, id } of blocks(client, call, headers, after)) {
+        if (!isLive) onConnection?.({ isLive: true });
+        [isLive, failures] = [true, 0];
+        isDisplaced = event === "end" && (data as { readonly reason?: unknown } | null)?.reason === "displaced";
+        if (data !== null) entry.push({ event, data, id } as StreamFrame);
+        else if (isPlaceLost && id !== null) entry.push({ event: "gone", data: { head: id }, id });
+        if (id !== null) {
+          headers.set("Last-Event-ID", id);
+          isPlaceLost = false;
+        } else if (data !== null && !notices.includes(event)) continue;
         yield* entry;
         entry = [];
       }
     } catch (error) {
-      // What breaks off the answer is the platform's own error, a TypeError.
-      if (signal?.aborted || !(mayPass(error) || error instanceof TypeError)) throw error;
+      signal?.throwIfAborted();
+      if (!(error instanceof RelayError) || error.status === 401) throw error;
+      problem = error;
+      // A relay with another log does not know the place: the stream goes on from that log's end.
+      if (error.details.field === "Last-Event-ID") {
+        headers.delete("Last-Event-ID");
+        isPlaceLost = true;
+      }
     }
     signal?.throwIfAborted();
+    onConnection?.({ isLive: false, failures, error: problem });
     // A newer stream of the caller has its place: both would displace each other without a pause.
-    await pause(isDisplaced ? longestPauseMs : Math.min(firstPauseMs * 2 ** breaks, longestPauseMs), signal);
+    const ms = isDisplaced ? longestPauseMs : Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
+    await pauseFor(ms, signal, after);
   }
 }
 
 interface Block {
   readonly event: string;
-  /** Null where the block has none: a comment, or an id alone. */
-  readonly data: string | null;
+  /** The JSON value; null where the block has none: a comment, or an id alone. */
+  readonly data: unknown;
   readonly id: string | null;
 }
 
-/** The blocks of server-sent events, as the relay writes them: each field once, and in one line. */
-async function* blocksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Block, void> {
-  const reader = body?.getReader();
+/**
+ * The blocks of server-sent events of one connection, as the relay writes them: each field once, and in one line.
+ * Rejects with a RelayError unless the relay ends the answer.
+ */
+async function* blocks(
+  client: ClientOptions, call: Call, headers: Headers, after: After,
+): AsyncGenerator<Block, void> {
+  const lost = new AbortController();
+  /** Ends the connection where the relay takes too long to be heard. */
+  const heard = async <Result>(sent: Promise<Result>): Promise<Result> => {
+    const silent = () => lost.abort(unreachable(call.id, new Error(`nothing came for ${silenceMs / 1_000} s`)));
+    const cancel = after(silenceMs, silent);
+    return sent.finally(cancel);
+  };
+  const signal = call.options.signal ? AbortSignal.any([call.options.signal, lost.signal]) : lost.signal;
+  const asked = { ...call, options: { signal, headers: Object.fromEntries(headers) } };
+  const answer = await heard(open(client, asked, async (response) => response));
+  const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  const reader = answer.body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
   try {
-    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-      const blocks = (text + decoder.decode(read.value, { stream: true })).split("\n\n");
-      text = blocks.pop() ?? "";
-      for (const block of blocks) yield fieldsOf(block);
+    if (!isStream || !reader) throw notTheRelays(call.id, answer);
+    for (let read = await heard(reader.read()); !read.done; read = await heard(reader.read())) {
+      const whole = (text + decoder.decode(read.value, { stream: true })).split("\n\n");
+      text = whole.pop() ?? "";
+      for (const block of whole) yield blockOf(block);
     }
+  } catch (error) {
+    throw error instanceof RelayError ? error : unreachable(call.id, error);
   } finally {
     await reader?.cancel().catch(() => undefined);
   }
 }
 
-function fieldsOf(block: string): Block {
+/** Throws a SyntaxError where the data is not JSON. */
+function blockOf(block: string): Block {
   const lines = block.split("\n");
   const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-  return { event: field("event") ?? "message", data: field("data") ?? null, id: field("id") ?? null };
+  const data = field("data");
+  return {
+    event: field("event") ?? "message", data: data === undefined ? null : JSON.parse(data), id: field("id") ?? null,
+  };
 }

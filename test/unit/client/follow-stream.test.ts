@@ -4,7 +4,7 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Socket
 import { expect } from "chai";
 import { RelayError } from "../../../packages/client/src/index.ts";
 import { operations } from "../../../packages/client/src/operations.ts";
-import { followed, type StreamFrame } from "../../../packages/client/src/stream.ts";
+import { followed, silenceMs, type StreamConnection, type StreamFrame } from "../../../packages/client/src/stream.ts";
 import { openAccount, openIngest, type Account } from "../../support/accounts.ts";
 import { startApi, type TestApi } from "../../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../../support/api-engines.ts";
@@ -19,6 +19,10 @@ describe("a client that follows the stream", () => {
   let one: Account;
   let ingest: Awaited<ReturnType<typeof openIngest>>;
   let pauses: number[];
+  /** What the client heard of its connection, such as `live` or `2 failures: 503`. */
+  let told: string[];
+  /** Lets the silence end that the client watches now. */
+  let fallSilent: () => void;
   before(async () => {
     engines = await inMemoryEngines();
     api = await startApi(engines);
@@ -26,7 +30,7 @@ describe("a client that follows the stream", () => {
     ingest = await openIngest(one.owner.client, one.tenantId);
   });
   beforeEach(() => {
-    pauses = [];
+    [pauses, told] = [[], []];
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
   after(async () => {
@@ -38,8 +42,19 @@ describe("a client that follows the stream", () => {
   const follow = (
     url: string, token: string, options: { signal?: AbortSignal; headers?: Readonly<Record<string, string>> } = {},
   ) => {
-    const call = { id: "followStream", operation: operations.followStream, parameters: {}, options };
-    return followed({ url, token }, call, async (ms) => void pauses.push(ms));
+    const onConnection = (connection: StreamConnection) => void told.push(connection.isLive
+      ? "live" : `${connection.failures} failures: ${connection.error?.status ?? "ended"}`);
+    const call = {
+      id: "followStream", operation: operations.followStream, parameters: {}, options: { ...options, onConnection },
+    };
+    return followed({ url, token }, call, (ms, act) => {
+      if (ms === silenceMs) fallSilent = act;
+      else {
+        pauses.push(ms);
+        queueMicrotask(act);
+      }
+      return () => undefined;
+    });
   };
   const accept = async () => {
     const { path, apiKey } = ingest;
@@ -116,6 +131,7 @@ describe("a client that follows the stream", () => {
     });
     after(() => server.close());
 
+    const stream = { "content-type": "text/event-stream" };
     const signedOut: RequestListener = (_request, response) =>
       void response.writeHead(401, { "content-type": "text/plain" }).end("the session is over");
     const all = async (frames: AsyncIterable<StreamFrame>) => {
@@ -139,7 +155,7 @@ describe("a client that follows the stream", () => {
           if (cut === undefined) return signedOut(request, response);
           const lastId = request.headers["last-event-id"];
           const rest = text.slice(lastId === undefined ? 0 : blockEnd(String(lastId)), cut);
-          response.writeHead(200, { "content-type": "text/event-stream" });
+          response.writeHead(200, stream);
           response.write(rest || ":\n\n", () => request.socket.destroy());
         };
         const { seen, error } = await all(follow(url, "a-token"));
@@ -154,26 +170,95 @@ describe("a client that follows the stream", () => {
       answer = (request, response) => {
         const part = cuts.shift();
         if (part === undefined) return signedOut(request, response);
-        response.writeHead(200, { "content-type": "text/event-stream" }).end(part);
+        response.writeHead(200, stream).end(part);
       };
       const { seen } = await all(follow(url, "a-token", { headers: { "last-event-id": "1" } }));
       expect(seen.map(({ event }) => event)).to.deep.equal(["gone", "lagged"]);
       expect(lastIds).to.deep.equal(["1", "9"]);
     });
 
-    it("waits longer after each failure, up to 30 s, and as briefly as at first once it was connected", async () => {
-      const failing: RequestListener = (request) => void request.socket.destroy();
-      const unavailable: RequestListener = (_request, response) => void response.writeHead(503).end();
-      const connected: RequestListener = (_request, response) => void response.writeHead(200).end(":\nid: 5\n\n");
-      const answers = [failing, unavailable, failing, failing, unavailable, failing, failing, connected, failing];
+    const answersInTurn = (answers: RequestListener[]) => {
       answer = (request, response) => (answers.shift() ?? signedOut)(request, response);
+    };
+    const failing: RequestListener = (request) => void request.socket.destroy();
+    const refuses = (status: number): RequestListener => (_request, response) =>
+      void response.writeHead(status, { "content-type": "text/plain" }).end("no");
+    const connected: RequestListener = (_request, response) => void response.writeHead(200, stream).end(":\nid: 5\n\n");
+
+    it("waits longer after each failure, up to 30 s, and as briefly as at first once it was connected", async () => {
+      answersInTurn([failing, refuses(503), failing, failing, refuses(503), failing, failing, connected, failing]);
       expect((await all(follow(url, "a-token"))).error).to.have.property("status", 401);
       expect(pauses).to.deep.equal([1, 2, 4, 8, 16, 30, 30, 1, 2].map((seconds) => seconds * 1_000));
     });
 
+    it("tries again after any answer but a 401, and after text that is no stream", async () => {
+      const others: readonly RequestListener[] = [
+        (_request, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>\n\n</p>"),
+        (_request, response) => void response.writeHead(204).end(),
+        (_request, response) => void response.writeHead(302, { location: "/elsewhere" }).end(),
+        (_request, response) => void response.writeHead(200, stream).end("event: moved\ndata: {\n\n"),
+      ];
+      const statuses = [400, 402, 403, 404, 408, 413, 429, 431, 500, 501, 502, 503, 504, 520, 521, 522, 523, 524, 530];
+      for (const other of [...statuses.map(refuses), ...others]) {
+        answersInTurn([other, other]);
+        expect((await all(follow(url, "a-token"))).error).to.have.property("status", 401);
+        expect(pauses.splice(0)).to.deep.equal([1_000, 2_000]);
+      }
+    });
+
+    it("waits 30 s where a newer stream of the caller has taken its place", async () => {
+      const displaced: RequestListener = (_request, response) =>
+        void response.writeHead(200, stream).end('event: end\ndata: {"reason":"displaced"}\n\n');
+      answersInTurn([displaced, connected]);
+      await all(follow(url, "a-token"));
+      expect(pauses).to.deep.equal([30_000, 1_000]);
+    });
+
+    it("hears that its connection is live, that it is lost and how often it could not connect again", async () => {
+      answersInTurn([refuses(503), connected, failing, refuses(404), connected]);
+      await all(follow(url, "a-token"));
+      expect(told).to.deep.equal([
+        "0 failures: 503", "live", "0 failures: ended", "1 failures: 0", "2 failures: 404", "live", "0 failures: ended",
+      ]);
+    });
+
+    it("counts a connection as lost that is silent for 45 s, before its head or behind it", async () => {
+      const silent: RequestListener = () => fallSilent();
+      const silentLater: RequestListener = (_request, response) => {
+        response.writeHead(200, stream).write(":\nid: 5\n\n");
+      };
+      answersInTurn([silent, silentLater]);
+      const frames = follow(url, "a-token");
+      const ended = frames.next().catch((error: unknown) => error);
+      while (!told.includes("live")) await new Promise(setImmediate);
+      fallSilent();
+      expect(await ended).to.have.property("status", 401);
+      expect(silenceMs).to.equal(45_000);
+      expect(told).to.deep.equal(["0 failures: 0", "live", "0 failures: 0"]);
+      expect(lastIds).to.deep.equal([undefined, undefined, "5"]);
+    });
+
+    it("goes on from the end of another log, and says so, where the relay does not know its place", async () => {
+      const refusesPlace: RequestListener = (_request, response) =>
+        void response.writeHead(400, { "content-type": "text/plain" })
+          .end("Last-Event-ID: must be the id of a frame of this stream");
+      answersInTurn([refusesPlace, connected, connected]);
+      const { seen } = await all(follow(url, "a-token", { headers: { "last-event-id": "elsewhere" } }));
+      expect(seen).to.deep.equal([{ event: "gone", data: { head: "5" }, id: "5" }]);
+      expect(lastIds).to.deep.equal(["elsewhere", undefined, "5", "5"]);
+    });
+
+    it("rejects with an error of its own token function, and does not try again", async () => {
+      const failed = new Error("no token");
+      const call = { id: "followStream", operation: operations.followStream, parameters: {}, options: {} };
+      const token = async () => Promise.reject(failed);
+      expect((await all(followed({ url, token }, call))).error).to.equal(failed);
+      expect(lastIds).to.deep.equal([]);
+    });
+
     it("stops by its signal, with its reason", async () => {
       const stop = new AbortController();
-      answer = (_request, response) => void response.writeHead(200).write(":\nid: 5\n\n", () =>
+      answer = (_request, response) => void response.writeHead(200, stream).write(":\nid: 5\n\n", () =>
         stop.abort(new Error("no longer wanted")));
       const { error } = await all(follow(url, "a-token", { signal: stop.signal }));
       expect(error).to.have.property("message", "no longer wanted");

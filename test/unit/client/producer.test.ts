@@ -88,7 +88,8 @@ describe("a producer", () => {
   });
 
   for (const [what, answer] of [
-    ["429", refuses(429)], ["502", refuses(502)], ["503", refuses(503)], ["504", refuses(504)],
+    ...[408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 530].map((status) =>
+      [String(status), refuses(status)] as const),
     ["a connection that breaks off", breaksOff],
   ] as const) {
     it(`tries again after ${what}, at growing intervals`, async () => {
@@ -138,7 +139,7 @@ describe("a producer", () => {
     expect(requests).to.have.length(5);
   });
 
-  for (const status of [400, 401, 403, 404, 409, 413, 415, 422, 500]) {
+  for (const status of [400, 401, 403, 404, 405, 409, 413, 415, 422, 431]) {
     it(`does not retry after ${status}`, async () => {
       answers = [refuses(status)];
       expect(await failureOf(producer().post({}))).to.be.instanceOf(RelayError).with.property("status", status);
