@@ -137,7 +137,7 @@ async function* blocks(
   const asked = { ...call, options: { signal, headers: Object.fromEntries(headers) } };
   const answer = await heard(open(client, asked, async (response) => response));
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-  const reader = answer.body?.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined = answer.body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
   try {

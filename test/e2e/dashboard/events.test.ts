@@ -90,6 +90,41 @@ describe("the dashboard's list of events", () => {
     await page.waitForURL((url) => url.searchParams.get("event") === id);
   });
 
+  it("asks for nothing by the address of the next page while one leaves by Back and Forward", async () => {
+    const { id, ingest } = await destination();
+    const [event] = await posted(ingest, 1);
+    const sender = text(await account.owner.post("/api/v1/senders", { name: "till", destinationUrlId: id }), "id");
+    const page = await shown("/events?DestinationUrlId=" + id);
+    await listOf(page).getByRole("option", { name: event! }).click();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url().replace(stage.origin, "")));
+    await page.getByRole("link", { name: "Open its page" }).click();
+    await page.getByRole("heading", { name: "Event", level: 1 }).waitFor();
+    for (const [plural, name, heading] of [["destinations", "127.0.0.1", "127.0.0.1"], ["senders", "till", "till"]]) {
+      await page.getByRole("link", { name: new RegExp(plural!, "i") }).first().click();
+      await page.getByRole("main").getByRole("link", { name: name! }).first().click();
+      await page.getByRole("heading", { name: heading!, level: 1 }).waitFor();
+    }
+    await seen!.loaded();
+    for (let step = 0; step < 5; step += 1) {
+      await page.goBack();
+      await seen!.loaded();
+    }
+    for (let step = 0; step < 5; step += 1) {
+      await page.goForward();
+      await seen!.loaded();
+    }
+    await page.getByRole("heading", { name: "till", level: 1 }).waitFor();
+    const ids = [id, sender, event!];
+    const strange = asked.filter((url) => {
+      const { pathname, searchParams } = new URL(url, stage.origin);
+      const [, its] = /^\/api\/v1\/(?:events|destinations|senders)\/([^/]+)/.exec(pathname) ?? [];
+      const isOtherList = searchParams.get("CpOrd") === "acceptedAt" && searchParams.get("DestinationUrlId") !== id;
+      return isOtherList || its !== undefined && !ids.includes(its) && its !== "totals";
+    });
+    expect(strange).to.deep.equal([]);
+  });
+
   it("moves by keys through all of a long list, and opens the active event beside it", async () => {
     const { ingest } = await destination();
     const ids = (await posted(ingest, 230)).reverse();

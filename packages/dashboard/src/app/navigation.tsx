@@ -1,4 +1,4 @@
-import { Link, useLocation, useNavigate, useRouter, type AnyRouter, type RouterHistory } from "@tanstack/react-router";
+import { Link, useMatch, useNavigate, useRouter, type AnyRouter, type RouterHistory } from "@tanstack/react-router";
 import { useCallback, useEffect, useState, type ReactNode } from "react";
 import { pagesPath } from "../api/relay.ts";
 import type { Search } from "./search.ts";
@@ -34,21 +34,28 @@ export function useGoToAddress(): (address: string) => void {
   return useCallback((address) => history.push(`${pagesPath}${address}`), [history]);
 }
 
-/** The path of the page that is shown, such as `/events/01a2…`. */
+/** The path of the page, such as `/events/01a2…`; not of the next one, which the address already has. */
 export function usePath(): string {
-  return useLocation({ select: ({ pathname }) => pathname });
+  return useMatch({ strict: false, select: ({ pathname }) => pathname });
+}
+
+/** The id of the thing that the page is about; as {@link usePath}. */
+export function usePageId(): string {
+  const match = useMatch({ strict: false });
+  return (match.params as { readonly id: string }).id;
 }
 
 /** Changes to the parameters in the address: an empty text, or undefined, removes one. */
 export type SearchChanges = Readonly<Record<string, string | undefined>>;
 
 /**
- * The parameters in the page's address, and how to change some of them. A change is a step of the browser's history,
- * unless `replace` is set.
+ * The parameters of the page, as {@link usePath}, and how to change some of them. A change is a step of the browser's
+ * history, unless `replace` is set.
  */
 export function useSearch():
 readonly [search: Search, change: (changes: SearchChanges, options?: { readonly replace?: boolean }) => void] {
-  const search = useLocation({ select: (location) => location.search as Search });
+  const match = useMatch({ strict: false });
+  const search = match.search as Search;
   const navigate = useNavigate();
   const change = useCallback((changes: SearchChanges, { replace = false }: { readonly replace?: boolean } = {}) => {
     void navigate({ to: ".", search: (before: Search) => ({ ...before, ...changes }), replace } as never);

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { RelayError, type Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useGo, usePath, useSearch } from "../../app/navigation.tsx";
+import { PageLink, useGo, usePageId, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Confirm, SecretDialog } from "../../parts/dialog.tsx";
@@ -24,7 +24,7 @@ const tabs = { health: "Health", events: "Events", circuit: "Circuit", settings:
 
 /** One destination: how it is, what went there, and how it came to be as it is. */
 export function DestinationPage(): ReactNode {
-  const id = usePath().split("/").at(-1) ?? "";
+  const id = usePageId();
   const query = useDestination(id);
   if (query.error instanceof RelayError && query.error.code === "not-found") return <Deleted id={id} />;
   const { data } = query;

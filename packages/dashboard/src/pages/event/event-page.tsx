@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { PageLink, usePath } from "../../app/navigation.tsx";
+import { PageLink, usePageId } from "../../app/navigation.tsx";
 import { Id } from "../../parts/copy.tsx";
 import { Page } from "../../parts/page.tsx";
 import { EventActs } from "./acts.tsx";
@@ -8,7 +8,7 @@ import { useStory } from "./use-story.ts";
 
 /** What happened to an event, and why. */
 export function EventPage(): ReactNode {
-  const id = usePath().split("/").at(-1) ?? "";
+  const id = usePageId();
   const { data } = useStory(id);
   return (
     <Page title="Event" acts={data && <EventActs event={data.event} />}>

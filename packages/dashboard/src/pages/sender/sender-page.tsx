@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useGo, usePath, useSearch } from "../../app/navigation.tsx";
+import { PageLink, useGo, usePageId, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
@@ -22,7 +22,7 @@ const tabs = { mapping: "Mapping", settings: "Settings", ingest: "Ingest address
 
 /** A sender as it is, or as it was at the moment in the address: `at` is a position in the log, or a time. */
 export function SenderPage(): ReactNode {
-  const id = usePath().split("/").at(-1) ?? "";
+  const id = usePageId();
   const [{ at }] = useSearch();
   const query = useQuery({
     queryKey: ["getSender", { id, at }],
