@@ -19,12 +19,15 @@ describe("operator commands", () => {
   let receiver: Receiver;
   let relay: RelayProcess;
   let account: Account;
-  beforeEach(async () => {
+  before(async () => {
     receiver = await startReceiver();
-    relay = await RelayProcess.start(receiver, { env: { RELAY_REVISION: revision } });
+    relay = new RelayProcess(receiver, { env: { RELAY_REVISION: revision } });
+  });
+  beforeEach(async () => {
+    if (relay.lives.at(-1)?.endedAt !== null) await relay.start();
     account = await openAccount(relay.url);
   });
-  afterEach(async () => {
+  after(async () => {
     await relay.close();
     await receiver.close();
   });
@@ -59,9 +62,8 @@ describe("operator commands", () => {
       expect([code, existsSync(key)], command.join()).to.deep.equal([1, false]);
       expect(stderr).to.match(/: RELAY_MASTER_KEY: is not set, and .* holds no master\.key\n$/);
     }
-    writeFileSync(key, kept);
+    writeFileSync(key, kept, { mode: 0o600 });
     expect((await told("", "keys")).stdout).to.include("there is no old master key");
-    await relay.start();
   });
 
   it("need a log, and create none, if the data folder is not the relay's", async () => {
@@ -74,9 +76,9 @@ describe("operator commands", () => {
       ["create-tenant", "Shop", "owner@shop.example"],
       ["erase-tenant", account.tenantId, "--yes"],
     ];
-    for (const command of commands) {
-      const { code, stdout, stderr } = await runRelay(env, command);
-      expect([code, stdout, existsSync(elsewhere)], command.join(" ")).to.deep.equal([1, "", false]);
+    const ended = await Promise.all(commands.map((command) => runRelay(env, command)));
+    for (const [at, { code, stdout, stderr }] of ended.entries()) {
+      expect([code, stdout, existsSync(elsewhere)], commands[at]?.join(" ")).to.deep.equal([1, "", false]);
       expect(stderr).to.match(/^.+: RELAY_DATA_DIR: .*\/elsewhere holds no log\n$/);
     }
   });
@@ -90,24 +92,19 @@ describe("operator commands", () => {
   });
 
   it("print their usage for wrong arguments, before they open anything", async () => {
+    // Of each command one mistake: too few arguments, too many, an empty one, or an unknown option.
     const usages = [
-      ["backup FOLDER", [], [""], ["--yes"], ["/backups/of", "today"]],
-      ["reset-owner-password EMAIL", [], [""], [account.email, "a new password"]],
-      ["create-tenant NAME EMAIL", [], [""], ["Shop"], ["Shop", ""], ["Shop", "--yes"], ["Shop", "a@b.example", "x"]],
-      ["tenants", ["--json"]],
-      ["erase-tenant TENANT_ID --yes", [], [""], ["--yes"], ["--yes", account.tenantId],
-        [account.tenantId, "--yes", "--dry-run"]],
-      ["rebuild", ["--help"]], ["rewrap", ["--dry-run"]], ["keys", ["x"]], ["backlog", [""]],
+      ["backup FOLDER", "--yes"], ["reset-owner-password EMAIL", account.email, "a new password"],
+      ["create-tenant NAME EMAIL", "Shop"], ["tenants", "--json"], ["erase-tenant TENANT_ID --yes", "--yes"],
+      ["rebuild", "--help"], ["rewrap", "--dry-run"], ["keys", "x"], ["backlog", ""],
     ] as const;
-    for (const [usage, ...given] of usages) {
+    // The folder has no log to open, and the settings are wrong.
+    const env = { RELAY_DATA_DIR: join(relay.dataDir, "..", "elsewhere"), RELAY_PORT: "none" };
+    await Promise.all(usages.map(async ([usage, ...args]) => {
+      const [name = ""] = usage.split(" ");
       const stderr = `usage: npm start -- ${usage}\n`;
-      for (const args of given) {
-        const [name = ""] = usage.split(" ");
-        // The other folder has no log to open, and the settings are wrong.
-        const env = { RELAY_DATA_DIR: join(relay.dataDir, "..", "elsewhere"), RELAY_PORT: "none" };
-        expect(await runRelay(env, [name, ...args]), args.join()).to.deep.equal({ code: 2, stdout: "", stderr });
-      }
-    }
+      expect(await runRelay(env, [name, ...args]), args.join()).to.deep.equal({ code: 2, stdout: "", stderr });
+    }));
   });
 
   it("print the version and their usage in any environment; the relay reports version and build", async () => {
@@ -164,54 +161,8 @@ describe("operator commands", () => {
     expect(await runRelay(env, ["rewrap"])).to.deep.equal(failed("the keys cannot be re-wrapped"));
   });
 
-  describe("create-tenant and tenants", () => {
-    const listed = async () =>
-      (await relay.command("tenants")).stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line) as object);
-
-    it("work beside a running relay and on a stopped one", async () => {
-      const { id, name: firstName } = await account.owner.get(`/api/v1/tenants/${account.tenantId}`);
-      const first = { id, name: firstName };
-      expect(await listed()).to.deep.equal([first]);
-      const created: object[] = [first];
-      for (const isRunning of [true, false]) {
-        if (!isRunning) await relay.sigterm();
-        const name = `Shop ${isRunning}`;
-        const given = await told("a good password\n", "create-tenant", name, `Owner.${isRunning}@shop.example`);
-        expect([given.code, given.stderr]).to.deep.equal([0, ""]);
-        const { tenantId: id, ...shown } = JSON.parse(given.stdout) as Record<string, string>;
-        expect(shown).to.include({ tenantName: name, ownerRole: "Owner" }).and.not.have.any.keys("ownerPassword");
-        created.push({ id, name });
-        if (isRunning) expect(await listed()).to.have.deep.members(created);
-      }
-      const made = await told("", "create-tenant", "Third shop", "third@shop.example");
-      const { ownerPassword = "", tenantId } = JSON.parse(made.stdout) as Record<string, string>;
-      const taken = await told("a good password", "create-tenant", "third SHOP", "fourth@shop.example");
-      expect([taken.code, taken.stderr]).to.deep.equal([
-        1, "the tenant cannot be created: name: a tenant with this name exists already\n",
-      ]);
-      await relay.start();
-      expect(await listed()).to.have.deep.members([...created, { id: tenantId, name: "Third shop" }]);
-      expect(await login("owner.true@shop.example", "a good password")).to.equal(200);
-      expect(await login("owner.false@shop.example", "a good password")).to.equal(200);
-      expect(await login("third@shop.example", ownerPassword)).to.equal(200);
-      const bad = await told("short", "create-tenant", "Fifth shop", "fifth@shop.example");
-      expect(bad.stderr).to.match(/^the tenant cannot be created: ownerPassword: must be 8 to 72 bytes/);
-    });
-
-    it("reach the relay by a socket that only its user can open, also after a kill", async () => {
-      const socket = join(relay.dataDir, "operator.sock");
-      expect((statSync(socket).mode & 0o777).toString(8)).to.equal("600");
-      await relay.kill9();
-      expect(existsSync(socket)).to.equal(true);
-      expect((await told("", "create-tenant", "Shop", "owner@shop.example")).code).to.equal(0);
-      await relay.start();
-      expect(await listed()).to.have.length(2);
-      await relay.sigterm();
-      expect(existsSync(socket)).to.equal(false);
-    });
-  });
-
   describe("reset-owner-password", () => {
+    // The first fact of an operator in this log.
     it("sets the given password, ends the Owner's sessions, and records the actor in the log", async () => {
       await relay.sigterm();
       const done = await told("another good password\n", "reset-owner-password", account.email.toUpperCase());
@@ -265,10 +216,77 @@ describe("operator commands", () => {
     });
   });
 
+  describe("create-tenant and tenants", () => {
+    const listed = async () =>
+      (await relay.command("tenants")).stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line) as object);
+
+    it("work beside a running relay and on a stopped one", async () => {
+      const { id, name: firstName } = await account.owner.get(`/api/v1/tenants/${account.tenantId}`);
+      const first = { id, name: firstName };
+      const created: object[] = await listed();
+      expect(created).to.deep.include(first);
+      for (const isRunning of [true, false]) {
+        if (!isRunning) await relay.sigterm();
+        const name = `Shop ${isRunning}`;
+        const given = await told("a good password\n", "create-tenant", name, `Owner.${isRunning}@shop.example`);
+        expect([given.code, given.stderr]).to.deep.equal([0, ""]);
+        const { tenantId: id, ...shown } = JSON.parse(given.stdout) as Record<string, string>;
+        expect(shown).to.include({ tenantName: name, ownerRole: "Owner" }).and.not.have.any.keys("ownerPassword");
+        created.push({ id, name });
+        if (isRunning) expect(await listed()).to.have.deep.members(created);
+      }
+      const made = await told("", "create-tenant", "Third shop", "third@shop.example");
+      const { ownerPassword = "", tenantId } = JSON.parse(made.stdout) as Record<string, string>;
+      const taken = await told("a good password", "create-tenant", "third SHOP", "fourth@shop.example");
+      expect([taken.code, taken.stderr]).to.deep.equal([
+        1, "the tenant cannot be created: name: a tenant with this name exists already\n",
+      ]);
+      await relay.start();
+      expect(await listed()).to.have.deep.members([...created, { id: tenantId, name: "Third shop" }]);
+      expect(await login("owner.true@shop.example", "a good password")).to.equal(200);
+      expect(await login("owner.false@shop.example", "a good password")).to.equal(200);
+      expect(await login("third@shop.example", ownerPassword)).to.equal(200);
+      const bad = await told("short", "create-tenant", "Fifth shop", "fifth@shop.example");
+      expect(bad.stderr).to.match(/^the tenant cannot be created: ownerPassword: must be 8 to 72 bytes/);
+    });
+
+    it("reach the relay by a socket that only its user can open, also after a kill", async () => {
+      const socket = join(relay.dataDir, "operator.sock");
+      const before = await listed();
+      expect((statSync(socket).mode & 0o777).toString(8)).to.equal("600");
+      await relay.kill9();
+      expect(existsSync(socket)).to.equal(true);
+      expect((await told("", "create-tenant", "Shop", "owner@shop.example")).code).to.equal(0);
+      await relay.start();
+      expect(await listed()).to.have.length(before.length + 1);
+      await relay.sigterm();
+      expect(existsSync(socket)).to.equal(false);
+    });
+  });
+
   describe("erase-tenant", () => {
+    // The first erasure of this log: it is recognised by its fact.
+    it("is finished by the next start after a kill", async function () {
+      this.timeout(60_000);
+      const { ingest } = await account.destination({ url: receiver.url("/hook") });
+      for (let n = 0; n < 300; n += 1) await account.producer.post(ingest, { n, canary: "canary-of-the-killed" });
+      await relay.sigterm();
+      const child = spawn(process.execPath, [
+        "--disable-warning=ExperimentalWarning", main, "erase-tenant", account.tenantId, "--yes",
+      ], { env: { ...relay.environment } });
+      // From the first fact of the erasure on, the start has work to finish.
+      await eventually(async () => child.exitCode !== null || filesWith("TenantErased") !== "", (begun) => begun);
+      child.kill("SIGKILL");
+      await consume(child.stdout);
+      await relay.start();
+      expect(await login(account.email, account.password)).to.equal(401);
+      await relay.sigterm();
+      for (const gone of ["canary-of-the-killed", account.email]) expect(filesWith(gone), gone).to.equal("");
+    });
+
     it("deletes a tenant from every file, leaves the others, and needs --yes", async () => {
       const other = await openAccount(relay.url);
-      const secret = "canary-payload-text";
+      const secret = "canary-of-the-stopped";
       const { ingest } = await account.destination({ url: receiver.url("/hook") });
       await account.producer.post(ingest, { secret });
       const me = (await account.owner.get("/api/v1/users")) as unknown as { items: { email: string }[] };
@@ -308,7 +326,7 @@ describe("operator commands", () => {
       const { ingest: others } = await other.destination({ url: receiver.url("/hook") });
       const places = [await going.destination({ url: receiver.url("/hook") }),
         await going.destination({ url: receiver.url("/failing") })] as const;
-      const canary = "canary-payload-text";
+      const canary = "canary-beside-a-relay";
       for (let n = 0; n < 20; n += 1) {
         for (const { ingest } of places) await going.producer.post(ingest, { n, canary });
       }
@@ -338,24 +356,6 @@ describe("operator commands", () => {
         1, `the tenant cannot be erased: there is no tenant ${going.tenantId}\n`,
       ]);
       expect((await relay.command("tenants")).stdout).to.include(other.tenantId).and.not.include(going.tenantId);
-    });
-
-    it("is finished by the next start after a kill", async function () {
-      this.timeout(60_000);
-      const { ingest } = await account.destination({ url: receiver.url("/hook") });
-      for (let n = 0; n < 300; n += 1) await account.producer.post(ingest, { n, canary: "canary-payload-text" });
-      await relay.sigterm();
-      const child = spawn(process.execPath, [
-        "--disable-warning=ExperimentalWarning", main, "erase-tenant", account.tenantId, "--yes",
-      ], { env: { ...relay.environment } });
-      // From the first fact of the erasure on, the start has work to finish.
-      await eventually(async () => child.exitCode !== null || filesWith("TenantErased") !== "", (begun) => begun);
-      child.kill("SIGKILL");
-      await consume(child.stdout);
-      await relay.start();
-      expect(await login(account.email, account.password)).to.equal(401);
-      await relay.sigterm();
-      for (const gone of ["canary-payload-text", account.email]) expect(filesWith(gone), gone).to.equal("");
     });
   });
 });
