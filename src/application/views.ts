@@ -62,6 +62,9 @@ export function senderView(document: SenderDocument): SenderView {
 /** An API key as the API shows it, and as the read models have it. */
 export type ApiKeyView = ApiKeyDocument;
 
+/** An API key as it is shown once, with the key itself. */
+export type CreatedApiKeyView = Readonly<Schemas["CreatedApiKey"]>;
+
 /** The API's view of a key just issued. */
 export function apiKeyView(issued: DataOf<ApiKeyEvent, "ApiKeyIssued">): ApiKeyView {
   const { keyId: id, tenantId, name, prefix, last4, expiresAt, at } = issued;
@@ -80,6 +83,9 @@ export function serviceAccountView(account: ServiceAccountDocument): ServiceAcco
 /** A key of a service account as the API shows it, and as the read models have it. */
 export type ServiceKeyView = ServiceKeyDocument;
 
+/** A key of a service account as it is shown once, with the key itself. */
+export type CreatedServiceKeyView = Readonly<Schemas["CreatedServiceKey"]>;
+
 /** The API's view of a key just issued. */
 export function serviceKeyView(issued: DataOf<ServiceAccountEvent, "ServiceKeyIssued">): ServiceKeyView {
   const { keyId: id, tenantId, serviceAccountId, name, prefix, last4, scopes, at: createdAt, expiresAt } = issued;
@@ -88,6 +94,9 @@ export function serviceKeyView(issued: DataOf<ServiceAccountEvent, "ServiceKeyIs
 
 /** An invite as the API shows it. */
 export type InviteView = Readonly<Schemas["Invite"]>;
+
+/** An invite as it is shown once, with its token. */
+export type CreatedInviteView = Readonly<Schemas["CreatedInvite"]>;
 
 /** The API's view of an invite, its email opened, at `now` (ISO 8601 UTC). */
 export function inviteView(invite: InviteDocument, now: string): InviteView {

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { SharedMemory } from "./memory/request-memory.ts";
-import type { Health } from "./routes/health.ts";
+import type { Health } from "./operations/health.ts";
 
 /** The parts that every kind of answer needs. */
 export interface Common {

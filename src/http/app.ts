@@ -8,9 +8,11 @@ import { commonHeaders, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
 import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
 import { createIngestHandler } from "./ingest/handler.ts";
-import { ingestOperation, ingestPath } from "./ingest/operation.ts";
+import { ingestPath } from "./ingest/operation.ts";
 import { holdArrived, memoryOf } from "./memory/memory-of.ts";
 import { uncountedBytes, type AnswerMemory } from "./memory/request-memory.ts";
+import type { Exchange, Operation } from "./operation.ts";
+import { operationsOf } from "./operations/index.ts";
 import { servePages } from "./pages/pages.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
@@ -18,25 +20,6 @@ import { requestIdOf } from "./requests/identifiers.ts";
 import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { queryGuard } from "./requests/query-guard.ts";
 import { hasDotSegment } from "./requests/target.ts";
-import type { Exchange, Route } from "./route.ts";
-import { apiKeyRoutes } from "./routes/api-keys.ts";
-import { auditRoutes } from "./routes/audit.ts";
-import { bulkRoutes } from "./routes/bulk.ts";
-import { destinationRoutes } from "./routes/destinations.ts";
-import { docsRoutes } from "./routes/docs.ts";
-import { eventRoutes } from "./routes/events.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { inviteRoutes } from "./routes/invites.ts";
-import { meRoutes } from "./routes/me.ts";
-import { refusalRoutes } from "./routes/refusals.ts";
-import { replayRoutes } from "./routes/replays.ts";
-import { senderRoutes } from "./routes/senders.ts";
-import { serviceAccountRoutes } from "./routes/service-accounts.ts";
-import { sessionRoutes } from "./routes/sessions.ts";
-import { statisticsRoutes } from "./routes/statistics.ts";
-import { streamRoutes } from "./routes/stream.ts";
-import { tenantRoutes } from "./routes/tenants.ts";
-import { userRoutes } from "./routes/users.ts";
 
 /** How many bytes longer a command's answer may be than the one for which memory was held before. */
 const changedBytes = 1_024;
@@ -70,40 +53,15 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
       }
     }
   });
-  const routes = routesOf(api);
+  const operations = operationsOf(api);
   const read = jsonObjectReader(api.maxBodyBytes);
   app.use(refuseDotSegments);
   app.use(createIngestHandler(api, answerIngest, read));
   if (api.pages !== null) app.use(servePages(api.pages));
-  app.use(guardLiteralPaths(routes));
-  app.use(routerOf(routes, api, read, fail).routes());
+  app.use(guardLiteralPaths(operations));
+  app.use(routerOf(operations, api, read, fail).routes());
   app.use(answerUnmatched);
   return app;
-}
-
-/** Every operation but ingest, which has a way of its own. */
-export function routesOf({ services, health, pages }: Pick<Api, "services" | "health" | "pages">): Route[] {
-  const routes: Route[] = [
-    ...healthRoutes(health),
-    ...sessionRoutes(services),
-    ...tenantRoutes(services),
-    ...userRoutes(services),
-    ...destinationRoutes(services),
-    ...senderRoutes(services),
-    ...apiKeyRoutes(services),
-    ...serviceAccountRoutes(services),
-    ...inviteRoutes(services),
-    ...eventRoutes(services),
-    ...bulkRoutes(services),
-    ...replayRoutes(services),
-    ...auditRoutes(services),
-    ...streamRoutes(services),
-    ...meRoutes(services, () => all),
-    ...refusalRoutes(services),
-    ...statisticsRoutes(services),
-  ];
-  const all = [...routes, ...docsRoutes([...routes, ingestOperation], { hasPages: pages !== null })];
-  return all;
 }
 
 /** Answers 404 to dot segments: they are not resolved, but a proxy may resolve them and check rules for that path. */
@@ -113,8 +71,8 @@ async function refuseDotSegments(context: Context, next: () => Promise<void>): P
 }
 
 /** A literal path is never taken for one with an id in it: methods that it lacks give 405. */
-function guardLiteralPaths(routes: readonly Route[]): Middleware {
-  const literal = Map.groupBy(routes.filter(({ path }) => !path.includes(":")), ({ path }) => path);
+function guardLiteralPaths(operations: readonly Operation[]): Middleware {
+  const literal = Map.groupBy(operations.filter(isLiteral), ({ path }) => path);
   return async (context, next) => {
     const methods = literal.get(context.path)?.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     if (!methods || methods.includes(context.method)) await next();
@@ -122,11 +80,18 @@ function guardLiteralPaths(routes: readonly Route[]): Middleware {
   };
 }
 
-function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject, fail: Fail): Router {
+function isLiteral({ path }: Operation): boolean {
+  return !path.includes(":");
+}
+
+function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObject, fail: Fail): Router {
   const router = new Router({ strict: true, sensitive: true });
-  for (const route of routes) {
-    const { method, path, run } = route;
-    const guardQuery = queryGuard(routes, route);
+  // The router takes the first path that matches.
+  const literalFirst = [...operations.filter(isLiteral), ...operations.filter((operation) => !isLiteral(operation))];
+  for (const operation of literalFirst) {
+    const { method, path, run } = operation;
+    if (!run) continue;
+    const guardQuery = queryGuard(operations, operation);
     router.register(path, [method], async (context) => {
       const { exchange, memory } = await begun(context, api, read, guardQuery);
       const answered = await run(exchange);

@@ -2,13 +2,13 @@ import type { RequestListener } from "node:http";
 import { createFailures } from "./answers/failures.ts";
 import { plainText, send } from "./answers/send.ts";
 import type { Common } from "./api.ts";
+import type { Answer } from "./operation.ts";
+import { healthProbes } from "./operations/health.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
-import type { Answer } from "./route.ts";
-import { healthProbes } from "./routes/health.ts";
 
 /** The answers of a process without the API: whether it lives, whether it can work, and its metrics. */
 export function createHealthApp(common: Common): RequestListener {
-  const probes = healthProbes(common.health);
+  const probes = new Map<string, () => Promise<Answer>>(Object.entries(healthProbes(common.health)));
   const fail = createFailures(common);
   return (request, response) => {
     const requestId = requestIdOf(request, common.ids);

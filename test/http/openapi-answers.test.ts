@@ -237,10 +237,10 @@ const stories: Readonly<Record<string, Provoke>> = {
   "purgeEvents 200": (stage, described) => ask(stage, described, { json: { dryRun: true } }),
 
   "followStream 429": async (stage, described, good) => {
-    const { url, token = "" } = stage.one.owner.client;
-    const headers = { authorization: `Bearer ${token}` };
-    const open = () => EventStream.open(`${url}/api/v1/stream`, headers);
-    const opened = await Promise.all(Array.from({ length: 5 }, open));
+    const { api: { url }, one: { owner: { client } } } = stage;
+    const services = await Promise.all(Array.from({ length: 20 }, () => createService(client, "viewer")));
+    const opened = await Promise.all(services.flatMap(({ client: { token } }) =>
+      Array.from({ length: 5 }, () => EventStream.open(`${url}/api/v1/stream`, { authorization: `Bearer ${token}` }))));
     const answer = await ask(stage, described, good);
     await Promise.all(opened.map((stream) => stream.close()));
     return answer;

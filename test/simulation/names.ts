@@ -1,4 +1,4 @@
-import type { NewTenant } from "../../src/application/commands/tenants.ts";
+import type { Inputs } from "../../schemas/inputs.ts";
 import type { Origin } from "../../src/application/origin.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import type { Node } from "./node.ts";
@@ -8,7 +8,7 @@ const names = Array.from({ length: 6 }, (_, n) => ({ name: `Shop ${n}`, ownerEma
 const usual = { ownerPassword: "correct horse battery", maxTrys: 10, circuitBreakerTimer: 300 };
 
 /** A new tenant whose name or owner's email others may request, too. */
-export function contested(random: Random): NewTenant {
+export function contested(random: Random): Inputs["createTenant"] {
   return { name: random.pick(names).name, ownerEmail: random.pick(names).ownerEmail, ...usual };
 }
 

@@ -1,4 +1,4 @@
-import type { DestinationChange } from "../../src/application/commands/destinations.ts";
+import type { Inputs } from "../../schemas/inputs.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../src/ports/outbound.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
@@ -12,11 +12,11 @@ const manners = [
 const mark = ".tokens.";
 
 /** A random change of a destination's authentication. */
-export function proofFor(tenantId: string, random: Random): DestinationChange {
+export function proofFor(tenantId: string, random: Random): Inputs["updateDestination"] {
   const scope = random.pick(["read", "write"]);
   const tokenEndpoint = `https://${tenantId}${mark}example/token`;
   const grant = { tokenEndpoint, clientId: "relay", clientSecret: "hush", scope };
-  return random.pick<DestinationChange>([
+  return random.pick<Inputs["updateDestination"]>([
     { authType: "JwtBearer", credentials: grant },
     { authType: "JwtBearer", credentials: grant },
     { authType: "ApiKey", credentials: { headerName: "X-Key", value: random.hex(16) } },

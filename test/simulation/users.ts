@@ -1,5 +1,5 @@
+import type { Inputs } from "../../schemas/inputs.ts";
 import type { Caller, UserCaller } from "../../src/application/caller.ts";
-import type { DestinationChange } from "../../src/application/commands/destinations.ts";
 import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { timestamp } from "../../src/domain/time.ts";
@@ -80,7 +80,7 @@ export class Users {
     const { caller } = account;
     const destination = random.pick(account.destinations);
     const origin = this.#requests.origin();
-    const change = async (input: DestinationChange) =>
+    const change = async (input: Inputs["updateDestination"]) =>
       (await commands.destinations.change(caller, destination.id, input, origin)).status;
     switch (operation) {
       case "ingest":
@@ -132,6 +132,7 @@ export class Users {
           ...(random.chance(0.4) && { status: random.pick(finishedStatuses) }),
           ...(random.chance(0.4) && { destinationUrlId: destination.id }),
           ...(random.chance(0.3) && { before }),
+          dryRun: false,
         };
         await this.#parts.model.whilePurging(caller.tenantId, async () => {
           await commands.purge.purge(caller, input, origin);
@@ -196,6 +197,7 @@ export class Users {
     const from = timestamp(node.process.clock.now() - random.below(3_000));
     const input = {
       ...(random.chance(0.5) && { destinationUrlId: destination.id }),
+      status: "CriticalFailure" as const,
       ...(random.chance(0.3) && { status: ["Succeeded", "CriticalFailure"] as const, from }),
       ...(random.chance(0.5) && { toDestinationUrlId: random.pick(destinations).id }),
       perSecond: random.pick([1, 20, 1_000]),

@@ -1,15 +1,13 @@
 import type { Services } from "../../src/application/services.ts";
-import { routesOf } from "../../src/http/app.ts";
-import { ingestOperation } from "../../src/http/ingest/operation.ts";
 import { createDocument, type ApiDocument } from "../../src/http/openapi/document.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
-import type { Operation } from "../../src/http/route.ts";
-import type { Health } from "../../src/http/routes/health.ts";
+import type { Operation } from "../../src/http/operation.ts";
+import type { Health } from "../../src/http/operations/health.ts";
+import { operationsOf } from "../../src/http/operations/index.ts";
 
 /** Every operation of the API. */
-export const operations: readonly Operation[] = [
-  ...routesOf({ services: {} as Services, health: {} as Health, pages: null }), ingestOperation,
-];
+export const operations: readonly Operation[] =
+  operationsOf({ services: {} as Services, health: {} as Health, pages: null });
 
 /** The document of the API, as it is served. */
 export const apiDocument = createDocument(operations);

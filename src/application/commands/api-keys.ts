@@ -1,3 +1,4 @@
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { decide, type ApiKeyCommand } from "../../domain/api-key/api-key.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -11,13 +12,7 @@ import type { Caller } from "../caller.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import { cleanName, parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
-import { apiKeyView, type ApiKeyView } from "../views.ts";
-
-/** A key to issue. `expiresAt`: an ISO 8601 date or time to come; left out: valid until it is revoked. */
-export interface NewApiKey {
-  readonly name: string;
-  readonly expiresAt?: string;
-}
+import { apiKeyView, type CreatedApiKeyView } from "../views.ts";
 
 const prefix = "rk_";
 
@@ -36,7 +31,7 @@ export class ApiKeyCommands {
   }
 
   /** Issues a key, shown only here. Throws a Refusal (invalid, forbidden). */
-  async issue(caller: Caller, input: NewApiKey, origin: Origin): Promise<ApiKeyView & { readonly apiKey: string }> {
+  async issue(caller: Caller, input: Inputs["createApiKey"], origin: Origin): Promise<CreatedApiKeyView> {
     const { aggregates, clock, ids } = this.#parts;
     const name = cleanName("name", input.name);
     const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
@@ -48,7 +43,7 @@ export class ApiKeyCommands {
     decide(undefined, command);
     requireRole(caller, "Developer", "issue API keys");
     await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, command));
-    return { ...apiKeyView({ ...key, at: command.at }), apiKey };
+    return { ...apiKeyView({ ...key, at: command.at }), prefix, apiKey };
   }
 
   /** Throws a Refusal (not-found, forbidden). */

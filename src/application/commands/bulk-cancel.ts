@@ -1,7 +1,8 @@
 import { isSelected, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
 import {
-  cancellableStatuses, type CancellableStatus, type CancellationsEvent,
+  cancellableStatuses, type CancellationsEvent,
 } from "../../domain/cancellations/cancellations.ts";
 import { decide } from "../../domain/event/decide.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -21,21 +22,6 @@ import { changeShown, loadShown } from "../events/webhooks.ts";
 import { parseOptionalDateTime, parseTag } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { eventView } from "../views.ts";
-
-/** Which of the tenant's waiting events to cancel; times of acceptance, both inclusive. */
-export interface BulkCancelInput {
-  readonly destinationUrlId?: string;
-  readonly senderId?: string;
-  readonly eventType?: string;
-  /** `name:value` */
-  readonly tag?: string;
-  readonly ids?: readonly string[];
-  readonly status?: CancellableStatus | readonly CancellableStatus[];
-  readonly from?: string;
-  readonly to?: string;
-  /** Only count them. */
-  readonly dryRun?: boolean;
-}
 
 /** The result of a bulk cancellation; of a dry run, only how many matched. */
 export type BulkCancelOutcome = Readonly<components["schemas"]["BulkCancellation"]>;
@@ -62,7 +48,7 @@ export class BulkCancel {
    * meanwhile are not counted as cancelled, nor are those whose record cannot be read now. Test events are passed over.
    * Throws a Refusal (invalid, forbidden, unavailable).
    */
-  async cancel(caller: Caller, input: BulkCancelInput, origin: Origin): Promise<BulkCancelOutcome> {
+  async cancel(caller: Caller, input: Inputs["cancelEvents"], origin: Origin): Promise<BulkCancelOutcome> {
     const { tenantId } = caller;
     const statuses = [...new Set([input.status ?? cancellableStatuses].flat())];
     const filter: EventFilter = {

@@ -1,5 +1,6 @@
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { decide } from "../../domain/event/decide.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -19,15 +20,6 @@ import { changeShown } from "../events/webhooks.ts";
 import { parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
-
-/** Which of the tenant's events in CriticalFailure to replay; times of acceptance, both inclusive. */
-export interface BulkReplayInput {
-  readonly destinationUrlId?: string;
-  readonly from?: string;
-  readonly to?: string;
-  /** Only count them. */
-  readonly dryRun?: boolean;
-}
 
 /** The result of a bulk replay; with `dryRun` nothing is replayed. */
 export type BulkReplayOutcome = Readonly<components["schemas"]["BulkReplay"]>;
@@ -59,7 +51,7 @@ export class BulkReplay {
    * deleted, and those whose record, or whose destination's, cannot be read now, as when the tenant reads too many long
    * ones at once. Throws a Refusal (invalid, forbidden, unavailable).
    */
-  async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
+  async replay(caller: Caller, input: Inputs["replayEvents"], origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;
     const filter: EventFilter = {
       tenantId,

@@ -1,5 +1,5 @@
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
-import type { AuthType } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
@@ -19,26 +19,7 @@ import { places, type Vault } from "../keys/vault.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
 import type { DestinationView } from "../views.ts";
-import { readAuth, type AuthInput, type GivenCredentials } from "./credentials.ts";
-
-/** A destination to register; limits are in docs/api.md. */
-export interface NewDestination {
-  readonly url: string;
-  /** Requests under way at once, at most. */
-  readonly serverRateLimit: number;
-  readonly authType?: AuthType;
-  readonly credentials?: GivenCredentials;
-}
-
-/** The fields to change; fields left out stay. `authType` comes with `credentials`, and not with `removeAuth`. */
-export interface DestinationChange {
-  readonly url?: string;
-  readonly serverRateLimit?: number;
-  readonly status?: "active" | "inactive";
-  readonly authType?: AuthType;
-  readonly credentials?: GivenCredentials;
-  readonly removeAuth?: boolean;
-}
+import { readAuth, type AuthInput } from "./credentials.ts";
 
 interface DestinationParts {
   readonly aggregates: Aggregates;
@@ -61,7 +42,7 @@ export class DestinationCommands {
   /** Registers a destination; its ingest token is shown only here. Throws a Refusal (invalid, not-found, forbidden). */
   async register(
     caller: Caller,
-    input: NewDestination,
+    input: Inputs["createDestination"],
     origin: Origin,
   ): Promise<DestinationView & { readonly ingestToken: string }> {
     const { aggregates, queries, outbound, ids, clock } = this.#parts;
@@ -88,7 +69,9 @@ export class DestinationCommands {
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden). */
-  async change(caller: Caller, id: string, input: DestinationChange, origin: Origin): Promise<DestinationView> {
+  async change(
+    caller: Caller, id: string, input: Inputs["updateDestination"], origin: Origin,
+  ): Promise<DestinationView> {
     const { aggregates, queries, outbound, clock } = this.#parts;
     if (input.url !== undefined) checkOutboundUrl("url", input.url, outbound);
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");

@@ -1,11 +1,12 @@
 import { inviteHashes } from "../../../projections/invites/invites.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
 import {
   decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
 } from "../../domain/invite/invite.ts";
 import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
-import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
+import { rolesByCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide as decideTenant } from "../../domain/tenant/decide.ts";
 import type { UserEvent } from "../../domain/tenant/state.ts";
@@ -33,14 +34,8 @@ import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
 import { readPages } from "../stream-pages.ts";
 import { refuseUnreadable } from "../unreadable.ts";
-import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
+import { inviteView, userView, type CreatedInviteView, type UserView } from "../views.ts";
 import { emailTaken } from "./users.ts";
-
-/** A person to invite, not a user of any tenant. The invite is good for seven days. */
-export interface NewInvite {
-  readonly email: string;
-  readonly role: RoleCode;
-}
 
 interface InviteParts {
   readonly store: EventStore;
@@ -73,9 +68,9 @@ export class InviteCommands {
   /** Invites someone; the token is shown only here. Throws a Refusal (invalid, not-found, forbidden, conflict). */
   async create(
     caller: Caller,
-    input: NewInvite,
+    input: Inputs["createInvite"],
     origin: Origin,
-  ): Promise<InviteView & { readonly inviteToken: string }> {
+  ): Promise<CreatedInviteView> {
     checkEmail("email", input.email);
     const role = rolesByCode[input.role];
     const { aggregates, people, keys, ids, clock } = this.#parts;
@@ -101,7 +96,8 @@ export class InviteCommands {
     const create = command(await people.seal(tenant, inviteId, input.email));
     await aggregates.change(invites, inviteId, origin, (state) => decide(state, create));
     const { state } = await aggregates.read(invites, inviteId);
-    return { ...inviteView({ ...(state as Invite), email: input.email }, timestamp(now)), inviteToken };
+    const { email } = input;
+    return { ...inviteView({ ...(state as Invite), email }, timestamp(now)), email, inviteToken };
   }
 
   /**

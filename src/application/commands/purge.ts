@@ -1,5 +1,6 @@
 import { eventsMeant } from "../../../projections/purges/purges.ts";
-import type { FinishedStatus, PurgeFilter } from "../../domain/event/purge.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import type { PurgeFilter } from "../../domain/event/purge.ts";
 import { decide, noPurges } from "../../domain/purges/purges.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -12,15 +13,6 @@ import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
-
-/** Which finished events to purge. */
-export interface PurgeInput {
-  readonly before?: string;
-  readonly status?: FinishedStatus;
-  readonly destinationUrlId?: string;
-  /** Only count them. */
-  readonly dryRun?: boolean;
-}
 
 /** Another purge of the tenant was ordered in between: the events it took must not be counted twice. */
 class CountedTooEarly extends Error {}
@@ -44,7 +36,7 @@ export class PurgeCommands {
    * Purges the tenant's events that match; in a dry run it changes nothing. Resolves with the number of these events.
    * Throws a Refusal (invalid, forbidden, not-found, unavailable).
    */
-  async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<number> {
+  async purge(caller: Caller, input: Inputs["purgeEvents"], origin: Origin): Promise<number> {
     const filter: PurgeFilter = {
       before: parseOptionalDateTime("before", input.before) ?? null,
       status: input.status ?? null,

@@ -1,6 +1,6 @@
 import { events } from "../../../projections/events/events.ts";
 import { replays } from "../../../projections/replays/replays.ts";
-import type { FinishedStatus } from "../../domain/event/purge.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { decide, type ReplayJobFilter } from "../../domain/replay-job/replay-job.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -22,23 +22,6 @@ import { ReplayJobs } from "../replays/replay-jobs.ts";
 import { documentOf } from "../scans.ts";
 import { Turns } from "../turns.ts";
 import { replayView, type ReplayView } from "../views.ts";
-
-/** Which finished events to send again, to where, and how fast; times of acceptance, both inclusive. */
-export interface ReplayInput {
-  readonly destinationUrlId?: string;
-  readonly senderId?: string;
-  readonly eventType?: string;
-  /** `name:value` */
-  readonly tag?: string;
-  readonly ids?: readonly string[];
-  readonly status?: FinishedStatus | readonly FinishedStatus[];
-  readonly from?: string;
-  readonly to?: string;
-  readonly toDestinationUrlId?: string;
-  readonly perSecond: number;
-  /** Only count them. */
-  readonly dryRun?: boolean;
-}
 
 /** Replays of a tenant that may run at once. */
 const mostRunning = 100;
@@ -71,7 +54,7 @@ export class ReplayCommands {
    * unavailable).
    */
   async order(
-    caller: Caller, input: ReplayInput, origin: Origin,
+    caller: Caller, input: Inputs["orderReplay"], origin: Origin,
   ): Promise<{ readonly ordered: ReplayView } | { readonly counted: { readonly matched: number } }> {
     const { tenantId } = caller;
     const filter = orderedFilter(input);
@@ -130,7 +113,7 @@ export class ReplayCommands {
 
 /** Throws a Refusal (invalid). */
 function orderedFilter(
-  { destinationUrlId, ids, status = "CriticalFailure", tag, ...input }: ReplayInput,
+  { destinationUrlId, ids, status = "CriticalFailure", tag, ...input }: Inputs["orderReplay"],
 ): ReplayJobFilter {
   if (tag !== undefined) parseTag("tag", tag);
   const statuses = [...new Set([status].flat())];

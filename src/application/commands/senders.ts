@@ -1,8 +1,8 @@
+import type { Inputs } from "../../../schemas/inputs.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
-import type { Mapping } from "../../domain/sender/events.ts";
 import { problemOfSearchFields, type SearchField } from "../../domain/sender/search-fields.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
@@ -18,25 +18,6 @@ import { cleanName } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import type { SenderQueries } from "../queries/senders.ts";
 import type { SenderView } from "../views.ts";
-
-/** A sender to create; `mapping` null: payloads are delivered as they come. */
-export interface NewSender {
-  readonly name: string;
-  readonly destinationUrlId: string;
-  readonly mapping: Mapping | null;
-  /** Null for none. */
-  readonly searchFields: readonly SearchField[] | null;
-}
-
-/** The fields to change; fields left out stay. `mapping` null removes the one there is. */
-export interface SenderChange {
-  readonly name?: string;
-  readonly destinationUrlId?: string;
-  readonly status?: "active" | "inactive";
-  readonly mapping?: Mapping | null;
-  /** Null or an empty list removes those there are. */
-  readonly searchFields?: readonly SearchField[] | null;
-}
 
 interface SenderParts {
   readonly aggregates: Aggregates;
@@ -57,7 +38,7 @@ export class SenderCommands {
   /** Creates a sender; its ingest token is shown only here. Throws a Refusal (invalid, not-found, forbidden). */
   async create(
     caller: Caller,
-    input: NewSender,
+    input: Inputs["createSender"],
     origin: Origin,
   ): Promise<SenderView & { readonly ingestToken: string }> {
     const { aggregates, queries, mappings, ids, clock } = this.#parts;
@@ -83,7 +64,7 @@ export class SenderCommands {
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden). */
-  async change(caller: Caller, id: string, input: SenderChange, origin: Origin): Promise<SenderView> {
+  async change(caller: Caller, id: string, input: Inputs["updateSender"], origin: Origin): Promise<SenderView> {
     const { aggregates, queries, mappings, clock } = this.#parts;
     const name = input.name === undefined ? undefined : cleanName("name", input.name);
     const mapping = input.mapping && (await checkedMapping(mappings, caller.tenantId, input.mapping));

@@ -1,6 +1,6 @@
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
-import type { Scope } from "../../domain/scopes.ts";
 import { decide, type ServiceAccountOrder } from "../../domain/service-account/decide.ts";
 import type { ServiceRole } from "../../domain/service-account/events.ts";
 import type { ServiceAccount } from "../../domain/service-account/state.ts";
@@ -15,35 +15,10 @@ import { secretToken, sha256 } from "../hashing.ts";
 import { cleanName, parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import type { ServiceAccountQueries } from "../queries/service-accounts.ts";
-import { serviceKeyView, type ServiceAccountView, type ServiceKeyView } from "../views.ts";
+import { serviceKeyView, type ServiceAccountView, type CreatedServiceKeyView } from "../views.ts";
 
 /** A code of a role that a service account can have. */
 type ServiceRoleCode = Exclude<RoleCode, 10>;
-
-/** A service account to create. */
-export interface NewServiceAccount {
-  readonly name: string;
-  readonly role: ServiceRoleCode;
-  /** Left out: active. */
-  readonly status?: "active" | "inactive";
-}
-
-/** The fields to change; fields left out stay. */
-export interface ServiceAccountChange {
-  readonly name?: string;
-  readonly role?: ServiceRoleCode;
-  readonly status?: "active" | "inactive";
-}
-
-/**
- * A key to issue. `expiresAt`: an ISO 8601 date or time to come; left out: valid until it is revoked. `scopes` left
- * out: the key may do all that the role may.
- */
-export interface NewServiceKey {
-  readonly name: string;
-  readonly expiresAt?: string;
-  readonly scopes?: readonly Scope[];
-}
 
 const prefix = "rsk_";
 
@@ -63,7 +38,7 @@ export class ServiceAccountCommands {
   }
 
   /** Throws a Refusal (invalid, forbidden). */
-  async create(caller: Caller, input: NewServiceAccount, origin: Origin): Promise<ServiceAccountView> {
+  async create(caller: Caller, input: Inputs["createServiceAccount"], origin: Origin): Promise<ServiceAccountView> {
     const name = cleanName("name", input.name);
     const serviceAccountId = this.#parts.ids.uuid();
     const account = { serviceAccountId, tenantId: caller.tenantId, name, role: roleOf(input.role) };
@@ -73,7 +48,9 @@ export class ServiceAccountCommands {
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden). */
-  async change(caller: Caller, id: string, input: ServiceAccountChange, origin: Origin): Promise<ServiceAccountView> {
+  async change(
+    caller: Caller, id: string, input: Inputs["updateServiceAccount"], origin: Origin,
+  ): Promise<ServiceAccountView> {
     const name = input.name === undefined ? undefined : cleanName("name", input.name);
     const role = input.role === undefined ? undefined : roleOf(input.role);
     const active = input.status && input.status === "active";
@@ -90,18 +67,18 @@ export class ServiceAccountCommands {
 
   /** Issues a key, shown only here. Throws a Refusal (invalid, not-found, forbidden, rejected). */
   async issueKey(
-    caller: Caller, id: string, input: NewServiceKey, origin: Origin,
-  ): Promise<ServiceKeyView & { readonly key: string }> {
+    caller: Caller, id: string, input: Inputs["createServiceKey"], origin: Origin,
+  ): Promise<CreatedServiceKeyView> {
     const { clock, ids } = this.#parts;
     const name = cleanName("name", input.name);
     const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
     if (expiresAt !== null && expiresAt <= timestampNow(clock)) refuse("invalid", "expiresAt: lies in the past");
     const { tenantId } = await this.#own(caller, id);
     const key = secretToken(ids, prefix);
-    const scopes = input.scopes ?? null;
+    const scopes = input.scopes ? [...input.scopes] : null;
     const issued = { keyId: ids.uuid(), name, keyHash: sha256(key), prefix, last4: key.slice(-4), scopes, expiresAt };
     const at = await this.#carryOut(caller, id, { type: "IssueServiceKey", key: issued }, origin);
-    return { ...serviceKeyView({ ...issued, serviceAccountId: id, tenantId, at }), key };
+    return { ...serviceKeyView({ ...issued, serviceAccountId: id, tenantId, at }), prefix, scopes, key };
   }
 
   /** Throws a Refusal (not-found, forbidden). */

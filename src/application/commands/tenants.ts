@@ -1,4 +1,5 @@
 import type { components } from "../../../schemas/api.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -26,30 +27,8 @@ import { places, type Vault } from "../keys/vault.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { tenantView, type TenantView } from "../views.ts";
 
-/** A tenant to create, with its first user. */
-export interface NewTenant {
-  readonly name: string;
-  readonly ownerEmail: string;
-  readonly ownerPassword: string;
-  readonly maxTrys: number;
-  /** Seconds. */
-  readonly circuitBreakerTimer: number;
-  /** For the registration guards, unchecked. */
-  readonly deviceFingerprint?: unknown;
-  /** For the registration guards, unchecked. */
-  readonly cfTurnstileToken?: unknown;
-}
-
 /** A tenant as its creator is shown it, including the webhook secret in clear. */
 export type CreatedTenant = Readonly<components["schemas"]["CreatedTenant"]>;
-
-/** The fields to change; fields left out stay. `retentionDays` null: events are kept from now on. */
-export interface TenantChange {
-  readonly name?: string;
-  readonly maxTrys?: number;
-  readonly circuitBreakerTimer?: number;
-  readonly retentionDays?: number | null;
-}
 
 interface TenantParts {
   readonly store: EventStore;
@@ -91,7 +70,7 @@ export class TenantCommands {
    * Creates a tenant and its Owner in one append, once the guards admit the registration from the address. Throws a
    * Refusal (invalid, conflict, and the guards').
    */
-  async create(input: NewTenant, origin: Origin, address: string): Promise<CreatedTenant> {
+  async create(input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {
     const name = cleanName("name", input.name);
     checkEmail("ownerEmail", input.ownerEmail);
     checkPassword("ownerPassword", input.ownerPassword);
@@ -101,7 +80,7 @@ export class TenantCommands {
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden, conflict). */
-  async change(caller: Caller, id: string, input: TenantChange, origin: Origin): Promise<TenantView> {
+  async change(caller: Caller, id: string, input: Inputs["updateTenant"], origin: Origin): Promise<TenantView> {
     const text = input.name === undefined ? undefined : cleanName("name", input.name);
     const { aggregates, reservations, keys, clock } = this.#parts;
     const tenant = await ownTenant(aggregates, caller, id);
@@ -148,7 +127,7 @@ export class TenantCommands {
     return secret;
   }
 
-  async #create(name: string, input: NewTenant, origin: Origin, address: string): Promise<CreatedTenant> {
+  async #create(name: string, input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {
     const { store, reservations, people, keys, vault, sealing, passwords, ids, clock } = this.#parts;
     const nameHash = await keys.nameHash(name);
     const emailHash = await keys.emailHash(input.ownerEmail);

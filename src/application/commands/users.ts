@@ -1,9 +1,10 @@
+import type { Inputs } from "../../../schemas/inputs.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
+import { rolesByCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import type { TenantCommand } from "../../domain/tenant/commands.ts";
 import { decide } from "../../domain/tenant/decide.ts";
-import { statusesByCode, type UserStatusCode } from "../../domain/tenant/events.ts";
+import { statusesByCode } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
@@ -24,21 +25,6 @@ import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import type { UserQueries } from "../queries/users.ts";
 import { userView, type UserView } from "../views.ts";
-
-/** A user to create; limits are in docs/api.md. */
-export interface NewUser {
-  readonly email: string;
-  readonly password: string;
-  readonly role: RoleCode;
-}
-
-/** The fields to change; fields left out stay. Another password, role or status ends the user's sessions. */
-export interface UserChange {
-  readonly email?: string;
-  readonly password?: string;
-  readonly role?: RoleCode;
-  readonly status?: UserStatusCode;
-}
 
 type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
 
@@ -69,7 +55,7 @@ export class UserCommands {
   }
 
   /** Creates a user in the caller's tenant. Throws a Refusal (invalid, not-found, forbidden, conflict). */
-  async create(caller: Caller, input: NewUser, origin: Origin): Promise<UserView> {
+  async create(caller: Caller, input: Inputs["createUser"], origin: Origin): Promise<UserView> {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
     const role = rolesByCode[input.role];
@@ -99,7 +85,7 @@ export class UserCommands {
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden, conflict, rejected). */
-  async change(caller: Caller, userId: string, input: UserChange, origin: Origin): Promise<UserView> {
+  async change(caller: Caller, userId: string, input: Inputs["updateUser"], origin: Origin): Promise<UserView> {
     if (input.email !== undefined) checkEmail("email", input.email);
     if (input.password !== undefined) checkPassword("password", input.password);
     const { aggregates, reservations, sessions, clock } = this.#parts;

@@ -1,4 +1,6 @@
 import { tenants, type TenantDocument } from "../../../projections/tenants/tenants.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
 import { JwtTokens } from "../../adapters/jose/jwt-tokens.ts";
 import { People } from "../../application/accounts/people.ts";
 import { openRegistration } from "../../application/accounts/registration-guards.ts";
@@ -11,7 +13,7 @@ import { PlatformKeys } from "../../application/keys/platform-keys.ts";
 import { Vault } from "../../application/keys/vault.ts";
 import { serviceOrigin } from "../../application/origin.ts";
 import { everyDocument } from "../../application/scans.ts";
-import { bodies } from "../../http/requests/body-schemas.ts";
+import { bodyReader } from "../../http/requests/body-reader.ts";
 import { parseJsonObject } from "../../http/requests/json-text.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -75,6 +77,8 @@ export function withAccountServices<Parts extends Omit<AccountParts, "passwords"
   return { ...parts, keys, sessions, reservations: new Reservations(parts) };
 }
 
+const readTenant = bodyReader<Inputs["createTenant"]>(createTenant);
+
 /** The operations on accounts. */
 export function accountOperations(parts: AccountParts): Pick<Operations, "create-tenant" | "reset-owner-password"> {
   const { ids } = parts;
@@ -83,7 +87,7 @@ export function accountOperations(parts: AccountParts): Pick<Operations, "create
   const tenantCommands = new TenantCommands({ ...own, people, guards: openRegistration }, { creationLimit: null });
   return {
     "create-tenant": async (ordered) => {
-      const input = bodies.createTenant(parseJsonObject(Buffer.from(JSON.stringify(ordered)), "tenant"));
+      const input = readTenant(parseJsonObject(Buffer.from(JSON.stringify(ordered)), "tenant"));
       return tenantCommands.create(input, serviceOrigin("operator", ids), address);
     },
     "reset-owner-password": ({ email, password }) => resetOwnerPassword(own, email, password),

@@ -1,4 +1,3 @@
-import type { Method } from "../route.ts";
 import type { Schema } from "./schemas.ts";
 
 /** An answer as the document describes it: its contents by media type, none where it has no body. */
@@ -27,9 +26,9 @@ export interface DescribedParameter {
 }
 
 /**
- * The additions of a description to its route. Answers that follow from the route are left out here, and added to all:
- * 431, 401 and 412 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query is, 404
- * where the path holds an id, and 500 and 503. An answer given here overrides those.
+ * The words of an operation, its answers and examples. Answers that follow from its declaration are left out here, and
+ * added to all: 431, 401 and 412 where the caller must be signed in, 400, 413 and 415 where a body is read, 400 where a
+ * query is, 404 where the path holds an id, and 500 and 503. An answer given here overrides those.
  */
 export interface Description {
   /** Unique; the operation's name in generated clients. */
@@ -46,9 +45,6 @@ export interface Description {
   /** Whether it can do without the engines: then neither 500 nor 503 is added. */
   readonly standsAlone?: boolean;
 }
-
-/** Descriptions by the operation's method and path, as the route has them: parameters with colons. */
-export type Descriptions = Readonly<Record<`${Method} /${string}`, Description>>;
 
 /** The sections of the reference, in the order in which a reader needs them. */
 export const tags = {
@@ -117,6 +113,11 @@ export function challenge(
 export const asOfWords =
   "With `AsOf` it is what it was at that moment, and says so in `asOf`; 404 before it began, and from its deletion " +
   "on. What is deleted by now still answers for earlier moments.";
+
+/** An answer in a format of its own. */
+export function file(mediaType: string, description: string, schema: Schema = { type: "string" }): DescribedAnswer {
+  return { description, content: { [mediaType]: { schema } } };
+}
 
 /** An answer without a body. */
 export function nothing(description: string): DescribedAnswer {

@@ -2,13 +2,11 @@ import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
 import login from "../../../schemas/requests/login.json" with { type: "json" };
 import type { Access } from "../access.ts";
-import type { Operation } from "../route.ts";
+import type { Operation } from "../operation.ts";
 import { accessRule } from "./access-rule.ts";
 import {
-  challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Description, type Examples,
-  type MediaType,
+  challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Examples, type MediaType,
 } from "./description.ts";
-import { descriptions } from "./descriptions/index.ts";
 import { introduction } from "./introduction.ts";
 import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
 
@@ -135,12 +133,9 @@ const shared = {
 
 type SharedName = keyof typeof shared;
 
-type Described = Operation & Description;
-
-/** The OpenAPI document of the operations, made from their schemas and from descriptions/. */
+/** The OpenAPI document of the operations. */
 export function createDocument(operations: readonly Operation[]): ApiDocument {
-  const described = join(operations);
-  const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
+  const requests = operations.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
   return {
     openapi: "3.1.0",
     info: {
@@ -151,7 +146,7 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
     },
     servers: [{ url: "/", description: "This relay." }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: pathsOf(described),
+    paths: pathsOf(operations),
     components: {
       securitySchemes: {
         accessToken: {
@@ -180,26 +175,16 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
   };
 }
 
-/** In the order of the descriptions. Throws if a description has no operation. */
-function join(operations: readonly Operation[]): Described[] {
-  const byName = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
-  return Object.entries(descriptions).map(([name, description]) => {
-    const operation = byName.get(name);
-    if (!operation) throw new Error(`${name} is described, but is no operation`);
-    return { ...operation, ...description };
-  });
-}
-
-function pathsOf(described: readonly Described[]): ApiDocument["paths"] {
+function pathsOf(operations: readonly Operation[]): ApiDocument["paths"] {
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
-  for (const operation of described) {
+  for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: documented(operation) };
   }
   return paths;
 }
 
-function documented(operation: Described): DocumentedOperation {
+function documented(operation: Operation): DocumentedOperation {
   const { id, tag, summary, description, security, access, body, examples = {}, answers } = operation;
   const given = Object.entries(answers).map(([status, answer]): [string, Response] => [status, responseOf(answer)]);
   return {
@@ -223,7 +208,7 @@ function withRule(description: string | undefined, access: Access | undefined): 
 }
 
 /** The answers that follow from the operation. */
-function impliedAnswers({ path, security, query, body, standsAlone }: Described): Record<string, Reference> {
+function impliedAnswers({ path, security, query, body, standsAlone }: Operation): Record<string, Reference> {
   const isSignedIn = security === "bearer" || security === "cookie";
   const names: [boolean, number, SharedName][] = [
     [query !== undefined || isSignedIn, 400, "BadQuery"],
@@ -245,7 +230,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Described)
   );
 }
 
-function parametersOf({ parameters = {}, query, headers: own = {} }: Described): Parameter[] {
+function parametersOf({ parameters = {}, query, headers: own = {} }: Operation): Parameter[] {
   const inPath = Object.entries(parameters).map(([name, given]): Parameter => {
     const described = typeof given === "string" ? { description: given, schema: uuid } : given;
     return { name, in: "path", required: true, ...described };

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import everyList from "../../../schemas/requests/list.json" with { type: "json" };
 import { refuse } from "../../domain/refusal.ts";
-import type { Operation } from "../route.ts";
+import type { Operation } from "../operation.ts";
 import { isClosed } from "./body-reader.ts";
 import { shownName } from "./validate.ts";
 

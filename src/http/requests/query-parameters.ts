@@ -33,12 +33,16 @@ interface ListParameters {
 /** Parameters that say how an item is shown, and not which items there are: they may change from page to page. */
 const shapes: ReadonlySet<string> = new Set(["View"]);
 
+/** The whole schemas of lists, by the part that is their own. */
+const listSchemas = new WeakMap<SchemaObject, SchemaObject>();
+
 /**
  * Reads the query parameters of a list as {@link queryReader} does: those of every list, with the fields it can be
  * sorted by, and filters of its own.
  */
 export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<Filters>> {
-  const schema = extended(everyList, own);
+  const schema = listSchemas.get(own) ?? extended(everyList, own);
+  listSchemas.set(own, schema);
   const parametersOf = queryReader<ListParameters & Filters>(schema);
   const read = (query: string, asked: string) => {
     const { Qt, Pg, CpOrd, TpOrd, Cursor, Total, ...filters } = parametersOf(query, asked);

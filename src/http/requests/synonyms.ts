@@ -1,11 +1,14 @@
-import type { BodyReader } from "./body-reader.ts";
+import type { SchemaObject } from "ajv/dist/2020.js";
+import { bodyReader, type BodyReader } from "./body-reader.ts";
+import type { JsonObject } from "./json-text.ts";
 
 /** Other spellings of values of fields: by field, then by the spelling as a text, the value that the schema has. */
 type Synonyms = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** A reader that takes other spellings of some values, too. */
-export function withSynonyms<Shape>(read: BodyReader<Shape>, synonyms: Synonyms): BodyReader<Shape> {
-  const reading: (body: Parameters<typeof read>[0]) => Shape = ({ text, value }) => {
+/** The reader of a request schema that takes other spellings of some values, too. */
+export function withSynonyms<Shape>(schema: SchemaObject, synonyms: Synonyms): BodyReader<Shape> {
+  const read = bodyReader<Shape>(schema);
+  const reading = ({ text, value }: JsonObject) => {
     const fields = Object.entries(synonyms).flatMap(([field, known]) => {
       const given: unknown = Object.getOwnPropertyDescriptor(value, field)?.value;
       const isName = typeof given === "string" || typeof given === "number";
@@ -13,5 +16,5 @@ export function withSynonyms<Shape>(read: BodyReader<Shape>, synonyms: Synonyms)
     });
     return read({ text, value: { ...value, ...Object.fromEntries(fields) } });
   };
-  return Object.assign(reading, { schema: read.schema });
+  return Object.assign(reading, { schema });
 }

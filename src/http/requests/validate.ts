@@ -45,14 +45,17 @@ ajv.addKeyword({
 /** The pattern of a request's id; all others are against control characters. */
 const visiblePattern = String.raw`^[\u0021-\u007e]+$`;
 
+/** By schema. */
+const compiled = new WeakMap<SchemaObject, ValidateFunction>();
+
 /**
  * The validator of a request schema, compiled for the first value: all at once would take a tenth of the start.
  * Defaults of the schema are filled in where a field is absent.
  */
 export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
-  let compiled: ValidateFunction<Shape> | undefined;
   const validate = (value: unknown) => {
-    const check = (compiled ??= ajv.compile<Shape>(schema));
+    const check = (compiled.get(schema) ?? ajv.compile<Shape>(schema)) as ValidateFunction<Shape>;
+    compiled.set(schema, check);
     if (check(value)) return value;
     return refuse("invalid", problemOf(telling(check.errors ?? [])));
   };

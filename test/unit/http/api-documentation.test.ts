@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import type { Schema } from "../../../src/http/openapi/schemas.ts";
-import { bodies } from "../../../src/http/requests/body-schemas.ts";
-import { historyLists, lists } from "../../../src/http/requests/list-queries.ts";
-import { apiDocument } from "../../support/document.ts";
+import { apiDocument, operations } from "../../support/document.ts";
 
 const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");
 /** The rows of the tables, by their first cell. */
@@ -13,31 +11,38 @@ const rows = new Map(
     return [first, rest] as const;
   }),
 );
-const propertyOf = ({ schema }: { readonly schema: object }, name: string): Schema =>
-  (schema as Schema).properties?.[name] ?? expect.fail(`no ${name}`);
+/** A field of the body or query of an operation, by their names. */
+function fieldOf(id: string, name: string): Schema {
+  const operation = operations.find((one) => one.id === id);
+  const schema = (operation?.body ?? operation?.query)?.schema as Schema | undefined;
+  return schema?.properties?.[name] ?? expect.fail(`no ${name} in ${id}`);
+}
 
 describe("docs/api.md", () => {
   it("shows the sort fields of each list, and the default order", () => {
-    for (const [camelCase, list] of Object.entries({ ...lists, history: historyLists.event })) {
-      const name = camelCase.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      const { enum: fields = [], default: first } = propertyOf(list, "CpOrd");
+    const lists = operations.filter(({ query }) => query && "CpOrd" in (query.schema as Schema).properties!);
+    expect(lists).to.have.length.greaterThan(20);
+    for (const { id } of lists) {
+      const list = id.endsWith("History") ? "History" : id.replace(/^list/, "");
+      const name = list.replace(/(?<=.)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+      const { enum: fields = [], default: first } = fieldOf(id, "CpOrd");
       const others = fields.filter((field) => field !== first);
       const shown = [first, ...others].map((field) => `\`${String(field)}\``).join(", ");
-      expect(rows.get(name), name).to.deep.equal([shown, `\`${String(propertyOf(list, "TpOrd").default)}\``]);
+      expect(rows.get(name), name).to.deep.equal([shown, `\`${String(fieldOf(id, "TpOrd").default)}\``]);
     }
   });
 
   it("shows the actual limits", () => {
     const limited = {
-      maxTrys: bodies.updateTenant, circuitBreakerTimer: bodies.createTenant, serverRateLimit: bodies.createDestination,
-      retentionDays: bodies.updateTenant, Qt: lists.events, Pg: lists.users,
+      maxTrys: "updateTenant", circuitBreakerTimer: "createTenant", serverRateLimit: "createDestination",
+      retentionDays: "updateTenant", Qt: "listEvents", Pg: "listUsers",
     };
-    for (const [name, where] of Object.entries(limited)) {
-      const { minimum, maximum } = propertyOf(where, name);
+    for (const [name, id] of Object.entries(limited)) {
+      const { minimum, maximum } = fieldOf(id, name);
       const range = `${minimum?.toLocaleString("en")} to ${maximum?.toLocaleString("en")}`;
       expect(rows.get(`\`${name}\``)?.[0], name).to.match(new RegExp(`^${range}\\b`));
     }
-    const texts = { URL: propertyOf(bodies.createDestination, "url"), email: propertyOf(bodies.createUser, "email") };
+    const texts = { URL: fieldOf("createDestination", "url"), email: fieldOf("createUser", "email") };
     for (const [name, { maxLength }] of Object.entries(texts)) {
       expect(rows.get(name)).to.deep.equal([`${maxLength?.toLocaleString("en")} characters`]);
     }

@@ -66,7 +66,7 @@ describe("the ledger of events", () => {
     await attempted(replayed!, success);
     expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
     await relay.drained();
-    expect(await bulk.replay(owner, {}, origin)).to.deep.equal({ matched: 1, replayed: 1 });
+    expect(await bulk.replay(owner, { dryRun: false }, origin)).to.deep.equal({ matched: 1, replayed: 1 });
     await attempted(dead!, refusal);
     expect(counted.splice(0)).to.deep.equal(["replayed", "CriticalFailure"]);
     await commands.cancel(owner, cancelled!, origin);

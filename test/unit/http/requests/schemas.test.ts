@@ -1,12 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
-import { bodies } from "../../../../src/http/requests/body-schemas.ts";
-import * as queries from "../../../../src/http/requests/list-queries.ts";
+import { operations } from "../../../support/document.ts";
 
 describe("schemas of requests", () => {
-  const readers = { ...bodies, ...queries, ...queries.lists, ...queries.historyLists };
-  const schemas = Object.entries(readers).flatMap(([name, reader]) =>
-    "schema" in reader ? [[name, reader.schema] as const] : []);
+  const schemas = operations.flatMap(({ id, body, query }) =>
+    [body, query].flatMap((reader) => (reader ? [[id, reader.schema] as const] : [])));
 
   it("satisfy JSON Schema's own schema, which the relay does not check at its start", () => {
     expect(schemas.length).to.be.greaterThan(30);

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
+import type { operations } from "../../schemas/api.ts";
+import type { Inputs } from "../../schemas/inputs.ts";
 import type { Session } from "../application/accounts/sessions.ts";
 import { actorOf, isService, type ServiceCaller } from "../application/caller.ts";
 import type { Origin } from "../application/origin.ts";
@@ -7,10 +9,11 @@ import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
 import { barrier, type Access } from "./access.ts";
-import type { BodyReader } from "./requests/body-reader.ts";
+import type { Description } from "./openapi/description.ts";
+import { bodyReader, type BodyReader } from "./requests/body-reader.ts";
 import { uuidOf } from "./requests/identifiers.ts";
 import type { JsonObject } from "./requests/json-text.ts";
-import type { QueryReader } from "./requests/query-parameters.ts";
+import { listReader, queryReader, type ListRequest, type QueryReader } from "./requests/query-parameters.ts";
 
 /** An answer: a JSON body, a page, a text, or nothing. */
 export interface Answer {
@@ -61,8 +64,8 @@ export interface Exchange {
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** An operation as callers see it. The readers of its query and body have the schemas that document them. */
-export interface Operation {
+/** An operation: its description, the schemas of its query and body, and its handler. */
+export interface Operation extends Description {
   readonly method: Method;
   /** Names its parameters with colons. */
   readonly path: string;
@@ -74,13 +77,59 @@ export interface Operation {
   readonly access?: Access;
   readonly query?: { readonly schema: SchemaObject };
   readonly body?: { readonly schema: SchemaObject };
+  /**
+   * Carries the operation out. Thrown errors are answered as errors.ts says: a Refusal by its kind. Absent from ingest,
+   * which goes past the framework.
+   */
+  readonly run?: (exchange: Exchange) => Promise<Answer>;
 }
 
-/** An operation with its implementation. */
-export interface Route extends Operation {
-  /** Carries the operation out. Thrown errors are answered as errors.ts says: a Refusal by its kind. */
-  readonly run: (exchange: Exchange) => Promise<Answer>;
+/** The id of an operation: its name in the API document and in clients. */
+export type OperationId = keyof operations;
+
+/**
+ * The declaration of an operation: its route, validation, description and types come from it. A body or query is given
+ * by its schema, whose type is generated (schemas/inputs.ts), or by a reader of its own.
+ */
+interface Declared<Id extends OperationId, Input> extends Description {
+  readonly id: Id;
+  readonly route: `${Method} /${string}`;
+  readonly body?: SchemaObject | BodyReader<Input>;
+  readonly query?: SchemaObject | QueryReader<Input>;
+  /** The parameters that a list has beside those of every list. */
+  readonly list?: SchemaObject;
 }
+
+/** The parameters of every list. */
+type PageParameters = "Qt" | "Pg" | "CpOrd" | "TpOrd" | "Cursor" | "Total";
+
+/** The filters of a list. */
+export type Filters<Id extends keyof Inputs> = Omit<Inputs[Id], PageParameters>;
+
+/** The statuses that handlers answer with; others are those of thrown errors. */
+type Given = 200 | 201 | 202 | 204 | 302 | 503;
+
+/** The answers of an operation, as its declaration describes them. */
+type AnswerOf<Id extends OperationId> = {
+  [Status in keyof operations[Id]["responses"] & Given]: Answer & {
+    readonly status: Status;
+    readonly body?: JsonOf<operations[Id]["responses"][Status]>;
+  };
+}[keyof operations[Id]["responses"] & Given];
+
+/** The JSON body of an answer. The types of pages are those of their items, which views have. */
+type JsonOf<Response> = Response extends { content: { "application/json": infer Body extends object } }
+  ? Body extends { readonly nextCursor: string | null } ? object : Unchanging<Body>
+  : object;
+
+/** The same type, whose arrays may be read-only. */
+type Unchanging<Value> = Value extends readonly (infer Item)[] ? readonly Unchanging<Item>[]
+  : Value extends object ? { readonly [Name in keyof Value]: Unchanging<Value[Name]> } : Value;
+
+/** The type of an operation's body or query, by its schema. */
+type InputOf<Id extends OperationId> = Id extends keyof Inputs
+  ? Inputs[Id] extends { readonly Qt: number } ? ListRequest<Filters<Id>> : Inputs[Id]
+  : undefined;
 
 /** The input of the handler of a signed-in operation. */
 export interface Call<Input> extends Exchange {
@@ -90,67 +139,60 @@ export interface Call<Input> extends Exchange {
   readonly input: Input;
 }
 
-/** An operation for everyone. */
-export function open(method: Method, path: string, run: (exchange: Exchange) => Promise<Answer>): Route {
-  return { method, path, security: "none", run };
-}
-
-/** An operation for everyone, with a body. The handler reads it once it has let the caller in. */
-export function openWith<Body>(
-  method: Method,
-  path: string,
-  body: BodyReader<Body>,
-  handle: (exchange: Exchange, read: () => Promise<Body>) => Promise<Answer>,
-): Route {
-  const run = (exchange: Exchange) => handle(exchange, async () => body(await exchange.body()));
-  return { method, path, security: "none", body, run };
-}
-
-/** A signed-in operation with neither body nor query. */
-export function signedIn(
-  access: Access, method: Method, path: string, handle: (call: Call<undefined>) => Promise<Answer>,
-): Route {
-  const run = async (exchange: Exchange) =>
-    carriedOut({ ...(await opened(exchange, access)), input: undefined }, handle);
-  return { method, path, security: "bearer", access, run };
+/** An operation for everyone. The handler reads a body once it has let the caller in. */
+export function open<Id extends OperationId, Input = InputOf<Id>>(
+  declared: Declared<Id, Input>, handle: (exchange: Exchange, read: () => Promise<Input>) => Promise<AnswerOf<Id>>,
+): Operation {
+  const described = describedOf(declared);
+  const { body } = described;
+  const run = (exchange: Exchange) =>
+    handle(exchange, async () => (body ? body(await exchange.body()) : undefined as Input));
+  return { ...described, security: "none", run };
 }
 
 /**
- * A signed-in operation with a body: the caller is checked before the body is read, and again after it. A body may take
+ * An operation for signed-in callers. The caller is checked before a body is read, and again after it: a body may take
  * its time, and a session that ends meanwhile is over.
  */
-export function signedInWith<Body>(
-  access: Access,
-  method: Method,
-  path: string,
-  body: BodyReader<Body>,
-  handle: (call: Call<Body>) => Promise<Answer>,
-): Route {
+export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
+  { access, security = "bearer", ...declared }: Declared<Id, Input> & Pick<Required<Operation>, "access"> & {
+    /** A cookie, where an access token will not do. */
+    readonly security?: Operation["security"];
+  },
+  handle: (call: Call<Input>) => Promise<AnswerOf<Id>>,
+): Operation {
+  const described = describedOf(declared);
+  const { path, query, body } = described;
   const run = async (exchange: Exchange) => {
-    await exchange.authenticate();
-    const read = await exchange.body();
+    if (body) {
+      await exchange.authenticate();
+      const read = await exchange.body();
+      const call = await opened(exchange, access);
+      return carriedOut({ ...call, input: body(read) }, handle);
+    }
     const call = await opened(exchange, access);
-    return carriedOut({ ...call, input: body(read) }, handle);
-  };
-  return { method, path, security: "bearer", access, body, run };
-}
-
-/** A signed-in GET with a query, as of a list. */
-export function signedInQuery<Parameters>(
-  access: Access,
-  path: string,
-  query: QueryReader<Parameters>,
-  handle: (call: Call<Parameters>) => Promise<Answer>,
-): Route {
-  const run = async (exchange: Exchange) => {
-    const opening = await opened(exchange, access);
-    const { caller: { tenantId }, params } = opening;
-    const call = { ...opening, input: query(exchange.query, JSON.stringify([path, params, tenantId])) };
+    if (!query) return carriedOut({ ...call, input: undefined as Input }, handle);
+    const { caller: { tenantId }, params } = call;
+    const input = query(exchange.query, JSON.stringify([path, params, tenantId]));
     // No record could be missing. Its answer may be a long one.
     if (!path.includes(":id")) requireUnbarred(call);
-    return carriedOut(call, handle);
+    return carriedOut({ ...call, input }, handle);
   };
-  return { method: "GET", path, security: "bearer", access, query, run };
+  return { ...described, access, security, run };
+}
+
+function describedOf<Id extends OperationId, Input>({ route, body, query, list, ...description }: Declared<Id, Input>) {
+  const [method, path] = route.split(" ") as [Method, string];
+  const bodyOf = body && (isReader(body) ? body : bodyReader<Input>(body));
+  const queryOf = list ? listReader(list) as unknown as QueryReader<Input>
+    : query && (isReader(query) ? query : queryReader<Input>(query));
+  return { ...description, method, path, ...(bodyOf && { body: bodyOf }), ...(queryOf && { query: queryOf }) };
+}
+
+function isReader<Reader extends BodyReader<unknown> | QueryReader<unknown>>(
+  given: SchemaObject | Reader,
+): given is Reader {
+  return typeof given === "function";
 }
 
 /** The id in a request's path, as {@link uuidOf} takes it. */
