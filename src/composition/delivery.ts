@@ -68,7 +68,7 @@ const grantsKept = 10_000;
  * queue is the process's own, all of it goes together: a wake-up must reach the worker that has the destination.
  */
 export function deliveryRoles(settings: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
-  const parts = { ...settings, workers: new Workers(settings.ids, settings.shared.log) };
+  const parts = { ...settings, workers: new Workers({ ...settings, isLogShared: settings.shared.log }) };
   if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
   return [
     ...(roles.has("delivery") ? [deliveryWorker(parts)] : []),

@@ -22,7 +22,7 @@ interface LostAttemptsParts {
   readonly store: EventStore;
   readonly dueIndex: Pick<DueIndex, "leases">;
   readonly outcomes: Outcomes;
-  readonly workers: Pick<Workers, "isGone">;
+  readonly workers: Pick<Workers, "isGone" | "held">;
   readonly reach: Reach;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -40,7 +40,7 @@ interface Loss {
 
 /**
  * Gives up attempts whose worker was lost: at once if the worker has certainly ended, else when the lease is over
- * without an outcome.
+ * without an outcome and no living process holds the attempt.
  */
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
@@ -63,20 +63,23 @@ export class LostAttempts {
   async giveUp(): Promise<void> {
     const now = this.#parts.clock.monotonic();
     const { reachableSince } = this.#parts.reach;
+    const { workers } = this.#parts;
     const leases = await this.#parts.dueIndex.leases();
     // An answer that took long may tell of attempts that began after it was asked for.
     const seenAt = this.#parts.clock.monotonic();
     const keys = new Set<string>();
-    const lost = new Map([...this.#unanswered].map(([key, { lease }]) => [key, lease]));
+    const lost = new Map<string, LeaseDocument>();
     for (const lease of leases) {
       const { key } = lease;
       const leaseMs = millis(lease.leaseUntil) - millis(lease.startedAt);
       keys.add(key);
       const seen = this.#firstSeen.get(key);
-      if (seen === undefined && this.#parts.workers.isGone(lease.worker)) lost.set(key, lease);
+      if (seen === undefined && workers.isGone(lease.worker)) lost.set(key, lease);
       else if (seen === undefined) this.#firstSeen.set(key, seenAt);
       else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);
     }
+    for (const { key } of lost.size > 0 ? await workers.held([...lost.values()]) : []) lost.delete(key);
+    for (const [key, { lease }] of this.#unanswered) lost.set(key, lease);
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
     // A lost worker may leave thousands of attempts: one by one they would take long.
     const some = pLimit(givenUpAtOnce);

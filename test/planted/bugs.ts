@@ -169,9 +169,9 @@ const delivery: readonly Bug[] = [
     breaks: "an attempt is in the log before its request leaves",
     changes: [{
       file: "src/workers/delivery/claims.ts",
-      from: "    const appended = start && (await this.#append(known, start.entries));\n",
-      to: "    const appended = start && { revision: known.revision + 1 };\n"
-        + "    if (start) void this.#append(known, start.entries).catch(() => undefined);\n",
+      from: "      const appended = await this.#append(known, start.entries);\n",
+      to: "      const appended = { revision: known.revision + 1 };\n"
+        + "      void this.#append(known, start.entries).catch(() => undefined);\n",
     }],
     tests: seeds,
   },
@@ -205,6 +205,16 @@ const delivery: readonly Bug[] = [
       to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
     }],
     tests: seeds,
+  },
+  {
+    name: "held-given-up",
+    breaks: "no attempt is given up that a living process holds",
+    changes: [{
+      file: "src/workers/lost-attempts.ts",
+      from: "await workers.held([...lost.values()]) : []) lost.delete(key);",
+      to: "await workers.held([...lost.values()]) : []) lost.has(key);",
+    }],
+    tests: ["test/unit/workers/lost-attempts.test.ts"],
   },
   {
     name: "limit-ignored",
@@ -253,7 +263,7 @@ const delivery: readonly Bug[] = [
   {
     name: "dead-have-their-leases",
     breaks: "open attempts of a process that is certainly dead are made again at once",
-    changes: [{ file: `${dispatchers}/workers.ts`, from: "return !this.#isLogShared && ", to: "return false && " }],
+    changes: [{ file: `${dispatchers}/workers.ts`, from: "return !this.#parts.isLogShared && ", to: "return false && " }],
     tests: ["test/e2e/healthy-receivers.test.ts"],
   },
   {

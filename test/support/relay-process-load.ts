@@ -3,7 +3,7 @@ import { chanceFrom } from "./chance.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Account } from "./relay.ts";
 
-const answerMs = 5_000;
+const usualAnswerMs = 5_000;
 const pauseWhenRefusedMs = 50;
 
 /** Where producers post to. */
@@ -28,6 +28,8 @@ export interface LoadOptions {
   readonly pauseMs: number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** How long a producer waits for an answer, ms. */
+  readonly answerMs?: number;
 }
 
 /** Chance for this run, by a seed that is printed: `RELAY_TEST_SEED`, or a fresh one. */
@@ -90,6 +92,7 @@ export class Producers {
 
   /** Posts one event until it is answered; resolves to its id, or to undefined where it was refused. */
   async post({ account, ingest }: Target): Promise<string | undefined> {
+    const { answerMs = usualAnswerMs } = this.#options;
     const key = this.#ledger.newKey();
     const startedAt = performance.now();
     const body = JSON.stringify({ key, text: "x".repeat(200) });

@@ -60,7 +60,7 @@ export function workerOf(
   };
   const known = { ...world, clock, aggregates, logger: quiet };
   const outcomes = new Outcomes({ ...known, retry: { scheduleMs: [1], jitter: 0 } });
-  const workers = { isGone: () => false };
+  const workers = { isGone: () => false, hold: () => () => undefined };
   const parts = { ...known, metrics: uncounted, workerId: "w1", workers, deliveryTimeoutMs: 15_000, outcomes };
   const attempts = new Attempts({ ...parts, client: { send } as unknown as DeliveryClient });
   const worker = new DeliveryWorker(queue, world.firstAttempts, {

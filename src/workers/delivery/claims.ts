@@ -14,7 +14,9 @@ import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
-import { RevisionConflict, type Appended, type EventStore, type NewEntry } from "../../ports/event-store.ts";
+import {
+  LogUnavailable, RevisionConflict, type Appended, type EventStore, type NewEntry,
+} from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
@@ -24,7 +26,7 @@ import { originOf, type Claimed, type Known, type Miss, type Reserved, type Star
 
 /** A lease outlasts the delivery timeout by this margin; an attempt whose claim took longer than it is not sent. */
 export const leaseMarginMs = 5_000;
-const lookAgainAfterMs = 250;
+const lookAgainAfterMs = 1_000;
 
 interface ClaimParts {
   readonly store: EventStore;
@@ -103,28 +105,39 @@ export class Claims {
     if (!state || !tenant) return "nothing to do";
     if (!isOurs()) return "not ours";
     const start = this.#start(known, { state, revision }, tenant, probe, clock.now(), held);
-    const appended = start && (await this.#append(known, start.entries));
-    return appended ? { ...start, ...appended } : "nothing to do";
+    if (!start) return "nothing to do";
+    try {
+      const appended = await this.#append(known, start.entries);
+      return appended ? { ...start, ...appended } : "nothing to do";
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) throw error;
+      const claimed = await this.#lookFor(start);
+      if (claimed) return claimed;
+      throw error;
+    }
   }
 
   async #reserved({ start, outcome }: Reserved): Promise<Claimed | Miss> {
     const accepted = await outcome;
     if (accepted === "refused") return "nothing to do";
-    if (accepted === "unknown") return this.#lookFor(start);
+    if (accepted === "unknown") return (await this.#lookFor(start)) ?? "nothing to do";
     return { ...start, ...accepted };
   }
 
-  /** Looks for a claim whose append was not answered, until the log has said twice that it is not there. */
-  async #lookFor(start: Start): Promise<Claimed | Miss> {
+  /**
+   * Looks for a claim whose append was not answered, until the log has said twice that it is not there, however long
+   * the log is away: left alone, such an attempt would be given up as lost though nothing was sent.
+   */
+  async #lookFor(start: Start): Promise<Claimed | undefined> {
     const { clock, store } = this.#parts;
-    for (let absent = 0; absent < 2 && clock.monotonic() - start.claimedFrom < this.leaseMs;) {
+    for (let absent = 0; absent < 2;) {
       await sleep(clock, lookAgainAfterMs);
       const entries = await store.readStream(streams.event(start.state.id)).catch(() => null);
       const claim = entries?.find(({ id }) => id === start.causationId);
       if (claim) return { ...start, revision: claim.revision, position: claim.position };
       if (entries) absent += 1;
     }
-    return "nothing to do";
+    return undefined;
   }
 
   async #know(work: Unclaimed): Promise<Known | Miss> {

@@ -333,6 +333,16 @@ export class Dispatcher {
   }
 
   async #attempt(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
+    const { workers, workerId } = this.#parts;
+    const release = workers.hold(workerId, work.eventId);
+    try {
+      return await this.#carryOut(work, probe, held);
+    } finally {
+      release();
+    }
+  }
+
+  async #carryOut(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
     const { aggregates, attempts, sendingBudget } = this.#parts;
     const claimed = await this.#claim(work, probe, held);
     if (typeof claimed === "string") return claimed;

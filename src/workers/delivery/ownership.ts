@@ -12,7 +12,7 @@ export interface OwnershipParts {
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
   readonly workerId: string;
-  readonly workers: Pick<Workers, "isGone">;
+  readonly workers: Pick<Workers, "isGone" | "hold">;
   readonly claims: Pick<Claims, "leaseMs">;
   readonly startOf: (session: QueueSession) => Promise<SessionStart>;
 }

@@ -41,9 +41,9 @@ export const delivery: readonly PlantedBug[] = [
     name: "a request leaves before its claim is durable",
     breaks: "no request is sent without a claim",
     file: claims,
-    from: "const appended = start && (await this.#append(known, start.entries));",
-    to: `const appended = start && { revision: known.revision + 1 };
-    if (start) void this.#append(known, start.entries).catch(() => undefined);`,
+    from: "const appended = await this.#append(known, start.entries);",
+    to: `const appended = { revision: known.revision + 1 };
+      void this.#append(known, start.entries).catch(() => undefined);`,
   },
   {
     name: "an attempt is claimed after its destination got another owner",
@@ -345,7 +345,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "every other worker counts as gone",
     breaks: "an attempt is given up after its lease",
     file: "src/workers/delivery/workers.ts",
-    from: "return !this.#isLogShared && !this.#own.has(worker);",
+    from: "return !this.#parts.isLogShared && !this.#own.has(worker);",
     to: "return !this.#own.has(worker);",
     weather: { processes: 3 },
   },

@@ -2,7 +2,12 @@ import { expect } from "chai";
 import { LogUnavailable, type EventStore, type LogEntry } from "../../../src/ports/event-store.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed, Miss, Start } from "../../../src/workers/delivery/work.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
+import { eventually } from "../../support/relay.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("a first attempt whose claim got no answer from the log", () => {
   const claim = { id: "claim", revision: 1, position: "7" } as unknown as LogEntry;
@@ -28,34 +33,72 @@ describe("a first attempt whose claim got no answer from the log", () => {
     const outcome = Promise.resolve("unknown" as const);
     void claims.claim({ kind: "reserved", eventId: "event", start, outcome }, false, () => true)
       .then((result) => { found = result; });
-    return claims.leaseMs;
   };
   const wait = async (ms: number) => {
     await new Promise(setImmediate);
-    for (let waited = 0; waited < ms; waited += 250) {
-      clock.advance(250);
+    for (let waited = 0; waited < ms; waited += 1_000) {
+      clock.advance(1_000);
       await new Promise(setImmediate);
     }
   };
 
   it("is carried out if the log shows the claim late, but not if two looks find none", async () => {
     lookIn([], [claim]);
-    await wait(500);
+    await wait(2_000);
     expect(found).to.include({ revision: 1, position: "7" });
     lookIn([], away, []);
-    await wait(500);
+    await wait(2_000);
     expect(found).to.equal(undefined);
-    await wait(250);
+    await wait(1_000);
     expect(found).to.equal("nothing to do");
   });
 
-  it("is looked for while the log is unavailable, but no longer than its lease", async () => {
-    const leaseMs = lookIn(away);
-    await wait(leaseMs - 250);
+  it("is looked for while the log is unavailable, however long: nobody else knows that nothing was sent", async () => {
+    const minute = Array.from({ length: 60 }, () => away);
+    lookIn(...minute, [claim]);
+    await wait(60_000);
     expect(found).to.equal(undefined);
-    await wait(250);
-    expect(found).to.equal("nothing to do");
+    await wait(1_000);
+    expect(found).to.include({ revision: 1, position: "7" });
   });
+});
+
+describe("a claim of a waiting event that got no answer from the log", () => {
+  let relay: ManualRelay;
+  let eventId: string;
+  let clock: ManualClock;
+  let claims: Claims;
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+    const { owner, tenantId } = await createTenant(relay.api.url);
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+    eventId = String(answer.json["eventId"]);
+    clock = new ManualClock();
+    claims = new Claims({
+      ...relay.api.world, clock, logger: quiet, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000,
+    });
+  });
+  afterEach(() => relay.close());
+
+  for (const written of [true, false]) {
+    it(written ? "is this worker's all the same where the log has it" : "fails where the log has it not", async () => {
+      const append = relay.store.append.bind(relay.store);
+      relay.store.append = async (...given) => {
+        if (written) await append(...given);
+        throw new LogUnavailable("no answer");
+      };
+      const claiming = claims.claim({ kind: "due", eventId }, false, () => true).catch((error: unknown) => error);
+      for (let looks = 0; looks < 2; looks += 1) {
+        await eventually(async () => clock.pending, ({ length }) => length > 0);
+        clock.advance(1_000);
+        if (written) break;
+      }
+      const claimed = await claiming;
+      if (written) expect(claimed).to.include({ revision: 1 });
+      else expect(claimed).to.be.instanceOf(LogUnavailable);
+    });
+  }
 });
 
 describe("cancelling an event", () => {

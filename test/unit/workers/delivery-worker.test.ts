@@ -191,7 +191,11 @@ describe("a delivery worker", () => {
     relay.store.beforeAppend = () => undefined;
     ids.push(await post());
     expect(await staged.begun(ids[2]!)).to.deep.equal(["EventAccepted"]);
-    clock.advance(1_000);
+    // Two looks for the claim, and the pause after them.
+    for (let waits = 0; waits < 3; waits += 1) {
+      await until(() => clock.pending.includes(1_000));
+      clock.advance(1_000);
+    }
     expect(await staged.answered(3)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });

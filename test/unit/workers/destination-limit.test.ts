@@ -35,7 +35,7 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     expect((await staged.ask()).status).to.equal(503);
     expect(asked, "nothing is accepted twice").to.equal(written ? 2 : 1);
     for (let look = 0; look < 2; look += 1) {
-      clock.advance(250);
+      clock.advance(1_000);
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
     }
     expect(sent).to.have.length(written ? 2 : 1);

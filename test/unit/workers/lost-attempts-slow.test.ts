@@ -26,7 +26,7 @@ describe("a lease reported by a slow due index", () => {
       },
     };
     const store = { readStream: async (stream: string) => (looked.push(stream), []) } as unknown as EventStore;
-    const [workers, reach] = [{ isGone: () => false }, { reachableSince: 0 }];
+    const [workers, reach] = [{ isGone: () => false, held: async () => [] }, { reachableSince: 0 }];
     const outcomes = {} as Outcomes;
     const parts = { store, dueIndex, clock, outcomes, workers, reach, logger: quiet, metrics: uncounted };
     const lost = new LostAttempts(parts);

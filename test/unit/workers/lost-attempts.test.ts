@@ -10,6 +10,7 @@ import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-sto
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
+import type { Workers } from "../../../src/workers/delivery/workers.ts";
 import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
@@ -34,6 +35,7 @@ describe("a lost attempt", () => {
     relay = await ManualRelay.open();
     const { owner, tenantId } = await createTenant(relay.api.url);
     target = await openIngest(owner.client, tenantId);
+    held = new Set();
     ended = [];
     lines = [];
     outcomes = new Outcomes({ ...relay.api.world, retry: { scheduleMs: [60_000], jitter: 0 } });
@@ -60,13 +62,18 @@ describe("a lost attempt", () => {
   let clock: ManualClock;
   let reach: { reachableSince: number };
   /** A sweeper that has seen all open attempts; the result gives up those that are lost `afterMs` later. */
+  /** Ids of events whose attempts a living process holds. */
+  let held: Set<string>;
   const watching = async (isGone = (_worker: string) => false) => {
     await relay.drained();
     clock = new ManualClock();
     reach = { reachableSince: clock.monotonic() };
     const { store } = relay;
     const dueIndex = new DueIndex(relay.models);
-    const lost = new LostAttempts({ store, dueIndex, outcomes, workers: { isGone }, reach, clock, logger, metrics });
+    const workers: Pick<Workers, "isGone" | "held"> = {
+      isGone, held: async (attempts) => attempts.filter(({ eventId }) => held.has(eventId)),
+    };
+    const lost = new LostAttempts({ store, dueIndex, outcomes, workers, reach, clock, logger, metrics });
     await lost.giveUp();
     return (afterMs = 1_000) => {
       clock.advance(afterMs);
@@ -284,6 +291,17 @@ describe("a lost attempt", () => {
     expect(await endsOf(eventId)).to.deep.equal([]);
     await giveUp(1);
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+  });
+
+  it("is not given up while a living process holds it, however long, and then at once", async () => {
+    const [first, other] = [await underWay(1_000), await underWay(1_000)];
+    held.add(first.eventId);
+    const giveUp = await watching();
+    await giveUp(60_000);
+    expect([await endsOf(first.eventId), await endsOf(other.eventId)]).to.deep.equal([[], ["DeliveryFailed"]]);
+    held.clear();
+    await giveUp(1);
+    expect(await endsOf(first.eventId)).to.deep.equal(["DeliveryFailed"]);
   });
 
   it("is not given up if the log became unreachable while its event was read", async () => {

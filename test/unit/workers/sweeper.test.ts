@@ -52,7 +52,7 @@ describe("sweeper", () => {
     const { eventId } = await leftWaiting();
     const parts = {
       ...relay.api.world, logger: quiet, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000,
-      workers: { isGone: () => false },
+      workers: { isGone: () => false, hold: () => () => undefined },
       outcomes: new Outcomes({ ...relay.api.world, retry: { scheduleMs: [dayMs], jitter: 0 } }),
     };
     const dueIndex = new DueIndex(relay.models);
