@@ -204,16 +204,6 @@ const delivery: readonly Bug[] = [
       from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
     }],
-    tests: seeds,
-  },
-  {
-    name: "held-given-up",
-    breaks: "no attempt is given up that a living process holds",
-    changes: [{
-      file: "src/workers/lost-attempts.ts",
-      from: "await workers.held([...lost.values()]) : []) lost.delete(key);",
-      to: "await workers.held([...lost.values()]) : []) lost.has(key);",
-    }],
     tests: ["test/unit/workers/lost-attempts.test.ts"],
   },
   {
@@ -263,7 +253,7 @@ const delivery: readonly Bug[] = [
   {
     name: "dead-have-their-leases",
     breaks: "open attempts of a process that is certainly dead are made again at once",
-    changes: [{ file: `${dispatchers}/workers.ts`, from: "return !this.#parts.isLogShared && ", to: "return false && " }],
+    changes: [{ file: `${dispatchers}/workers.ts`, from: "return !this.#parts.isLogShared", to: "return false" }],
     tests: ["test/e2e/healthy-receivers.test.ts"],
   },
   {

@@ -1,5 +1,5 @@
 import type { PlantedBug } from "./planted-bug.ts";
-import { calmProbes, manyLost } from "./weathers.ts";
+import { calmProbes, manyDead, manyLost } from "./weathers.ts";
 
 const claims = "src/workers/delivery/claims.ts";
 const attempts = "src/workers/delivery/attempts.ts";
@@ -183,6 +183,7 @@ export const delivery: readonly PlantedBug[] = [
     file: lost,
     from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
     to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
+    weather: { ...manyDead, jumpEveryMs: 2_000, jumpMs: 60_000 },
   },
   {
     name: "a lease runs while the log is unavailable",
@@ -190,10 +191,7 @@ export const delivery: readonly PlantedBug[] = [
     file: lost,
     from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
     to: "else if (now - seen >= leaseMs) lost.set(key, lease);",
-    weather: {
-      operations: 1_500, activeMs: 90_000, moody: 1, moodEveryMs: 3_000, crashEveryMs: Infinity, stopEveryMs: Infinity,
-      stallEveryMs: Infinity, outageEveryMs: 4_000, outageMs: 8_000,
-    },
+    weather: { ...manyDead, outageEveryMs: 4_000, outageMs: 8_000 },
   },
   {
     name: "a lease is timed from before it was asked for",
@@ -202,8 +200,7 @@ export const delivery: readonly PlantedBug[] = [
     from: "if (seen === undefined) this.#firstSeen.set(key, seenAt);",
     to: "if (seen === undefined) this.#firstSeen.set(key, now);",
     weather: {
-      processes: 1, operations: 1_500, activeMs: 60_000, moody: 1, moodEveryMs: 3_000, crashEveryMs: Infinity,
-      stopEveryMs: Infinity, stallEveryMs: Infinity, lossEveryMs: Infinity,
+      ...manyDead, lossEveryMs: Infinity,
       readModels: { usualMs: 1, slow: 0.1, slowMs: 12_000, failBefore: 0, failAfter: 0 },
     },
   },

@@ -5,6 +5,12 @@ export const manyLost: Partial<Weather> = {
   processes: 3, operations: 1_000, activeMs: 60_000, stallEveryMs: 3_000, stallMs: 40_000, moody: 1, moodEveryMs: 1_500,
 };
 
+/** Workers die with attempts under way, and others live: no process holds these attempts any more. */
+export const manyDead: Partial<Weather> = {
+  processes: 3, operations: 1_500, activeMs: 60_000, crashEveryMs: 3_000, stallEveryMs: Infinity, stopEveryMs: Infinity,
+  moody: 1, moodEveryMs: 1_500,
+};
+
 /** Circuits are open for long, and no other fault keeps a prober from due events. */
 export const calmProbes: Partial<Weather> = {
   processes: 1, operations: 1_500, activeMs: 60_000, moody: 1, moodEveryMs: 8_000, crashEveryMs: Infinity,
