@@ -298,11 +298,6 @@ export interface components {
              * @description The destination that its events are delivered to.
              */
             destinationUrlId?: string;
-            /**
-             * @description `active` or `inactive`, in any case. An Inactive sender refuses what it is sent.
-             * @enum {string}
-             */
-            status?: "active" | "inactive";
             /** @description How what is received becomes what is delivered; null delivers it unchanged. */
             mapping?: {
                 /**
@@ -329,6 +324,11 @@ export interface components {
                  */
                 path: string;
             }[] | null;
+            /**
+             * @description `active` or `inactive`, in any case. An Inactive sender refuses what it is sent.
+             * @enum {string}
+             */
+            status?: "active" | "inactive";
         };
         /** @description Nothing is stored and nothing is delivered. */
         TestMappingRequest: {

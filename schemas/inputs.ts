@@ -297,7 +297,6 @@ export interface Inputs {
     readonly updateSender: {
         readonly name?: string;
         readonly destinationUrlId?: string;
-        readonly status?: "active" | "inactive";
         readonly mapping?: {
             readonly language: "jmespath";
             readonly expression: string;
@@ -306,6 +305,7 @@ export interface Inputs {
             readonly name: string;
             readonly path: string;
         }[] | null;
+        readonly status?: "active" | "inactive";
     };
     readonly testMapping: {
         readonly payload: unknown;

@@ -11,7 +11,7 @@ import { asOfWords, facts, json, nothing, page, problem } from "../openapi/descr
 import { circuitFact, destination, destinationFact, testEvent, token } from "../openapi/examples.ts";
 import { typesOf } from "../openapi/facts/fact-types.ts";
 import { pathId, signedIn, type Operation } from "../operation.ts";
-import { extended } from "../requests/extended.ts";
+import { changeOf, extended } from "../requests/extended.ts";
 import { historyLists, historyRequest } from "../requests/history-request.ts";
 import { payloadReader } from "../requests/payload-reader.ts";
 
@@ -21,7 +21,7 @@ const write = access("Developer", "destinations:write");
 const test = access("Developer", "events:write");
 const id = "The destination's id.";
 const newDestination = extended(createDestination, authentication);
-const changedDestination = extended(updateDestination, authentication);
+const changedDestination = extended(changeOf(createDestination, updateDestination), authentication);
 const tag = "Destinations";
 const othersDestination = "the destination belongs to another tenant";
 const { url } = destination;

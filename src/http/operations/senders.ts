@@ -12,9 +12,11 @@ import { asOfWords, facts, json, nothing, page, problem } from "../openapi/descr
 import { sender, senderFact, token } from "../openapi/examples.ts";
 import { typesOf } from "../openapi/facts/fact-types.ts";
 import { pathId, signedIn, type Operation } from "../operation.ts";
+import { changeOf } from "../requests/extended.ts";
 import { historyLists, historyRequest } from "../requests/history-request.ts";
 import { payloadReader } from "../requests/payload-reader.ts";
 
+const changedSender = changeOf(createSender, updateSender);
 const read = access("Viewer", "senders:read");
 const readHistory = access("Viewer", "audit:read");
 const write = access("Developer", "senders:write");
@@ -115,7 +117,7 @@ export function senderOperations({ commands, queries }: Services): Operation[] {
         `Absent fields stay unchanged; a mapping of null is removed. ${bounds} While a sender is ` +
         "Inactive, ingest through it gives 422.",
       parameters: { id },
-      body: updateSender,
+      body: changedSender,
       examples: {
         "map in another way": { mapping: { language: "jmespath", expression: "{order: data.id}" } },
         "deliver unchanged": { mapping: null },

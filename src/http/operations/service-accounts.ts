@@ -12,6 +12,7 @@ import { facts, json, nothing, page, problem } from "../openapi/description.ts";
 import { serviceAccount, serviceAccountFact, serviceKey, token } from "../openapi/examples.ts";
 import { typesOf } from "../openapi/facts/fact-types.ts";
 import { pathId, signedIn, type Operation } from "../operation.ts";
+import { changeOf } from "../requests/extended.ts";
 import { historyLists, historyRequest } from "../requests/history-request.ts";
 import { uuidOf } from "../requests/identifiers.ts";
 import { withSynonyms } from "../requests/synonyms.ts";
@@ -19,6 +20,7 @@ import { withSynonyms } from "../requests/synonyms.ts";
 const read = access("Viewer", null);
 const readHistory = access("Viewer", "audit:read");
 const manage = usersOnly("Admin");
+const changedAccount = changeOf(createServiceAccount, updateServiceAccount);
 const id = "The service account's id.";
 const tag = "Service accounts";
 const others = "the service account belongs to another tenant";
@@ -113,7 +115,7 @@ export function serviceAccountOperations({ commands, queries }: Services): Opera
         "Absent fields stay unchanged. Another role counts for all its keys at once. While a service account is " +
         `Inactive, its keys give 401. ${roleNames}`,
       parameters: { id },
-      body: withSynonyms<Inputs["updateServiceAccount"]>(updateServiceAccount, spellings),
+      body: withSynonyms<Inputs["updateServiceAccount"]>(changedAccount, spellings),
       examples: { "another role": { role: 20 }, "switch off": { status: "inactive" } },
       answers: {
         200: json("service-account", "The service account as it is now.", { ...serviceAccount, status: "Inactive" }),

@@ -10,8 +10,10 @@ import {
 } from "../openapi/examples.ts";
 import { typesOf } from "../openapi/facts/fact-types.ts";
 import { open, originOf, pathId, signedIn, type Operation } from "../operation.ts";
+import { changeOf } from "../requests/extended.ts";
 import { historyLists, historyRequest } from "../requests/history-request.ts";
 
+const changedTenant = changeOf(createTenant, updateTenant);
 const read = access("Viewer", null);
 const readHistory = access("Viewer", "audit:read");
 const write = access("Admin", null);
@@ -179,7 +181,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       summary: "Change the tenant",
       description: "Absent fields stay unchanged. Renaming frees the old name.",
       parameters: { id },
-      body: updateTenant,
+      body: changedTenant,
       examples: {
         rename: { name: "Example GmbH" },
         "change the delivery policy": { maxTrys: 20, circuitBreakerTimer: 600 },

@@ -8,7 +8,9 @@ import { access } from "../access.ts";
 import { json, nothing, page, problem } from "../openapi/description.ts";
 import { developer, password, user } from "../openapi/examples.ts";
 import { pathId, signedIn, type Operation } from "../operation.ts";
+import { changeOf } from "../requests/extended.ts";
 
+const changedUser = changeOf(createUser, updateUser);
 const read = access("Viewer", "users:read");
 const create = access("Developer", "users:write");
 /** Every user may change itself, which a service account is none. */
@@ -86,7 +88,7 @@ export function userOperations({ commands, queries }: Services): Operation[] {
         "statuses. Only an Owner may promote to Owner or change an Owner. Absent fields stay unchanged. A new " +
         "password, role or status ends the user's sessions at once.",
       parameters: { id },
-      body: updateUser,
+      body: changedUser,
       examples: { "own email": { email: "new@example.com" }, promote: { role: 1 }, deactivate: { status: 1 } },
       answers: {
         200: json("user", "The user as it is now.", { ...developer, role: "Admin" }),

@@ -10,8 +10,19 @@ export function extended(base: SchemaObject, own: SchemaObject): SchemaObject {
   return { ...base, ...own, properties, ...(required.length > 0 && { required }) };
 }
 
-function propertiesOf(schema: SchemaObject): Readonly<Record<string, object>> {
-  return (schema["properties"] ?? {}) as Readonly<Record<string, object>>;
+/**
+ * The schema of a change: the fields of a creation, none of them required or filled in, and its own. `without`: the
+ * names of those that cannot be changed.
+ */
+export function changeOf(creation: SchemaObject, { without = [], properties: own, ...head }: SchemaObject) {
+  const fixed = new Set(without as readonly string[]);
+  const fields = Object.entries(propertiesOf(creation)).filter(([name]) => !fixed.has(name));
+  const properties = Object.fromEntries(fields.map(([name, { default: _none, ...field }]) => [name, field] as const));
+  return { ...head, ...extended({ type: "object", properties }, { properties: own as object }) };
+}
+
+function propertiesOf(schema: SchemaObject): Readonly<Record<string, SchemaObject>> {
+  return (schema["properties"] ?? {}) as Readonly<Record<string, SchemaObject>>;
 }
 
 function requiredOf(schema: SchemaObject): readonly string[] {
