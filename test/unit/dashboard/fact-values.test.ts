@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { fieldTime, timeInField } from "../../../packages/dashboard/src/pages/audit/times.ts";
 import { valuesAfter } from "../../../packages/dashboard/src/parts/fact-values.ts";
 import type { Fact } from "../../../packages/dashboard/src/parts/fact-words.ts";
 
@@ -38,17 +37,5 @@ describe("the values of a thing after facts about it", () => {
     const replay = fact("ReplayOrdered", { replayId: "r1", destinationId: "d1", from: at, matched: 3 });
     expect(valuesAfter([replay], { type: "replay", id: "r1" }))
       .to.deep.equal({ "destination id": "d1", from: at, matched: "3" });
-  });
-});
-
-describe("a time in a field", () => {
-  it("is the same moment again, in either zone", () => {
-    for (const zone of ["UTC", "local"] as const) {
-      expect(timeInField(fieldTime(at, zone), zone)).to.equal(at);
-      expect(timeInField("", zone)).to.equal("");
-      expect(fieldTime(undefined, zone)).to.equal("");
-      expect(fieldTime("1790000000000x", zone)).to.equal("");
-    }
-    expect(fieldTime(at, "UTC")).to.equal("2026-11-26T12:00:00.000");
   });
 });

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { destinationNames, senderNames } from "../api/names.ts";
 import { mayPass } from "../api/queries.ts";
 import { relay } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { unlessComposing } from "../parts/keys.tsx";
 import { textOf } from "../parts/states.tsx";
 import { useGo } from "./navigation.tsx";
 import "./palette.css";
@@ -34,7 +35,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
     close();
     go(target.path);
   };
-  const onKey = (event: KeyboardEvent) => {
+  const onKey = unlessComposing((event) => {
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: (current + 1) % targets.length, ArrowUp: (current - 1 + targets.length) % targets.length,
     };
@@ -43,7 +44,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
     else if (next === undefined || targets.length === 0) return;
     else setActive(next);
     event.preventDefault();
-  };
+  });
   const shown = useRef<HTMLLIElement>(null);
   useEffect(() => {
     // Chromium answers with a promise, which is no clean-up of an effect.

@@ -7,30 +7,34 @@ import { hasSeveralCookies, isSignedOut, meQuery, type CallerTurns } from "../ap
 import { pagesPath } from "../api/relay.ts";
 import { UnknownPage } from "../pages/unknown/unknown-page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
+import { loaded } from "../parts/use-loaded.ts";
 import { parseSearch, writeSearch, type Search } from "./search.ts";
 import { Shell } from "./shell.tsx";
 
+/** A page whose module is loaded when first shown. The router would reload the page by itself where it cannot be. */
+const lazy: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => loaded(load), name);
+
 /** The pages behind the sign-in: the path of each, and its module, which is loaded when first shown. */
 const signedInPages = {
-  "/": lazyRouteComponent(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
-  "/start": lazyRouteComponent(() => import("../pages/start/start-page.tsx"), "StartPage"),
-  "/events": lazyRouteComponent(() => import("../pages/events/events-page.tsx"), "EventsPage"),
-  "/events/$id": lazyRouteComponent(() => import("../pages/event/event-page.tsx"), "EventPage"),
-  "/destinations": lazyRouteComponent(() => import("../pages/destinations/destinations-page.tsx"), "DestinationsPage"),
-  "/destinations/$id": lazyRouteComponent(() => import("../pages/destination/destination-page.tsx"), "DestinationPage"),
-  "/senders": lazyRouteComponent(() => import("../pages/senders/senders-page.tsx"), "SendersPage"),
-  "/senders/$id": lazyRouteComponent(() => import("../pages/sender/sender-page.tsx"), "SenderPage"),
-  "/operations": lazyRouteComponent(() => import("../pages/operations/operations-page.tsx"), "OperationsPage"),
-  "/audit": lazyRouteComponent(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
-  "/keys": lazyRouteComponent(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
-  "/people": lazyRouteComponent(() => import("../pages/people/people-page.tsx"), "PeoplePage"),
-  "/settings": lazyRouteComponent(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+  "/": lazy(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+  "/start": lazy(() => import("../pages/start/start-page.tsx"), "StartPage"),
+  "/events": lazy(() => import("../pages/events/events-page.tsx"), "EventsPage"),
+  "/events/$id": lazy(() => import("../pages/event/event-page.tsx"), "EventPage"),
+  "/destinations": lazy(() => import("../pages/destinations/destinations-page.tsx"), "DestinationsPage"),
+  "/destinations/$id": lazy(() => import("../pages/destination/destination-page.tsx"), "DestinationPage"),
+  "/senders": lazy(() => import("../pages/senders/senders-page.tsx"), "SendersPage"),
+  "/senders/$id": lazy(() => import("../pages/sender/sender-page.tsx"), "SenderPage"),
+  "/operations": lazy(() => import("../pages/operations/operations-page.tsx"), "OperationsPage"),
+  "/audit": lazy(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+  "/keys": lazy(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+  "/people": lazy(() => import("../pages/people/people-page.tsx"), "PeoplePage"),
+  "/settings": lazy(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 };
 
 /** The pages for everyone. */
 const openPages = {
-  "/login": lazyRouteComponent(() => import("../pages/login/login-page.tsx"), "LoginPage"),
-  "/register": lazyRouteComponent(() => import("../pages/register/register-page.tsx"), "RegisterPage"),
+  "/login": lazy(() => import("../pages/login/login-page.tsx"), "LoginPage"),
+  "/register": lazy(() => import("../pages/register/register-page.tsx"), "RegisterPage"),
 };
 
 interface Context {

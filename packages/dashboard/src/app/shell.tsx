@@ -1,9 +1,11 @@
 import { Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useLayoutEffect, useState, type ReactNode } from "react";
+import { useEffect, useLayoutEffect, useState, type ReactNode } from "react";
 import { caller } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
-import { textOf } from "../parts/states.tsx";
+import { Failure, textOf } from "../parts/states.tsx";
+import { useLoaded } from "../parts/use-loaded.ts";
+import { LiveState } from "./live-state.tsx";
 import { PageLink, useGo } from "./navigation.tsx";
 import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
@@ -12,7 +14,7 @@ import { useMay, useMe, useSignOut } from "./session.ts";
 import { onOtherTab } from "./tabs.ts";
 
 /** Few open it, and none at once: it is no part of the first load. */
-const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
+const loadPalette = () => import("./palette.tsx");
 
 /** The frame of every page behind the sign-in: navigation, the caller, preferences, and keys. */
 export function Shell(): ReactNode {
@@ -60,14 +62,21 @@ function Navigation(): ReactNode {
         </ul>
       </nav>
       <div className="who">
+        <LiveState />
         <button type="button" onClick={() => setPalette(true)}>Go to… <kbd>Ctrl K</kbd></button>
         <span className="small tenant" title={me.tenant.name}>{me.tenant.name}</span>
         <Account openHelp={() => setHelp(true)} />
       </div>
-      {palette && <Suspense><Palette close={() => setPalette(false)} /></Suspense>}
+      {palette && <Palette close={() => setPalette(false)} />}
       {help && <Help close={() => setHelp(false)} />}
     </header>
   );
+}
+
+function Palette({ close }: { readonly close: () => void }): ReactNode {
+  const { module, error } = useLoaded(loadPalette);
+  if (module) return <module.Palette close={close} />;
+  return error !== undefined && <Dialog title="Go to" close={close}><Failure error={error} /></Dialog>;
 }
 
 function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {

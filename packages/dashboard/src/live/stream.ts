@@ -1,16 +1,22 @@
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef, useSyncExternalStore } from "react";
 import type { StreamFrame } from "../../../client/src/index.ts";
-import { relay, relayAddress } from "../api/relay.ts";
+import { relayClock } from "../api/clock.ts";
+import { caller, relay, relayAddress } from "../api/relay.ts";
 import { useMay, useMe } from "../app/session.ts";
+import { joinStream, type Connection } from "./shared-stream.ts";
 
 /** The kinds of frames that a page can ask for. */
 type StreamKind = "event" | "circuit" | "audit";
 
-type Listener = (frame: StreamFrame) => void;
+interface Listener {
+  readonly onFrame?: (frame: StreamFrame) => void;
+  readonly onConnection?: () => void;
+}
 
-interface SharedStream {
+interface OpenStream {
   readonly listeners: Set<Listener>;
   readonly close: () => void;
+  connection: Connection;
   /** Set while nothing listens: it closes the stream. */
   closing?: ReturnType<typeof setTimeout> | undefined;
 }
@@ -22,27 +28,46 @@ const kindsOfFrames: Partial<Record<StreamFrame["event"], StreamKind>> = {
 /** How long a stream without listeners stays open, ms: the next page may listen to it. */
 const lingerMs = 1_000;
 
-const streams = new Map<string, SharedStream>();
+const connecting: Connection = { state: "connecting" };
+
+const streams = new Map<string, OpenStream>();
 
 /**
  * Calls `onFrame` with the frames of these kinds, and with `lagged`, `gone` and `end`, for as long as the calling part
  * is shown. All tabs of a caller share one connection.
  */
-export function useStream(kinds: readonly StreamKind[], onFrame: Listener): void {
-  const { principal, tenant } = useMe();
-  const mayFollow = useMay()("followStream");
-  const name = `relay-stream ${relayAddress} ${tenant.id} ${principal.id}`;
+export function useStream(kinds: readonly StreamKind[], onFrame: (frame: StreamFrame) => void): void {
+  const name = useStreamName();
   const wanted = kinds.join();
   const current = useRef(onFrame);
   current.current = onFrame;
-  useEffect(() => mayFollow ? listen(name, (frame) => {
-    const kind = kindsOfFrames[frame.event];
-    if (kind === undefined || wanted.split(",").includes(kind)) current.current(frame);
-  }) : undefined, [name, wanted, mayFollow]);
+  useEffect(() => name === undefined ? undefined : listen(name, {
+    onFrame: (frame) => {
+      const kind = kindsOfFrames[frame.event];
+      if (kind === undefined || wanted.split(",").includes(kind)) current.current(frame);
+    },
+  }), [name, wanted]);
+}
+
+/** The connection of the stream, which stays open meanwhile; undefined where the caller may not follow it. */
+export function useConnection(): Connection | undefined {
+  const name = useStreamName();
+  const connection = useSyncExternalStore(
+    useCallback((onConnection) =>
+      name === undefined ? () => undefined : listen(name, { onConnection }), [name]),
+    () => streams.get(name ?? "")?.connection ?? connecting,
+  );
+  return name === undefined ? undefined : connection;
+}
+
+/** The name of the caller's stream; undefined where they may not follow it. */
+function useStreamName(): string | undefined {
+  const { principal, tenant } = useMe();
+  return useMay()("followStream") ? `relay-stream ${relayAddress} ${tenant.id} ${principal.id}` : undefined;
 }
 
 function listen(name: string, listener: Listener): () => void {
-  const stream = streams.get(name) ?? join(name);
+  const stream = streams.get(name) ?? open(name);
   clearTimeout(stream.closing);
   stream.listeners.add(listener);
   return () => {
@@ -51,36 +76,26 @@ function listen(name: string, listener: Listener): () => void {
   };
 }
 
-/**
- * Takes part in the stream of all tabs. The tab with the lock has the connection, and tells the others. When it is
- * closed the next one in the queue goes on behind the last frame.
- */
-function join(name: string): SharedStream {
+function open(name: string): OpenStream {
   const listeners = new Set<Listener>();
-  const channel = new BroadcastChannel(name);
-  const ended = new AbortController();
-  const { signal } = ended;
-  let last: string | null = null;
-  const hear = (frame: StreamFrame) => {
-    if (frame.id !== null) last = frame.id;
-    for (const listener of listeners) listener(frame);
-  };
-  const lead = async () => {
-    const headers: Record<string, string> = last === null ? {} : { "Last-Event-ID": last };
-    for await (const frame of relay.followStream({}, { signal, headers })) {
-      channel.postMessage(frame);
-      hear(frame);
-    }
-  };
+  const leave = joinStream(name, {
+    follow: (options) => relay.followStream({}, options),
+    onRefused: () => caller.check(),
+    onFrame: (frame) => {
+      for (const { onFrame } of listeners) onFrame?.(frame);
+    },
+    onConnection: (connection) => {
+      stream.connection = connection;
+      for (const { onConnection } of listeners) onConnection?.();
+    },
+    now: () => relayClock.now(),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  });
   const close = () => {
-    if (streams.get(name) === stream) streams.delete(name);
-    ended.abort();
-    channel.close();
+    streams.delete(name);
+    leave();
   };
-  const stream: SharedStream = { listeners, close };
+  const stream: OpenStream = { listeners, close, connection: connecting };
   streams.set(name, stream);
-  channel.addEventListener("message", ({ data }) => hear(data as StreamFrame));
-  // The stream rejects once the session is over: the next request of a page shows that.
-  navigator.locks.request(name, { signal }, lead).catch(close);
   return stream;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { Copy } from "./copy.tsx";
+import { unlessComposing } from "./keys.tsx";
 import { textOf } from "./states.tsx";
 
 /**
@@ -30,11 +31,11 @@ export function Dialog({ title, close, children }: {
         close?.();
       }}
       // Chromium closes a dialog at the second Escape without asking.
-      onKeyDown={(event) => {
+      onKeyDown={unlessComposing((event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
         close?.();
-      }}
+      })}
     >
       <header>
         <h2 id={heading}>{title}</h2>

@@ -1,4 +1,6 @@
-import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import {
+  createContext, use, useEffect, useMemo, useRef, useState, type KeyboardEvent as ReactKeyboardEvent, type ReactNode,
+} from "react";
 import { usePreferences } from "../app/preferences.tsx";
 
 /** Acts by key: a key's name (`j`, `Enter`, `/`), two keys in turn (`g e`), or `Ctrl-k`. */
@@ -19,7 +21,7 @@ export function KeysProvider({ children }: { readonly children: ReactNode }): Re
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const withControl = event.ctrlKey || event.metaKey;
-      if (event.defaultPrevented || event.altKey) return;
+      if (event.defaultPrevented || event.altKey || isComposing(event)) return;
       // The path begins within the shadow root of an editor; the event's own target is the root's host.
       if (!withControl && (!singleKeys || isField(event.composedPath()[0]))) return;
       if (document.querySelector("dialog[open]")) return;
@@ -55,6 +57,20 @@ export function useAllKeys(): () => readonly (readonly [key: string, does: strin
   const registry = use(Registered);
   return () => [...registry].flatMap(({ current }) =>
     Object.entries(current).map(([key, { does }]) => [key, does] as const));
+}
+
+/** A handler of keys that leaves those of an input method alone: with them it chooses and discards its candidates. */
+export function unlessComposing<Target extends Element>(
+  handle: (event: ReactKeyboardEvent<Target>) => void,
+): (event: ReactKeyboardEvent<Target>) => void {
+  return (event) => {
+    if (!isComposing(event.nativeEvent)) handle(event);
+  };
+}
+
+/** Safari says 229 for the key that ends the composition, which is over then. */
+function isComposing(event: { readonly isComposing: boolean; readonly keyCode: number }): boolean {
+  return event.isComposing || event.keyCode === 229;
 }
 
 function isField(target: EventTarget | undefined): boolean {

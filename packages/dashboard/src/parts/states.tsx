@@ -2,6 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { RelayError } from "../../../client/src/index.ts";
 import { mayPass } from "../api/queries.ts";
+import { LoadError } from "./use-loaded.ts";
 
 /** How long content may take before its place shows that it is loading, ms. */
 const patienceMs = 150;
@@ -27,7 +28,9 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
     <div className="state bad" role="alert">
       <p><strong>{textOf(error)}</strong></p>
       {requestId !== null && <p className="small">Request <code>{requestId}</code></p>}
-      {retry && <p><button type="button" onClick={retry}>Try again</button></p>}
+      {error instanceof LoadError
+        ? <p><button type="button" onClick={() => location.reload()}>Reload the page</button></p>
+        : retry && <p><button type="button" onClick={retry}>Try again</button></p>}
     </div>
   );
 }

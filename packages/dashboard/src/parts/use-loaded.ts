@@ -6,6 +6,22 @@ export interface Loaded<Module> {
   readonly error?: unknown;
 }
 
+/** A part of the script cannot be loaded: the relay is away, or has a newer version, which has other parts. */
+export class LoadError extends Error {
+  override readonly name = "LoadError";
+
+  constructor(cause: unknown) {
+    super("A part of this page cannot be loaded. If the relay has a new version, reload the page.", { cause });
+  }
+}
+
+/** Loads a part of the script. Rejects with a LoadError. */
+export async function loaded<Module>(load: () => Promise<Module>): Promise<Module> {
+  return load().catch((error: unknown) => {
+    throw new LoadError(error);
+  });
+}
+
 /**
  * Loads a part of the script behind what is shown first. Not by React's `lazy`: that shows what takes the part's place
  * for some 500 ms, even where the part is there. `load` is the same function at each call.
@@ -13,7 +29,7 @@ export interface Loaded<Module> {
 export function useLoaded<Module>(load: () => Promise<Module>): Loaded<Module> {
   const [state, setState] = useState<Loaded<Module>>({});
   useEffect(() => {
-    load().then((module) => setState({ module }), (error: unknown) => setState({ error }));
+    loaded(load).then((module) => setState({ module }), (error: unknown) => setState({ error }));
   }, [load]);
   return state;
 }

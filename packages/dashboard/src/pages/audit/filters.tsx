@@ -8,7 +8,7 @@ import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/fact-values.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { TargetOptions } from "../../parts/targets.tsx";
-import { fieldTime, timeInField } from "./times.ts";
+import { fieldTime, timeInField } from "../../parts/time-fields.ts";
 import { auditTypes } from "./types.ts";
 
 /** The filters of the audit, by their names in the API and in the address. */
@@ -34,13 +34,14 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
   const { zone } = usePreferences();
   const form = useRef<HTMLFormElement>(null);
   const apply = () => {
-    if (!form.current) return;
+    // A time that is typed in part only has no text yet.
+    if (!form.current?.reportValidity()) return;
     const fields = fieldsOf(form.current);
     const given = (name: string) => fields[name]?.trim() ?? "";
     change({
       ...withoutFilters,
       ...Object.fromEntries(filterNames.map((name) => [name, given(name)])),
-      From: timeInField(given("From"), zone), To: timeInField(given("To"), zone),
+      From: timeInField(given("From"), zone, search["From"]), To: timeInField(given("To"), zone, search["To"]),
     });
   };
   const filters = filtersIn(search);

@@ -5,6 +5,7 @@ import { PageLink } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { useStream } from "../../live/stream.ts";
 import { Id } from "../../parts/copy.tsx";
+import { unlessComposing } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
@@ -27,9 +28,9 @@ export function EventPanel({ id, close, nameOf }: {
   });
   useEffect(() => heading.current?.focus(), [id]);
   return (
-    <aside className="panel event-panel" aria-labelledby="event-panel-title" onKeyDown={({ key }) => {
+    <aside className="panel event-panel" aria-labelledby="event-panel-title" onKeyDown={unlessComposing(({ key }) => {
       if (key === "Escape") close();
-    }}>
+    })}>
       <header className="page-head">
         <h2 id="event-panel-title" ref={heading} tabIndex={-1}>Event</h2>
         <span className="acts">

@@ -7,7 +7,7 @@ import { useSearch, type SearchChanges } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
-import { useKeys } from "../../parts/keys.tsx";
+import { unlessComposing, useKeys } from "../../parts/keys.tsx";
 import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { TargetOptions, type Targets } from "../../parts/targets.tsx";
@@ -166,9 +166,9 @@ function Text({ label, name, hint, search, change }: FilterProps & { readonly hi
       <input
         key={value} defaultValue={value} placeholder={hint} autoComplete="off"
         onBlur={({ target }) => apply(target.value)}
-        onKeyDown={({ key, currentTarget }) => {
+        onKeyDown={unlessComposing<HTMLInputElement>(({ key, currentTarget }) => {
           if (key === "Enter") apply(currentTarget.value);
-        }}
+        })}
       />
     </label>
   );

@@ -44,7 +44,7 @@ export function searchOf(search: Search): ParametersOf<"searchEvents"> | undefin
   const asked = chosen(search, payloadNames);
   if (asked["Text"] === undefined && asked["Pointer"] === undefined) return undefined;
   const condition = asked["Text"] === undefined ? asked : { Text: asked["Text"] };
-  return { ...condition, ...parametersOf(search) } as ParametersOf<"searchEvents">;
+  return { ...condition, ...parametersOf(search) };
 }
 
 /** The operations that act on many events. */

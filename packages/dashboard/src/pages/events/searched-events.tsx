@@ -43,7 +43,8 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
         if (signal.aborted) return;
         setFound(({ items, scanned }) => "end" in line
           ? { items, scanned: scanned + line.scanned, end: line }
-          : { items: [...items, line.item], scanned });
+          // A scan that is tried again finds the same ones again.
+          : { items: items.some(({ id }) => id === line.item.id) ? items : [...items, line.item], scanned });
       }
     };
     scan().catch((error: unknown) => {
@@ -57,13 +58,14 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
     <>
       <div className="list-head">
         <p className="small" role="status">
-          {end === undefined ? "Scanning payloads, newest first…" : (
-            <>
-              {items.length} found in {scanned} events
-              {more !== null && end.until !== null && <>, back to <Moment at={end.until} /></>}
-              {more === null && ": all were scanned"}.
-            </>
-          )}
+          {error !== undefined ? `${items.length} found before the scan failed.`
+            : end === undefined ? "Scanning payloads, newest first…" : (
+              <>
+                {items.length} found in {scanned} events
+                {more !== null && end.until !== null && <>, back to <Moment at={end.until} /></>}
+                {more === null && ": all were scanned"}.
+              </>
+            )}
         </p>
         {more !== null && <button type="button" onClick={() => setCursor(more)}>Scan on</button>}
         <BulkActs filters={filters} newest={undefined} selection={selection} targets={targets} />

@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import type { SearchChanges } from "../../app/navigation.tsx";
-import { usePreferences, type Preferences } from "../../app/preferences.tsx";
+import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
-import { momentText } from "../../parts/time.tsx";
+import { unlessComposing } from "../../parts/keys.tsx";
+import { fieldTime, timeInField } from "../../parts/time-fields.ts";
 
 const hourMs = 3_600_000;
 const spans: readonly (readonly [name: string, ms: number])[] = [
@@ -35,25 +36,23 @@ export function Bound({ label, name, search, change }: {
 }): ReactNode {
   const { zone } = usePreferences();
   const at = search[name];
-  const value = at !== undefined && !Number.isNaN(Date.parse(at)) ? momentText(at, zone).replace(" ", "T") : "";
-  const apply = (text: string) => {
-    if (text !== value) change({ [name]: text === "" ? undefined : momentOf(text, zone) });
+  const value = fieldTime(at, zone);
+  const apply = ({ value: text, validity }: HTMLInputElement) => {
+    // A time that is typed in part only has no text yet.
+    if (validity.badInput) return;
+    const chosen = timeInField(text, zone, at);
+    if (chosen !== (at ?? "")) change({ [name]: chosen });
   };
   return (
     <label className="filter">
       {label}
       <input
         key={`${zone} ${value}`} type="datetime-local" step="0.001" defaultValue={value}
-        onBlur={({ target }) => apply(target.value)}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === "Enter") apply(currentTarget.value);
-        }}
+        onBlur={({ target }) => apply(target)}
+        onKeyDown={unlessComposing<HTMLInputElement>(({ key, currentTarget }) => {
+          if (key === "Enter") apply(currentTarget);
+        })}
       />
     </label>
   );
-}
-
-/** The ISO text of a moment that a person wrote in the zone of the preferences. */
-function momentOf(text: string, zone: Preferences["zone"]): string {
-  return new Date(zone === "UTC" ? `${text}Z` : text).toISOString();
 }

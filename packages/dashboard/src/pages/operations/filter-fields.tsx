@@ -3,8 +3,8 @@ import { useSearch } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
 import { Field } from "../../parts/form.tsx";
 import { TargetOptions, useTargets } from "../../parts/targets.tsx";
+import { fieldTime } from "../../parts/time-fields.ts";
 import type { Kind } from "./kinds.ts";
-import { fieldText } from "./order.ts";
 
 const statuses: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   replay: {
@@ -29,7 +29,7 @@ export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
   );
   const moment = (name: string, label: string) => (
     <Field name={name} label={`${label}, ${zone === "UTC" ? "UTC" : "local time"}`}>
-      {(props) => <input {...props} type="datetime-local" step="1" defaultValue={fieldText(search[name], zone)} />}
+      {(props) => <input {...props} type="datetime-local" step="0.001" defaultValue={fieldTime(search[name], zone)} />}
     </Field>
   );
   const target = (name: string, label: string, any: string, targets: typeof destinations) => (

@@ -25,14 +25,14 @@ export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly 
   const queries = useQueryClient();
   const { zone } = usePreferences();
   const { nameOf } = useTargets();
-  const [, change] = useSearch();
+  const [search, change] = useSearch();
   const [counted, setCounted] = useState<Counted>();
   const [said, setSaid] = useState("");
   const close = () => change(Object.fromEntries(own.map((name) => [name, ""])));
   const words = ({ filter }: Order) => filterText(filter, nameOf, (at) => momentText(at, zone));
   const count = async (fields: Readonly<Record<string, string>>) => {
     setSaid("");
-    const order = orderOf(kind, fields, zone);
+    const order = orderOf(kind, fields, zone, search);
     // The form is as it was when the person comes back from the count, or shares the address.
     change(textsOf(order), { replace: true });
     const matched = await run(order, true);

@@ -1,5 +1,7 @@
 import type { BodyOf } from "../../../../client/src/index.ts";
 import type { Preferences } from "../../app/preferences.tsx";
+import type { Search } from "../../app/search.ts";
+import { timeInField } from "../../parts/time-fields.ts";
 import type { Filter } from "./filter-text.ts";
 import type { Kind } from "./kinds.ts";
 
@@ -31,11 +33,16 @@ const usualStatuses: Readonly<Record<Kind, readonly string[]>> = {
   purge: ["Succeeded", "CriticalFailure", "Cancelled"],
 };
 
-/** The order of a form's fields; those that are empty filter nothing. Times of the form are in the zone. */
-export function orderOf(kind: Kind, fields: Readonly<Record<string, string>>, zone: Preferences["zone"]): Order {
+/**
+ * The order of a form's fields; those that are empty filter nothing. Times of the form are in the zone; `shown` has the
+ * moments with which the form was filled.
+ */
+export function orderOf(
+  kind: Kind, fields: Readonly<Record<string, string>>, zone: Preferences["zone"], shown: Search = {},
+): Order {
   const given = fieldsOf[kind].flatMap((name) => {
     const text = fields[name]?.trim() ?? "";
-    return text === "" ? [] : [[name, valueOf(name, text, zone)] as const];
+    return text === "" ? [] : [[name, valueOf(name, text, zone, shown[name])] as const];
   });
   const body: Readonly<Record<string, unknown>> = Object.fromEntries(given);
   const status = body["status"];
@@ -43,21 +50,7 @@ export function orderOf(kind: Kind, fields: Readonly<Record<string, string>>, zo
   return { kind, body, filter: { ...body, statuses } };
 }
 
-function valueOf(name: string, text: string, zone: Preferences["zone"]): unknown {
-  if (moments.includes(name)) return momentOf(text, zone);
+function valueOf(name: string, text: string, zone: Preferences["zone"], shown: string | undefined): unknown {
+  if (moments.includes(name)) return timeInField(text, zone, shown);
   return name === "perSecond" && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
-}
-
-/** The ISO text of a time as a browser's field has it, which names no zone. */
-function momentOf(text: string, zone: Preferences["zone"]): string {
-  const date = new Date(zone === "UTC" ? `${text}Z` : text);
-  return Number.isNaN(date.getTime()) ? text : date.toISOString();
-}
-
-/** The text of a moment for a browser's field of a time, in the zone; empty where it is none. */
-export function fieldText(at: string | undefined, zone: Preferences["zone"]): string {
-  const date = new Date(at ?? "");
-  if (Number.isNaN(date.getTime())) return "";
-  const shown = zone === "UTC" ? date : new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shown.toISOString().slice(0, 19);
 }

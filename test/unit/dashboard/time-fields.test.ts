@@ -1,0 +1,58 @@
+import process from "node:process";
+import { expect } from "chai";
+import { fieldTime, timeInField } from "../../../packages/dashboard/src/parts/time-fields.ts";
+
+describe("a time in a field", () => {
+  const { TZ } = process.env;
+  before(() => {
+    process.env["TZ"] = "Europe/Berlin";
+  });
+  after(() => {
+    if (TZ === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = TZ;
+  });
+
+  it("is the same moment again, in either zone", () => {
+    const at = "2026-11-26T12:00:00.000Z";
+    for (const zone of ["UTC", "local"] as const) {
+      expect(timeInField(fieldTime(at, zone), zone)).to.equal(at);
+      expect(timeInField("", zone)).to.equal("");
+      expect(fieldTime(undefined, zone)).to.equal("");
+      expect(fieldTime("1790000000000x", zone)).to.equal("");
+    }
+    expect(fieldTime(at, "UTC")).to.equal("2026-11-26T12:00:00.000");
+    expect(fieldTime(at, "local")).to.equal("2026-11-26T13:00:00.000");
+  });
+
+  const [first, second] = ["2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z"];
+
+  it("stays the chosen one of two moments that autumn's clocks show alike, as browsers shorten its text too", () => {
+    for (const at of [first, second]) {
+      expect(fieldTime(at, "local")).to.equal("2026-10-25T02:30:00.000");
+      for (const text of ["2026-10-25T02:30:00.000", "2026-10-25T02:30"]) {
+        expect(timeInField(text, "local", at)).to.equal(at);
+      }
+    }
+    expect(timeInField("2026-10-25T02:30", "local", "2026-10-25T01:30:00Z")).to.equal("2026-10-25T01:30:00Z");
+  });
+
+  it("stays in the same of autumn's two hours where only its minutes change", () => {
+    expect(timeInField("2026-10-25T02:45", "local", first)).to.equal("2026-10-25T00:45:00.000Z");
+    expect(timeInField("2026-10-25T02:45", "local", second)).to.equal("2026-10-25T01:45:00.000Z");
+    expect(timeInField("2026-10-25T12:00", "local", first)).to.equal("2026-10-25T11:00:00.000Z");
+  });
+
+  it("is behind the hour that spring's clocks skip, and stays there", () => {
+    for (const shown of [undefined, "2026-03-29T00:30:00.000Z", "2026-03-29T05:00:00.000Z"]) {
+      const at = timeInField("2026-03-29T02:30", "local", shown);
+      expect(at).to.equal("2026-03-29T01:30:00.000Z");
+      expect(fieldTime(at, "local")).to.equal("2026-03-29T03:30:00.000");
+      expect(timeInField("2026-03-29T03:30", "local", at)).to.equal(at);
+    }
+  });
+
+  it("that is none stays a text, for the relay to refuse", () => {
+    const none = "275761-01-01T00:00";
+    for (const zone of ["UTC", "local"] as const) expect(timeInField(none, zone)).to.equal(none);
+  });
+});
