@@ -5,6 +5,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { endAll } from "../test/support/at-end.ts";
 import { startChromium } from "../test/support/chromium.ts";
 import { atLocalhost, signIn, visit, type Visit } from "../test/support/dashboard.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../test/support/furnished-tenant.ts";
@@ -41,7 +42,7 @@ try {
     }
   }
 } finally {
-  await browser.close();
+  await endAll();
   await relay.close();
   await receiver.close();
 }

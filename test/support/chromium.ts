@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium, type BrowserContext } from "playwright-core";
+import { chromium, type Browser, type BrowserContext } from "playwright-core";
+import { atEnd } from "./at-end.ts";
 import { commandPath, commandProblem } from "./debian.ts";
 
-/** A running browser with a profile of its own. */
+/** A profile of its own in the browser of this process. */
 export interface Chromium {
   readonly context: BrowserContext;
+  /** Ends the profile; the browser runs on. */
   close(): Promise<void>;
 }
 
@@ -16,8 +15,8 @@ const flags = [
 ];
 
 /**
- * Starts Debian's Chromium without a window, for a `before` hook. It takes any certificate. Where it is neither
- * installed nor can be, its tests are skipped by name, but never in CI. By default it ignores the policies of pages.
+ * {@link startChromium} for a `before` hook. Where it is neither installed nor can be, its tests are skipped by name,
+ * but never in CI. By default it ignores the policies of pages.
  */
 export async function chromiumOrSkip(
   hook: Mocha.Context, { bypassCSP = true }: { readonly bypassCSP?: boolean } = {},
@@ -32,17 +31,17 @@ export async function chromiumOrSkip(
   return startChromium({ bypassCSP });
 }
 
-/** Starts Debian's Chromium without a window. It takes any certificate. Rejects where it is not installed. */
+let running: Promise<Browser> | undefined;
+
+/**
+ * A new profile in Debian's Chromium, which all tests of a process share: it is started when first asked for, without a
+ * window, and stopped at the process's end. It takes any certificate. Rejects where it is not installed.
+ */
 export async function startChromium({ bypassCSP }: { readonly bypassCSP: boolean }): Promise<Chromium> {
-  const profile = mkdtempSync(join(tmpdir(), "relay-chromium-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: commandPath("chromium"), headless: true, args: flags, ignoreHTTPSErrors: true, bypassCSP,
-  });
-  return {
-    context,
-    close: async () => {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
-  };
+  if (!running) {
+    running = chromium.launch({ executablePath: commandPath("chromium"), headless: true, args: flags });
+    atEnd(async () => (await running)?.close());
+  }
+  const context = await (await running).newContext({ ignoreHTTPSErrors: true, bypassCSP });
+  return { context, close: () => context.close() };
 }

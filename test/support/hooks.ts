@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
+import { endAll } from "./at-end.ts";
 import { watch } from "./watchdog.ts";
 
 fc.configureGlobal({
@@ -23,6 +24,9 @@ export function mochaGlobalSetup(): void {
     execFileSync(process.execPath, [fileURLToPath(new URL(`../../scripts/${script}`, import.meta.url))]);
   }
 }
+
+/** Ends what test files share. */
+export const mochaGlobalTeardown = endAll;
 
 /** Root hooks of every test file: mocha removes the listener between files. */
 export const mochaHooks = {

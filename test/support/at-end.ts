@@ -1,0 +1,11 @@
+const endings: (() => Promise<void>)[] = [];
+
+/** Has `end` called at the end of all tests of this process. One of Mocha's workers is killed instead. */
+export function atEnd(end: () => Promise<void>): void {
+  endings.push(end);
+}
+
+/** Calls what {@link atEnd} was given. */
+export async function endAll(): Promise<void> {
+  await Promise.all(endings.splice(0).map((end) => end()));
+}
