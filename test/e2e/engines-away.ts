@@ -11,7 +11,8 @@ import { Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 import { outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 
-const awayMs = 5_000;
+/** From when an outage is noticed, which takes some eight seconds, on average. */
+const awayMs = 1_000;
 /** From the engine's return until every acknowledged event is delivered. */
 const healsWithinMs = 30_000;
 const deliveryTimeoutMs = 15_000;
