@@ -1,13 +1,11 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import { refuse } from "../domain/refusal.ts";
 import type { EventStore } from "../ports/event-store.ts";
+import { callerCheck } from "./caller-gone.ts";
 
 /** Pages that are read at once: those that come in together are decoded in one go, while everybody else waits. */
 const pagesAtOnce = 8;
 /** Reads of one tenant that go on at once, each with one page in the queue. */
 const readsAtOnce = 4;
-/** Reads of one tenant that go on or wait before the next is refused. */
-const mostReads = 64;
 
 /** Runs the read of one page when it is its turn. */
 export type Turn = <Result>(read: () => Promise<Result>) => Promise<Result>;
@@ -35,25 +33,24 @@ export class LongReads {
   }
 
   /**
-   * Runs a read for a tenant, as one of the few that a tenant may have at once. Throws a Refusal where too many wait.
-   */
-  asked<Result>(tenantId: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
-    if ((this.#readers.get(tenantId)?.reads ?? 0) >= mostReads) {
-      refuse("unavailable", "too many events with a long history are being read; try again");
-    }
-    return this.run(tenantId, read);
-  }
-
-  /**
-   * Runs a read, however many wait: for callers that themselves bound how much they read. `name`: the tenant's, or the
-   * stream's where it is not read for a tenant.
+   * Runs a read as one of the few that a tenant may have at once. `name`: the tenant's, or the stream's where it is not
+   * read for a tenant. How many wait is bounded before: by the admission of requests, and by the workers' own limits.
+   * Between pages it ends with CallerGone once the caller has gone.
    */
   async run<Result>(name: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
     const reader = this.#readers.get(name) ?? { limit: pLimit(readsAtOnce), reads: 0 };
     this.#readers.set(name, reader);
     reader.reads += 1;
+    const requireCaller = callerCheck();
+    const turn: Turn = (page) => this.#pages(() => {
+      requireCaller();
+      return page();
+    });
     try {
-      return await reader.limit(() => read((page) => this.#pages(page)));
+      return await reader.limit(() => {
+        requireCaller();
+        return read(turn);
+      });
     } finally {
       reader.reads -= 1;
       if (reader.reads === 0) this.#readers.delete(name);

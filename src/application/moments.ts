@@ -67,7 +67,7 @@ export class Moments {
 
   /**
    * The moment that a tenant's caller names; the present without any, and for one in the future. Throws a Refusal
-   * (unavailable) where the read models are behind, or the tenant reads too much at once; and LogUnavailable.
+   * (unavailable) where the read models are behind; and LogUnavailable.
    */
   async find(tenantId: string, asked?: Asked): Promise<Found> {
     const { store, clock } = this.#parts;
@@ -82,7 +82,7 @@ export class Moments {
     if ("position" in asked && asked.position >= head) {
       return { moment: { time: now, position: head }, isPresent: true };
     }
-    const { moment, isFinal } = await LongReads.of(store).asked(tenantId, (turn) =>
+    const { moment, isFinal } = await LongReads.of(store).run(tenantId, (turn) =>
       "time" in asked ? this.#atTime(asked.time, turn) : this.#atPosition(asked.position, turn));
     if (isFinal) {
       this.#known.set(name, moment);

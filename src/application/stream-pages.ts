@@ -7,8 +7,7 @@ const pageEntries = 64;
 /**
  * Reads a stream from its beginning, or with `backwards` from its end, page by page: however long it is, it neither
  * fills the memory nor keeps the log from others. `take` is called with each page, and may return false to end.
- * `asker`: the tenant for whom it is read, if it is read for one. Throws as `readStream` does, and a Refusal where that
- * tenant has too much read at once.
+ * `asker`: the tenant for whom it is read, if it is read for one. Throws as `readStream` does, and CallerGone.
  */
 export async function readPages(
   store: Pick<EventStore, "readStream">,
@@ -32,6 +31,5 @@ export async function readPages(
       from = await turn(() => read(next));
     }
   };
-  const reads = LongReads.of(store);
-  await (asker === undefined ? reads.run(stream, rest) : reads.asked(asker, rest));
+  await LongReads.of(store).run(asker ?? stream, rest);
 }

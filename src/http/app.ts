@@ -1,6 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
+import type { Session } from "../application/accounts/sessions.ts";
+import { isService, type ServiceCaller } from "../application/caller.ts";
+import { CallerGone, forCaller } from "../application/caller-gone.ts";
+import { Admission, weightOf, type Weight } from "./admission/admission.ts";
+import type { Leave } from "./admission/places.ts";
 import { answer, answerOtherMethod, answerUnknownPath } from "./answers/answer.ts";
 import { contentNow, contentOf } from "./answers/content.ts";
 import { createFailures, type Fail } from "./answers/failures.ts";
@@ -43,6 +48,11 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
     try {
       await next();
     } catch (error) {
+      if (error instanceof CallerGone) {
+        context.respond = false;
+        context.req.socket.destroy();
+        return;
+      }
       const failure = fail(error, requestId);
       if (failure.status === 413) {
         context.respond = false;
@@ -86,6 +96,7 @@ function isLiteral({ path }: Operation): boolean {
 
 function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObject, fail: Fail): Router {
   const router = new Router({ strict: true, sensitive: true });
+  const admission = new Admission(api.clock);
   // The router takes the first path that matches.
   const literalFirst = [...operations.filter(isLiteral), ...operations.filter((operation) => !isLiteral(operation))];
   for (const operation of literalFirst) {
@@ -93,11 +104,15 @@ function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObje
     if (!run) continue;
     const guardQuery = queryGuard(operations, operation);
     router.register(path, [method], async (context) => {
-      const { exchange, memory } = await begun(context, api, read, guardQuery);
-      const answered = await run(exchange);
-      const failed = (error: unknown) => void fail(error, exchange.requestId);
-      answer(context, answered, await contentOf(answered, memory, failed));
-      if (!answered.stream) return;
+      const { exchange, memory, weight, leave } = await begun(context, api, read, { guardQuery, admission });
+      const failed = (error: unknown) => void (isCallersEnd(error) || fail(error, exchange.requestId));
+      const work = async () => {
+        const answered = await run(exchange);
+        answer(context, answered, await contentOf(answered, memory, failed));
+        return answered;
+      };
+      const { stream } = await (weight === "large" ? forCaller(exchange.gone(), work) : work()).finally(leave);
+      if (!stream) return;
       context.flushHeaders();
       whenFired(exchange.gone(), () => context.res.writableFinished || context.req.socket.destroy());
     });
@@ -105,10 +120,19 @@ function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObje
   return router;
 }
 
-/** A request under way, and the memory for its answer: the tenant's, once the caller is known. */
+/** A request under way, the memory for its answer, and how to leave its place once the answer is made. */
+interface Begun {
+  readonly exchange: Exchange;
+  readonly memory: AnswerMemory;
+  readonly weight: Weight;
+  readonly leave: Leave;
+}
+
+/** Begins a request. Its memory is the tenant's, once the caller is known. */
 async function begun(
-  context: Context, api: Api, read: ReadJsonObject, guardQuery: (query: string) => void,
-): Promise<{ readonly exchange: Exchange; readonly memory: AnswerMemory }> {
+  context: Context, api: Api, read: ReadJsonObject,
+  { guardQuery, admission }: { readonly guardQuery: (query: string) => void; readonly admission: Admission },
+): Promise<Begun> {
   const { req: request, res: response, params, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
   const memory = memoryOf(api, request, response);
@@ -116,7 +140,10 @@ async function begun(
   let tenantId: string | undefined;
   const hold = (bytes: number, kept?: number) => memory.hold(tenantId, bytes, kept);
   let heldAhead = 0;
-  let gone: AbortSignal | undefined;
+  let signal: AbortSignal | undefined;
+  const gone = () => signal ??= goneOf(request, response);
+  const weight = weightOf(context.method, context.path, query);
+  let place: Leave | undefined;
   const holdAnswer = async (bytes: number, kept?: number) => {
     if (bytes > heldAhead) await hold(bytes, kept);
   };
@@ -136,9 +163,19 @@ async function begun(
       await hold(bytes);
       heldAhead = bytes;
     },
-    gone: () => gone ??= goneOf(request, response),
+    gone,
+    admit: async (caller: Session | ServiceCaller) => {
+      const callerId = isService(caller) ? caller.serviceAccountId : caller.userId;
+      place ??= await admission.enter(weight, { tenantId: caller.tenantId, callerId }, gone);
+    },
   };
-  return { exchange, memory: { hold: holdAnswer, release: () => memory.release() } };
+  const leave = () => place?.();
+  return { exchange, memory: { hold: holdAnswer, release: () => memory.release() }, weight, leave };
+}
+
+/** Whether an answer broke off because its caller has gone. */
+function isCallersEnd(error: unknown): boolean {
+  return error instanceof CallerGone || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 /** Calls `then` when a signal fires, at once where it has. */

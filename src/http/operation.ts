@@ -50,6 +50,11 @@ export interface Exchange {
    * (unauthenticated, forbidden).
    */
   authenticate(): Promise<Session | ServiceCaller>;
+  /**
+   * Waits for the request's turn, once; to be called when its caller is known and its body has come. Rejects with a
+   * Refusal (unavailable), and CallerGone.
+   */
+  admit(caller: Session | ServiceCaller): Promise<void>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
   body(): Promise<JsonObject>;
   /**
@@ -212,6 +217,7 @@ export function sessionOf({ caller }: Pick<Call<unknown>, "caller">): Session {
 
 async function opened(exchange: Exchange, access: Access): Promise<Omit<Call<undefined>, "input">> {
   const caller = await exchange.authenticate();
+  await exchange.admit(caller);
   const origin = originOf(actorOf(caller), exchange.requestId);
   const barred = barrier(caller, access);
   if (barred === undefined) return { ...exchange, caller, origin };

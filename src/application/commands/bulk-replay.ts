@@ -48,8 +48,8 @@ export class BulkReplay {
   /**
    * Replays all matching events before it resolves; records the order and its result. Events that another request
    * replays, or a purge takes, meanwhile are not counted as replayed. Passed over are events whose destination was
-   * deleted, and those whose record, or whose destination's, cannot be read now, as when the tenant reads too many long
-   * ones at once. Throws a Refusal (invalid, forbidden, unavailable).
+   * deleted, and those whose record, or whose destination's, cannot be read now. Throws a Refusal (invalid, forbidden,
+   * unavailable).
    */
   async replay(caller: Caller, input: Inputs["replayEvents"], origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;

@@ -58,7 +58,7 @@ export async function storyOf(parts: StoryParts, { event, facts, moment, isPrese
   const senderId = accepted?.type === "EventAccepted" ? accepted.data.senderId : null;
   const { store } = parts;
   const [neighbours, present] = await Promise.all([
-    LongReads.of(store).asked(tenantId, async (turn) => {
+    LongReads.of(store).run(tenantId, async (turn) => {
       const read = <Event extends DomainEvent>(stream: string, before = 0) =>
         between<Event>(store, turn, stream, { from, to, before });
       return {

@@ -63,8 +63,7 @@ async function loadStream(store: EventStore, stream: string, asker?: string): Pr
   const first = folded(nothing, page);
   if (page.length < pageEntries) return first;
   const read = (turn: Turn) => restOf(store, stream, first, turn);
-  const reads = LongReads.of(store);
-  return asker === undefined ? reads.run(first.state?.tenantId ?? stream, read) : reads.asked(asker, read);
+  return LongReads.of(store).run(asker ?? first.state?.tenantId ?? stream, read);
 }
 
 /** Goes on from the first page to the end; from the beginning, where the stream is deleted meanwhile. */
@@ -124,8 +123,7 @@ export async function wholeFact(
 
 /**
  * Folds the stream of a webhook event as it is shown to a tenant: where a purge took the event it has no state, though
- * its stream may still be there. Throws as {@link loadWebhook} does, and a Refusal (unavailable) where the tenant reads
- * too many long ones at once.
+ * its stream may still be there. Throws as {@link loadWebhook} does, and CallerGone.
  */
 export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
   const loaded = await loadStream(sources.store, streams.event(eventId), asker);

@@ -21,8 +21,10 @@ const most = { hits: 100, ms: 5_000, events: 200_000 };
 const atOnce = 2;
 const documentsAtOnce = 100;
 
-/** What is searched for, and from where on. */
+/** What is searched for, from where on, and for whom. */
 export interface SearchRequest {
+  /** The caller's session or service key: its next search ends this one. */
+  readonly sessionId: string;
   readonly filter: EventListFilter;
   readonly condition: PayloadCondition;
   readonly after: Place | undefined;
@@ -63,46 +65,48 @@ interface EventSearchParts {
 export class EventSearch {
   readonly #parts: EventSearchParts;
   readonly #reads = new LongReads();
-  /** The searches under way, by tenant. */
-  readonly #running = new Map<string, number>();
+  /** The searches under way, by tenant and session. */
+  readonly #running = new Map<string, Map<string, AbortController>>();
 
   constructor(parts: EventSearchParts) {
     this.#parts = parts;
   }
 
   /**
-   * Searches the tenant's events, the newest first, until there are enough hits, or it was long enough. `gone` ends it.
-   * Throws a Refusal (unavailable) where the tenant has enough searches under way, or the read models are behind.
+   * Searches the tenant's events, the newest first, until there are enough hits, or it was long enough. `gone` ends it,
+   * and so does the next search of the session. Throws a Refusal (unavailable) where others of the tenant have enough
+   * searches under way, or the read models are behind.
    */
   async search(
     { tenantId }: Caller, request: SearchRequest, gone: AbortSignal,
   ): Promise<AsyncIterable<readonly SearchLine[]>> {
-    const end = this.#begin(tenantId, gone);
+    const search = this.#begin(tenantId, request.sessionId, gone);
     try {
       const filter = await narrowed(this.#parts, { tenantId, ...request.filter });
       const pageAfter = async (after?: Place) => (filter ? this.#page(filter, after) : []);
       const first = await pageAfter(request.after);
-      return this.#lines(tenantId, request, { first, pageAfter }, gone);
+      return this.#lines(tenantId, request, { first, pageAfter }, search.signal);
     } catch (error) {
-      end();
+      search.abort();
       throw error;
     }
   }
 
-  /** Counts a search until its request is over, whether or not its answer is read. */
-  #begin(tenantId: string, gone: AbortSignal): () => void {
-    const others = this.#running.get(tenantId) ?? 0;
-    if (others >= atOnce) refuse("unavailable", `${atOnce} searches are under way; try again when one is done`);
-    this.#running.set(tenantId, others + 1);
-    const end = () => {
-      gone.removeEventListener("abort", end);
-      const left = (this.#running.get(tenantId) ?? 1) - 1;
-      if (left > 0) this.#running.set(tenantId, left);
-      else this.#running.delete(tenantId);
-    };
-    if (gone.aborted) end();
-    else gone.addEventListener("abort", end);
-    return end;
+  /** Counts a search until it is aborted: by the end of its request, read or not, or by the next one of its session. */
+  #begin(tenantId: string, sessionId: string, gone: AbortSignal): AbortController {
+    const running = this.#running.get(tenantId) ?? new Map<string, AbortController>();
+    this.#running.set(tenantId, running);
+    running.get(sessionId)?.abort();
+    if (running.size >= atOnce) refuse("unavailable", `${atOnce} searches are under way; try again when one is done`);
+    const search = new AbortController();
+    running.set(sessionId, search);
+    search.signal.addEventListener("abort", () => {
+      if (running.get(sessionId) === search) running.delete(sessionId);
+      if (running.size === 0 && this.#running.get(tenantId) === running) this.#running.delete(tenantId);
+    });
+    if (gone.aborted) search.abort();
+    else gone.addEventListener("abort", () => search.abort());
+    return search;
   }
 
   async *#lines(

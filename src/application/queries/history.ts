@@ -23,7 +23,7 @@ export interface HistoryRequest extends PageRequest, HistoryFilter {}
  * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. All facts of a type
  * or a time are found by reading the whole stream, as far as the total or the page needs it. Without such a filter
  * only the newest fact and the page itself are read, however many there are. Throws LogUnavailable, or a Refusal where
- * one of the page cannot be read, or where the tenant has too many long streams read at once.
+ * one of the page cannot be read.
  */
 export async function historyPage(
   store: EventStore, { tenantId }: Pick<Caller, "tenantId">, stream: string, asked: HistoryRequest,

@@ -2,6 +2,7 @@ import type { Inputs } from "../../../schemas/inputs.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
 import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };
+import { isService } from "../../application/caller.ts";
 import { parseOptionalDateTime, parseTag } from "../../application/input-rules.ts";
 import type { EventListFilter } from "../../application/queries/events.ts";
 import type { Services } from "../../application/services.ts";
@@ -275,7 +276,8 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       },
     }, async (call) => {
       const { filters, ...place } = call.input;
-      const request = { ...place, filter: filterOf(filters), condition: conditionOf(filters) };
+      const sessionId = isService(call.caller) ? call.caller.keyId : call.caller.sessionId;
+      const request = { ...place, filter: filterOf(filters), condition: conditionOf(filters), sessionId };
       const lines = await queries.search.search(call.caller, request, call.gone());
       return { status: 200, type: jsonLines, stream: linesOf(lines), holds: linesBytes };
     }),

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
+import { forCaller } from "../../../src/application/caller-gone.ts";
 import { LongReads } from "../../../src/application/long-reads.ts";
-import { Refusal } from "../../../src/domain/refusal.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 
 /** Reads that are noted as they begin, and end when the test ends them. */
@@ -48,15 +48,20 @@ describe("reads of long streams", () => {
     expect(begun.indexOf("other")).to.be.at.most(3 * 4);
   });
 
-  it("are refused to a tenant with too many waiting reads, and to no other, until some are done", async () => {
-    const { reads, read, finish } = staged();
-    const many = Array.from({ length: 64 }, () => read("many", 1));
-    expect(() => reads.asked("many", async () => null)).to.throw(Refusal).with.property("kind", "unavailable");
-    const bounded = read("many", 1);
-    const other = reads.asked("other", async () => "read");
+  it("end between two pages once their caller has gone, and do not begin then", async () => {
+    const { begun, read, finish } = staged();
+    const gone = new AbortController();
+    const reading = forCaller(gone.signal, () => [read("one", 3), ...Array.from({ length: 9 }, () => read("one", 1))]);
+    const other = read("other", 2);
+    await turn();
+    gone.abort();
+    const outcomes = Promise.allSettled(reading);
     await finish();
-    await Promise.all([...many, bounded]);
-    expect([await other, await reads.asked("many", async () => "read")]).to.deep.equal(["read", "read"]);
+    const done = (await outcomes).map(({ status }) => status === "fulfilled");
+    expect(done).to.deep.equal(Array.from({ length: 10 }, (_, at) => at > 0 && at < 4));
+    await other;
+    expect(begun.filter((tenant) => tenant === "one")).to.have.length(4);
+    expect(begun.filter((tenant) => tenant === "other")).to.have.length(2);
   });
 
   it("go on after one that failed", async () => {
@@ -65,7 +70,7 @@ describe("reads of long streams", () => {
       throw new Error("away");
     })));
     for (const outcome of await Promise.allSettled(failing)) expect(outcome.status).to.equal("rejected");
-    expect(await reads.asked("a", async () => "read")).to.equal("read");
+    expect(await reads.run("a", async () => "read")).to.equal("read");
   });
 
   it("are bounded by store", () => {
