@@ -6,8 +6,10 @@ export interface StuckClients {
   readonly port: number;
   readonly count: number;
   readonly sends: string;
-  /** Whether they read the answers. */
-  readonly reads: boolean;
+  /** Whether they read the answers: all of them, a kilobyte now and then, or nothing. */
+  readonly reads: boolean | "slowly";
+  /** So long after its request each closes its connection, and opens the next; never unless given. */
+  readonly closesAfterMs?: number;
 }
 
 /** A thread of clients that are stuck until {@link close}: a busy one does not slow the test's own requests. */
