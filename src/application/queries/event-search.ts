@@ -94,9 +94,9 @@ export class EventSearch {
 
   /** Counts a search until it is aborted: by the end of its request, read or not, or by the next one of its session. */
   #begin(tenantId: string, sessionId: string, gone: AbortSignal): AbortController {
+    this.#running.get(tenantId)?.get(sessionId)?.abort();
     const running = this.#running.get(tenantId) ?? new Map<string, AbortController>();
     this.#running.set(tenantId, running);
-    running.get(sessionId)?.abort();
     if (running.size >= atOnce) refuse("unavailable", `${atOnce} searches are under way; try again when one is done`);
     const search = new AbortController();
     running.set(sessionId, search);
