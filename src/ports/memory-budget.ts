@@ -10,7 +10,8 @@ export interface MemoryBudget {
   take(owner: string, bytes: number): Claim | undefined;
   /**
    * Takes bytes for an owner, and waits for them a few seconds if need be. `kept`: how many bytes the request keeps in
-   * memory while it waits. Rejects with a Refusal (unavailable) where none become free in time, or too many wait.
+   * memory while it waits. `over` ends the wait. Rejects with a Refusal (unavailable) where none become free in
+   * time, too many wait, or the wait was ended.
    */
-  claim(owner: string, bytes: number, kept: number): Promise<Claim>;
+  claim(owner: string, bytes: number, kept: number, over?: AbortSignal): Promise<Claim>;
 }

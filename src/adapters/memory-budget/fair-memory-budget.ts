@@ -47,7 +47,7 @@ export class FairMemoryBudget implements MemoryBudget {
       : undefined;
   }
 
-  async claim(owner: string, bytes: number, kept: number): Promise<Claim> {
+  async claim(owner: string, bytes: number, kept: number, over?: AbortSignal): Promise<Claim> {
     const claim = this.take(owner, bytes);
     if (claim) return claim;
     const counted = this.#counted(bytes);
@@ -55,13 +55,16 @@ export class FairMemoryBudget implements MemoryBudget {
     while (kept > this.#keptLeft) this.#refuse(this.#queue.takeForRoom(line, kept) ?? refuse("unavailable", tooMuch));
     this.#keptLeft -= kept;
     return new Promise((resolve, reject) => {
-      const patience = this.#clock.schedule(patienceMs, () => {
+      const end = () => {
         if (this.#queue.remove(line, waiting)) this.#refuse(waiting);
         // Claims behind it may need less.
         this.#grantWaiting();
-      });
+      };
+      const patience = this.#clock.schedule(patienceMs, end);
       const waiting: Waiting = { owner, bytes: counted, kept, patience, resolve, reject };
       this.#queue.push(line, waiting);
+      if (over?.aborted) end();
+      else over?.addEventListener("abort", end, { once: true });
     });
   }
 

@@ -32,7 +32,9 @@ export class RequestMemory {
   readonly #shared: SharedMemory;
   readonly #network: () => string;
   #claim: Claim | undefined;
-  #over = false;
+  /** Made once the request waits for memory. */
+  #ending: AbortController | undefined;
+  #isOver = false;
 
   /** `network`: returns the owner for a client that is not signed in; called only then. */
   constructor(shared: SharedMemory, network: () => string) {
@@ -54,17 +56,23 @@ export class RequestMemory {
   async hold(tenantId: string | undefined, bytes: number, kept = bytes): Promise<void> {
     this.release();
     const { tenants, networks } = this.#shared;
-    const claim = await (tenantId === undefined
-      ? networks.claim(this.#network(), bytes, kept)
-      : tenants.claim(tenantId, bytes, kept));
-    if (this.#over) claim.release();
+    const budget = tenantId === undefined ? networks : tenants;
+    const owner = tenantId ?? this.#network();
+    const claim = budget.take(owner, bytes) ?? await budget.claim(owner, bytes, kept, this.#whenOver());
+    if (this.#isOver) claim.release();
     else this.#claim = claim;
   }
 
-  /** Gives back the held bytes, and those that may be granted later: the request is over. */
+  /** Gives back the held bytes, and waits for no more: the request is over. */
   end(): void {
-    this.#over = true;
+    this.#isOver = true;
+    this.#ending?.abort();
     this.release();
+  }
+
+  #whenOver(): AbortSignal {
+    this.#ending ??= new AbortController();
+    return this.#ending.signal;
   }
 
   /** Gives back the held bytes. */

@@ -24,14 +24,34 @@ describe("a memory budget", () => {
     return claims;
   };
   /** A waiting claim, with its outcome so far. */
-  const claimed = (owner: string, { bytes = large, kept = 0 } = {}) => {
+  const claimed = (
+    owner: string, { bytes = large, kept = 0, over }: { bytes?: number; kept?: number; over?: AbortSignal } = {},
+  ) => {
     const state: { outcome: "waits" | "granted" | "refused"; claim?: Claim; error?: unknown } = { outcome: "waits" };
-    budget.claim(owner, bytes, kept).then(
+    budget.claim(owner, bytes, kept, over).then(
       (claim) => Object.assign(state, { outcome: "granted", claim }),
       (error: unknown) => Object.assign(state, { outcome: "refused", error }),
     );
     return state;
   };
+
+  it("forgets a claim whose wait is ended, with the bytes that it kept", async () => {
+    fill("a");
+    const over = new AbortController();
+    const kept = total / 2;
+    const [ended, second] = [claimed("a", { kept, over: over.signal }), claimed("a", { kept })];
+    await turn();
+    expect([ended.outcome, second.outcome]).to.deep.equal(["waits", "refused"]);
+    over.abort();
+    await turn();
+    expect(ended.outcome).to.equal("refused");
+    const third = claimed("a", { kept });
+    await turn();
+    expect(third.outcome).to.equal("waits");
+    const late = claimed("a", { over: over.signal });
+    await turn();
+    expect(late.outcome).to.equal("refused");
+  });
 
   describe("gives", () => {
     it("one owner a half, the next half of the rest, and so on", () => {
