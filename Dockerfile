@@ -15,7 +15,7 @@ FROM node:24.21.0-alpine AS pages
 WORKDIR /relay
 COPY package.json package-lock.json tsconfig.json ./
 COPY packages packages
-RUN npm ci --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY scripts scripts
 COPY schemas schemas
 RUN node scripts/build-dashboard.js
