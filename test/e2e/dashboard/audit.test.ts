@@ -55,6 +55,16 @@ describe("the page of the audit", () => {
     await page.getByText("created the tenant").waitFor();
   });
 
+  it("shows characters of a name that turn its direction as symbols, and keeps its direction to the name", async () => {
+    await account.owner.post("/api/v1/api-keys", { name: "\u202Eshop אבג" });
+    await seen.go("/audit?Type=ApiKeyIssued");
+    await signIn(seen, account);
+    const name = seen.page.locator(".fact bdi").filter({ hasText: "“⟨202E⟩shop אבג”" }).first();
+    const after = await seen.page.locator(".fact bdi").filter({ hasText: "(rk_" }).first().boundingBox();
+    const box = await name.boundingBox();
+    expect(box!.x + box!.width).to.be.at.most(after!.x + 1);
+  });
+
   it("takes times in the zone of the preferences, and says where nothing matches", async () => {
     await seen.go("/audit");
     await signIn(seen, account);

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Schemas } from "../../../client/src/index.ts";
 import { factWords, type Fact } from "./fact-words.ts";
+import { shownText } from "./shown-text.ts";
 import { Moment } from "./time.tsx";
 import { useWho } from "./who.tsx";
 
@@ -17,15 +18,19 @@ export function FactLine({ fact, children }: {
   );
 }
 
-const time = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+/** Times, and names, which stand in quotation marks. */
+const special = /(\d{4}-\d\d-\d\dT[\d:.]+Z|“.*”)/s;
 
-/** A text whose times show in the zone of the preferences. */
+/** A text whose times show in the zone of the preferences, and whose names keep their direction to themselves. */
 function Words({ text }: { readonly text: string }): ReactNode {
-  return text.split(time).map((part, place) =>
-    place % 2 === 1 ? <Moment key={place} at={part} /> : part);
+  return text.split(special).map((part, place) => {
+    if (time.test(part)) return <Moment key={place} at={part} />;
+    return <bdi key={place}>{shownText(part)}</bdi>;
+  });
 }
 
 function Actor({ actor }: { readonly actor: Schemas["Actor"] }): ReactNode {
   const who = useWho()(actor);
-  return <strong title={actor.id}>{who}</strong>;
+  return <strong title={actor.id}><bdi>{shownText(who)}</bdi></strong>;
 }
