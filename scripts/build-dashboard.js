@@ -20,7 +20,7 @@ if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== sources) {
 /** A hash of every file that the pages are made of, by name and content. */
 function sourcesHash() {
   const digest = createHash("sha256");
-  const roots = ["packages/dashboard", "packages/client/src", "package-lock.json"];
+  const roots = ["packages/dashboard", "packages/client/src", "schemas/api.ts", "package-lock.json"];
   for (const file of roots.flatMap(filesIn).sort()) {
     digest.update(`${file}\0`).update(readFileSync(join(project, file)));
   }

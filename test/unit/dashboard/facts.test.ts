@@ -2,6 +2,9 @@ import { expect } from "chai";
 import { barShapes } from "../../../packages/dashboard/src/parts/bars.ts";
 import { changesOf } from "../../../packages/dashboard/src/parts/changes.ts";
 import { factWords } from "../../../packages/dashboard/src/parts/fact-words.ts";
+import { facts } from "../../../src/domain/facts.ts";
+import { shownData } from "../../../src/domain/history-fields.ts";
+import { examplesOf } from "../../support/fact-examples.ts";
 
 const ids = { destinationId: "d", tenantId: "t", at: "2026-01-01T00:00:00.000Z" };
 const circuit = { ...ids, position: "Closed", openUntil: null, probe: null, eventId: "e" } as const;
@@ -10,6 +13,15 @@ describe("the words of a fact", () => {
   it("say what changed, and its new value", () => {
     const data = { ...ids, url: "https://a.example/<b>" };
     expect(factWords({ type: "DestinationUrlChanged", data })).to.equal("changed the URL to https://a.example/<b>");
+  });
+
+  it("are whole for every fact that people are shown", () => {
+    for (const [type] of [...facts].filter(([, { shown }]) => shown)) {
+      for (const { data } of examplesOf(type)) {
+        const shown = { type, data: shownData({ type, data }) } as Parameters<typeof factWords>[0];
+        expect(factWords(shown), type).not.to.match(/^wrote |[{}]/);
+      }
+    }
   });
 
   it("count failures in a row, and name the pause that a receiver asked for", () => {

@@ -35,7 +35,7 @@ describe("facts", () => {
     expect(storedVersions).to.deep.equal(wanted);
   });
 
-  it("have words that name shown fields only, and a format that the dashboard knows", () => {
+  it("have words that name shown fields only", () => {
     for (const [type, { words = [], shown = [], data }] of facts) {
       const fields = (shown === "all" ? Object.keys(data) : shown).map((name) => (name === "auth" ? "authType" : name));
       for (const [, field] of [words].flat().join().matchAll(/\{(\w+)/g)) expect(fields, type).to.include(field);

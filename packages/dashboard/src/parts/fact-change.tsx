@@ -6,7 +6,7 @@ import { PageLink } from "../app/navigation.tsx";
 import { useMe } from "../app/session.ts";
 import { Diff } from "./diff.tsx";
 import { valuesAfter, type FactSubject } from "./fact-values.ts";
-import type { Fact } from "./fact-words.ts";
+import { factType, type Fact } from "./fact-words.ts";
 import { Answered } from "./states.tsx";
 
 type Listing = (id: string, tenantId: string) => AsyncIterable<Fact>;
@@ -72,7 +72,7 @@ function ThenLinks({ fact: { type, position }, subject, before }: {
 }): ReactNode {
   const to = pages[subject.type]?.(subject.id);
   if (to === undefined) return null;
-  const isGone = type === "SenderDeleted" || type === "DestinationDeleted";
+  const isGone = factType(type).sets?.["status"] === "Deleted";
   return (
     <p className="acts">
       {before !== undefined && <PageLink to={to} search={{ at: before }}>The page as it was before</PageLink>}

@@ -1,5 +1,5 @@
 import type { Values } from "./changes.ts";
-import type { Fact } from "./fact-words.ts";
+import { factType, type Fact } from "./fact-words.ts";
 
 /** What an entry is about, as the audit has it. */
 export interface FactSubject {
@@ -13,39 +13,21 @@ const ownId: Readonly<Record<string, string>> = {
   invite: "inviteId", purge: "purgeId", replay: "replayId", cancellation: "cancellationId",
 };
 
-const statuses: readonly (readonly [RegExp, string])[] = [
-  [/^(SenderCreated|DestinationRegistered|ServiceAccountCreated|ApiKeyIssued)$/, "Active"],
-  [/^(Sender|Destination|ServiceAccount)Activated$/, "Active"],
-  [/^(Sender|Destination|ServiceAccount)Deactivated$/, "Inactive"],
-  [/^InviteAccepted$/, "Accepted"],
-  [/^(ApiKey|Invite)Revoked$/, "Revoked"],
-  [/^(Sender|Destination|ServiceAccount|User)Deleted$/, "Deleted"],
-];
-
-/** Facts about a value that nobody is shown: the field, which shows when it was replaced. */
-const replaced: Readonly<Record<string, string>> = {
-  IngestTokenRegenerated: "ingest token", SenderIngestTokenRegenerated: "ingest token",
-  UserPasswordChanged: "password", UserEmailChanged: "email",
-};
-
 /** The settings of a thing after these facts about it, the oldest first, by names for people. */
 export function valuesAfter(facts: readonly Fact[], subject: FactSubject): Values {
   return Object.assign({}, ...facts.map((fact) => valuesIn(fact, subject))) as Values;
 }
 
-function valuesIn(fact: Fact, subject: FactSubject): Values {
-  const { type, time } = fact;
-  const data = Object.entries(fact.data as Readonly<Record<string, unknown>>);
-  const isChange = /^(User|ServiceAccount)(Role|Status)Changed$/.test(type);
-  const hidden = new Set(["at", "tenantId", ownId[subject.type] ?? "", isChange ? "from" : ""]);
-  const status = statuses.find(([types]) => types.test(type))?.[1];
-  const secret = replaced[type];
-  const fields = data.filter(([name]) => !hidden.has(name)).map(([name, value]) => [title(name), text(value)]);
+function valuesIn({ type, time, data }: Fact, subject: FactSubject): Values {
+  const { sets = {}, replaces } = factType(type);
+  // Facts about roles and statuses have the former one, too.
+  const former = subject.type === "user" || subject.type === "serviceAccount" ? "from" : "";
+  const hidden = new Set(["at", "tenantId", ownId[subject.type] ?? "", former]);
+  const fields = Object.entries(data as Readonly<Record<string, unknown>>).filter(([name]) => !hidden.has(name));
   return {
-    ...(Object.fromEntries(fields) as Values),
-    ...(type === "DestinationAuthRemoved" ? { "auth type": null } : {}),
-    ...(status === undefined ? {} : { status }),
-    ...(secret === undefined ? {} : { [secret]: `replaced at ${time}` }),
+    ...(Object.fromEntries([...fields, ...Object.entries(sets)].map(([name, value]) =>
+      [title(name), text(value)])) as Values),
+    ...(replaces === undefined ? {} : { [replaces]: `replaced at ${time}` }),
   };
 }
 

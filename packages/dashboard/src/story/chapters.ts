@@ -1,5 +1,6 @@
 import type { Schemas } from "../../../client/src/index.ts";
 import { between, durationText } from "../parts/duration.ts";
+import { factType } from "../parts/fact-words.ts";
 import { outcomeText, type Attempt } from "./attempts.ts";
 import { actorText, causeWords, type Cause, type CauseContext } from "./causes.ts";
 import { capital, joined, linked, type Piece, type Words } from "./words.ts";
@@ -110,27 +111,8 @@ function causes(chapter: Chapter, telling: Telling, isSentence = true): Words {
   return isSentence ? capital(text) : because.length === 0 ? [] : text;
 }
 
-const settings: Readonly<Record<string, string>> = {
-  DestinationUrlChanged: "the destination's URL",
-  DestinationRateLimitChanged: "the destination's limit of requests at once",
-  DestinationActivated: "the destination was switched on",
-  DestinationDeactivated: "the destination was switched off",
-  DestinationAuthConfigured: "the destination's authentication",
-  DestinationAuthRemoved: "the destination's authentication was removed",
-  DestinationDeleted: "the destination was deleted",
-  TenantDeliveryPolicyChanged: "the tenant's tries or circuit timer",
-  WebhookSecretRegenerated: "the tenant's webhook secret was replaced",
-  SenderRenamed: "the sender's name",
-  SenderDestinationChanged: "the sender's destination",
-  SenderMappingChanged: "the sender's mapping",
-  SenderSearchFieldsChanged: "the sender's search fields",
-  SenderActivated: "the sender was switched on",
-  SenderDeactivated: "the sender was switched off",
-  SenderDeleted: "the sender was deleted",
-};
-
 function settingText({ entries }: Chapter): Words {
-  const texts = entries.map((entry): Piece => linked(settings[entry.type] ?? entry.type, entry));
+  const texts = entries.map((entry): Piece => linked(factType(entry.type).setting ?? entry.type, entry));
   return capital(joined(texts.map((text) => [text]), ", "));
 }
 

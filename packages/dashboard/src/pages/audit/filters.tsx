@@ -59,7 +59,7 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
         <option value="">all</option>
         {Object.entries(auditTypes).map(([kind, types = []]) => (
           <optgroup key={kind} label={kind}>
-            {types.map((type) => <option key={type} value={type}>{title(type)}</option>)}
+            {types.map(({ type }) => <option key={type} value={type}>{title(type)}</option>)}
           </optgroup>
         ))}
       </select></label>

@@ -1,30 +1,19 @@
-import type { ParametersOf } from "../../../../client/src/index.ts";
+import { facts } from "../../../../../schemas/api.ts";
 
-/** A type of entry by which the audit can be filtered. */
-type AuditType = NonNullable<ParametersOf<"listAudit">["Type"]>;
+type Facts = typeof facts;
+type Known = Facts[keyof Facts];
+type Subject = Extract<Known, { readonly subject: string }>["subject"];
 
-/** The types of entries by the kind of thing; the compiler holds them to the API's. */
-const types: Readonly<Record<AuditType, string>> = {
-  TenantCreated: "Tenant", TenantRenamed: "Tenant", TenantDeliveryPolicyChanged: "Tenant",
-  TenantRetentionChanged: "Tenant", WebhookSecretRegenerated: "Tenant",
-  UserCreated: "People", UserEmailChanged: "People", UserPasswordChanged: "People", UserRoleChanged: "People",
-  UserStatusChanged: "People", UserDeleted: "People", UserForgotten: "People", InviteCreated: "People",
-  InviteAccepted: "People", InviteRevoked: "People", InviteForgotten: "People",
-  DestinationRegistered: "Destinations", DestinationUrlChanged: "Destinations",
-  DestinationRateLimitChanged: "Destinations", DestinationActivated: "Destinations",
-  DestinationDeactivated: "Destinations", DestinationAuthConfigured: "Destinations",
-  DestinationAuthRemoved: "Destinations", IngestTokenRegenerated: "Destinations", DestinationDeleted: "Destinations",
-  CircuitClosed: "Destinations",
-  SenderCreated: "Senders", SenderRenamed: "Senders", SenderDestinationChanged: "Senders",
-  SenderMappingChanged: "Senders", SenderSearchFieldsChanged: "Senders", SenderActivated: "Senders",
-  SenderDeactivated: "Senders", SenderIngestTokenRegenerated: "Senders", SenderDeleted: "Senders",
-  ApiKeyIssued: "Keys", ApiKeyRevoked: "Keys", ServiceAccountCreated: "Keys", ServiceAccountRenamed: "Keys",
-  ServiceAccountRoleChanged: "Keys", ServiceAccountActivated: "Keys", ServiceAccountDeactivated: "Keys",
-  ServiceAccountDeleted: "Keys", ServiceKeyIssued: "Keys", ServiceKeyRevoked: "Keys",
-  EventsPurged: "Operations", ReplayOrdered: "Operations", ReplayCompleted: "Operations",
-  ReplayJobOrdered: "Operations", ReplayJobCancelled: "Operations", CancellationOrdered: "Operations",
-  CancellationCompleted: "Operations",
+/** The kinds by which the types of entries are grouped, by the types of subjects. */
+const kinds: Readonly<Record<Subject, string>> = {
+  tenant: "Tenant", user: "People", invite: "People", destination: "Destinations", circuit: "Destinations",
+  sender: "Senders", apiKey: "Keys", serviceAccount: "Keys", purge: "Operations", replay: "Operations",
+  cancellation: "Operations",
 };
 
-/** All types of the audit, by the kind of thing. */
-export const auditTypes = Object.groupBy(Object.keys(types) as AuditType[], (type) => types[type]);
+const bySubject = Object.groupBy(Object.entries(facts).flatMap(([type, fact]) =>
+  "subject" in fact ? [{ type, subject: fact.subject }] : []), ({ subject }) => subject);
+
+/** All types of entries of the audit, by kind. */
+export const auditTypes = Object.groupBy(
+  (Object.keys(kinds) as Subject[]).flatMap((subject) => bySubject[subject] ?? []), ({ subject }) => kinds[subject]);

@@ -1,7 +1,10 @@
 import type { Schemas } from "../../../../client/src/index.ts";
 import type { Values } from "../../parts/changes.ts";
+import { factType } from "../../parts/fact-words.ts";
 
 type Fact = Schemas["HistoryItem"];
+
+const settings = ["url", "serverRateLimit", "authType"];
 
 /** A change of a destination: the settings before it and after it. */
 export interface SettingsChange {
@@ -20,29 +23,11 @@ export function changesIn(history: readonly Fact[]): readonly SettingsChange[] {
   });
 }
 
-function settingsAfter(before: Values, fact: Fact): Values {
-  switch (fact.type) {
-    case "DestinationRegistered": {
-      const { url, serverRateLimit, authType } = fact.data;
-      return { url, serverRateLimit, authType, status: "Active" };
-    }
-    case "DestinationUrlChanged":
-      return { ...before, url: fact.data.url };
-    case "DestinationRateLimitChanged":
-      return { ...before, serverRateLimit: fact.data.serverRateLimit };
-    case "DestinationAuthConfigured":
-      return { ...before, authType: fact.data.authType };
-    case "DestinationAuthRemoved":
-      return { ...before, authType: null };
-    case "DestinationActivated":
-      return { ...before, status: "Active" };
-    case "DestinationDeactivated":
-      return { ...before, status: "Inactive" };
-    case "DestinationDeleted":
-      return {};
-    default:
-      return before;
-  }
+function settingsAfter(before: Values, { type, data }: Fact): Values {
+  const { sets } = factType(type);
+  if (sets?.["status"] === "Deleted") return {};
+  const given = Object.entries(data).filter(([name]) => settings.includes(name));
+  return given.length === 0 && !sets ? before : { ...before, ...(Object.fromEntries(given) as Values), ...sets };
 }
 
 /** The place of the last change at or before a position of the log; -1 before the first. Positions compare as texts. */
