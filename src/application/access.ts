@@ -1,6 +1,6 @@
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
-import type { Tenant } from "../domain/tenant/state.ts";
+import type { Tenant } from "../domain/tenant/events.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates, AggregateType } from "./aggregates.ts";
 import type { Caller } from "./caller.ts";

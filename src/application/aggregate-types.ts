@@ -1,18 +1,16 @@
 import { evolve as evolveApiKey, type ApiKey } from "../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import { evolve as evolveCircuit, type Circuit, type CircuitEvent } from "../domain/circuit/circuit.ts";
-import type { DestinationEvent } from "../domain/destination/events.ts";
-import { evolve as evolveDestination, type Destination } from "../domain/destination/state.ts";
+import { evolve as evolveDestination, type Destination, type DestinationEvent } from "../domain/destination/events.ts";
 import type { InviteEvent } from "../domain/invite/events.ts";
 import { evolve as evolveInvite, type Invite } from "../domain/invite/invite.ts";
 import { evolve as evolvePurges, type Purges, type PurgesEvent } from "../domain/purges/purges.ts";
-import type { SenderEvent } from "../domain/sender/events.ts";
-import { evolve as evolveSender, type Sender } from "../domain/sender/state.ts";
-import type { ServiceAccountEvent } from "../domain/service-account/events.ts";
-import { evolve as evolveServiceAccount, type ServiceAccount } from "../domain/service-account/state.ts";
+import { evolve as evolveSender, type Sender, type SenderEvent } from "../domain/sender/events.ts";
+import {
+  evolve as evolveServiceAccount, type ServiceAccount, type ServiceAccountEvent,
+} from "../domain/service-account/events.ts";
 import { streams } from "../domain/streams.ts";
-import type { TenantEvent } from "../domain/tenant/events.ts";
-import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
+import { evolve as evolveTenant, type Tenant, type TenantEvent } from "../domain/tenant/events.ts";
 import type { Aggregates, AggregateType } from "./aggregates.ts";
 
 /** Tenants with their users, by tenant id; undefined where one was erased. */

@@ -9,11 +9,11 @@ import type { components } from "../../schemas/api.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Availability } from "../domain/destination/availability.ts";
 import type { Actor, DataOf } from "../domain/domain-event.ts";
-import type { Webhook } from "../domain/event/state.ts";
+import type { Webhook } from "../domain/event/events.ts";
 import type { Story } from "../domain/event/story/story.ts";
 import type { ReplayJob } from "../domain/replay-job/replay-job.ts";
 import type { ServiceAccountEvent } from "../domain/service-account/events.ts";
-import type { Tenant, User } from "../domain/tenant/state.ts";
+import type { Tenant, User } from "../domain/tenant/events.ts";
 import type { Moment } from "./moments.ts";
 
 /** Answers have their types from the schemas. */

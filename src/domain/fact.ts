@@ -32,7 +32,7 @@ interface Shown<F extends Fields> extends Declared<F> {
   readonly shown: "all" | readonly (keyof F & string)[];
   /**
    * The words after the actor's name in the dashboard. `{field}` stands for a value, `{field:format}` for a value in a
-   * format (packages/dashboard/src/parts/fact-words.ts). Of several texts the first is said whose fields all have values.
+   * format (packages/dashboard/src/parts/fact-words.ts). Of several texts the first is said whose fields have values.
    */
   readonly words: string | readonly [string, ...string[]];
   /** The kind of its subject, if the audit lists it. It does not list what the service writes for itself. */

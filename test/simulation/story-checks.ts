@@ -2,11 +2,11 @@ import type { Caller } from "../../src/application/caller.ts";
 import { eventView } from "../../src/application/views.ts";
 import { evolve as evolveCircuit, type CircuitEvent } from "../../src/domain/circuit/circuit.ts";
 import { availabilityOf } from "../../src/domain/destination/availability.ts";
-import type { DestinationEvent } from "../../src/domain/destination/events.ts";
-import { evolve as evolveDestination, type DestinationState } from "../../src/domain/destination/state.ts";
+import {
+  evolve as evolveDestination, type DestinationEvent, type DestinationState,
+} from "../../src/domain/destination/events.ts";
 import type { DomainEvent } from "../../src/domain/domain-event.ts";
-import type { WebhookEvent } from "../../src/domain/event/events.ts";
-import { evolve, type WebhookState } from "../../src/domain/event/state.ts";
+import { evolve, type WebhookEvent, type WebhookState } from "../../src/domain/event/events.ts";
 import type { Cause, Story } from "../../src/domain/event/story/story.ts";
 import { tellStory } from "../../src/domain/event/story/tell.ts";
 import type { StoryFacts } from "../../src/domain/event/story/told.ts";

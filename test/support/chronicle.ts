@@ -4,21 +4,19 @@ import {
   decide as decideCircuit, evolve as evolveCircuit, newCircuit, type Circuit, type CircuitCommand, type CircuitEvent,
 } from "../../src/domain/circuit/circuit.ts";
 import { decide as decideDestination } from "../../src/domain/destination/decide.ts";
-import type { DestinationEvent } from "../../src/domain/destination/events.ts";
-import { evolve as evolveDestination, type DestinationState } from "../../src/domain/destination/state.ts";
+import {
+  evolve as evolveDestination, type DestinationEvent, type DestinationState,
+} from "../../src/domain/destination/events.ts";
 import type { DomainEvent } from "../../src/domain/domain-event.ts";
 import { decide as decideWebhook, type WebhookCommand } from "../../src/domain/event/decide.ts";
-import type { WebhookEvent } from "../../src/domain/event/events.ts";
-import { evolve as evolveWebhook, type WebhookState } from "../../src/domain/event/state.ts";
+import { evolve as evolveWebhook, type WebhookEvent, type WebhookState } from "../../src/domain/event/events.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { decide as decideSender, type SenderCommand } from "../../src/domain/sender/decide.ts";
-import type { SenderEvent } from "../../src/domain/sender/events.ts";
-import { evolve as evolveSender, type SenderState } from "../../src/domain/sender/state.ts";
+import { evolve as evolveSender, type SenderEvent, type SenderState } from "../../src/domain/sender/events.ts";
 import { streams } from "../../src/domain/streams.ts";
 import type { TenantCommand } from "../../src/domain/tenant/commands.ts";
 import { decide as decideTenant } from "../../src/domain/tenant/decide.ts";
-import type { TenantEvent } from "../../src/domain/tenant/events.ts";
-import { evolve as evolveTenant, type TenantState } from "../../src/domain/tenant/state.ts";
+import { evolve as evolveTenant, type TenantEvent, type TenantState } from "../../src/domain/tenant/events.ts";
 import { timestamp } from "../../src/domain/time.ts";
 
 /** A fact and the stream it stands in. */

@@ -1,6 +1,6 @@
 import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";
 import { roles, type Role } from "../../src/domain/roles.ts";
-import type { TenantState } from "../../src/domain/tenant/state.ts";
+import type { TenantState } from "../../src/domain/tenant/events.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { idOf, maxTrys, pick, type Chronicle } from "./chronicle.ts";
 

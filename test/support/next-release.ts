@@ -113,7 +113,7 @@ const grown: readonly Change[] = [
 function moved(state: Webhook,`,
   },
   {
-    file: "src/domain/event/state.ts",
+    file: "src/domain/event/events.ts",
     from: "    case \"DeliveryExhausted\":\n",
     to: "    case \"EventAnnotated\" as never:\n      return state;\n    case \"DeliveryExhausted\":\n",
   },

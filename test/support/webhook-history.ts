@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
-import type { Answer, EventStatus, WebhookEvent } from "../../src/domain/event/events.ts";
-import { evolve, type WebhookState } from "../../src/domain/event/state.ts";
+import {
+  evolve, type Answer, type EventStatus, type WebhookEvent, type WebhookState,
+} from "../../src/domain/event/events.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { folded, specificationsOf } from "./given.ts";
 

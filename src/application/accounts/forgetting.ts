@@ -4,7 +4,7 @@ import { decide as decideInvite } from "../../domain/invite/invite.ts";
 import { comparableEmail } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide } from "../../domain/tenant/decide.ts";
-import type { Tenant, UserEvent } from "../../domain/tenant/state.ts";
+import type { Tenant, UserEvent } from "../../domain/tenant/events.ts";
 import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";

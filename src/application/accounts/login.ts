@@ -1,6 +1,6 @@
 import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Tenant, User } from "../../domain/tenant/state.ts";
+import type { Tenant, User } from "../../domain/tenant/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";

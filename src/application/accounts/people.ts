@@ -1,7 +1,7 @@
 import type { PersonEvent } from "../../domain/person/person.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";

@@ -4,8 +4,7 @@ import {
   availability, evolve, type Holder, type ReservationEvent, type ReservationState,
 } from "../../domain/reservation/reservation.ts";
 import { categoryOf, streams, subjectOf } from "../../domain/streams.ts";
-import type { TenantEvent } from "../../domain/tenant/events.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Tenant, TenantEvent } from "../../domain/tenant/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import {

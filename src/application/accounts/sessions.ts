@@ -2,7 +2,7 @@ import { refuse } from "../../domain/refusal.ts";
 import { roles, type Role } from "../../domain/roles.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
 import { streams } from "../../domain/streams.ts";
-import type { Tenant, User } from "../../domain/tenant/state.ts";
+import type { Tenant, User } from "../../domain/tenant/events.ts";
 import { dayMs, millis, timestamp, type Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";

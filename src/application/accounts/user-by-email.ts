@@ -1,5 +1,5 @@
 import { streams } from "../../domain/streams.ts";
-import type { Tenant, User } from "../../domain/tenant/state.ts";
+import type { Tenant, User } from "../../domain/tenant/events.ts";
 import { nilUuid } from "../../domain/uuid.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";

@@ -5,7 +5,7 @@ import {
   cancellableStatuses, type CancellationsEvent,
 } from "../../domain/cancellations/cancellations.ts";
 import { decide } from "../../domain/event/decide.ts";
-import type { Webhook } from "../../domain/event/state.ts";
+import type { Webhook } from "../../domain/event/events.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock/clock.ts";

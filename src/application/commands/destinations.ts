@@ -2,7 +2,7 @@ import type { Inputs } from "../../../schemas/inputs.ts";
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";

@@ -1,5 +1,5 @@
 import { decide, type WebhookCommand } from "../../domain/event/decide.ts";
-import type { Webhook } from "../../domain/event/state.ts";
+import type { Webhook } from "../../domain/event/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import type { Clock } from "../../ports/clock/clock.ts";

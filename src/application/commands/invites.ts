@@ -9,7 +9,7 @@ import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
 import { rolesByCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide as decideTenant } from "../../domain/tenant/decide.ts";
-import type { UserEvent } from "../../domain/tenant/state.ts";
+import type { UserEvent } from "../../domain/tenant/events.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";

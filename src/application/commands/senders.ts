@@ -1,5 +1,5 @@
 import type { Inputs } from "../../../schemas/inputs.ts";
-import type { Destination } from "../../domain/destination/state.ts";
+import type { Destination } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";

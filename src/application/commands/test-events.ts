@@ -1,7 +1,6 @@
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
-import { noApiKey, type WebhookEvent } from "../../domain/event/events.ts";
-import { evolve, type WebhookState } from "../../domain/event/state.ts";
+import { evolve, noApiKey, type WebhookEvent, type WebhookState } from "../../domain/event/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";

@@ -1,7 +1,6 @@
-import type { DestinationAuth } from "../../domain/destination/events.ts";
-import type { Destination } from "../../domain/destination/state.ts";
-import type { Webhook } from "../../domain/event/state.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Destination, DestinationAuth } from "../../domain/destination/events.ts";
+import type { Webhook } from "../../domain/event/events.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
 import { Unsealable } from "../../ports/sealing.ts";
@@ -9,8 +8,9 @@ import type { Vault } from "../keys/vault.ts";
 import { keptAnswer, keptBodyBytes } from "./answer.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
 import { failed, type Outcome } from "./outcome.ts";
-import { attemptRequest, authHeader, bearer } from "./request.ts";
-import type { AttemptRequest, AuthHeader, Credentials } from "./request.ts";
+import {
+  attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
+} from "./request.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { signerOf, standardKeyOf, type Signer } from "./signature.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";

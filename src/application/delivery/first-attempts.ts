@@ -1,4 +1,4 @@
-import type { Webhook } from "../../domain/event/state.ts";
+import type { Webhook } from "../../domain/event/events.ts";
 import type { Appended, NewEntry } from "../../ports/event-store.ts";
 
 /** A first attempt that is claimed by the very append that accepts its event. */

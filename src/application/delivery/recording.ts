@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
+import { evolve, isLate, type Webhook, type WebhookEvent, type WebhookState } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
-import { evolve, isLate, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import type { Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";

@@ -1,6 +1,5 @@
 import type { EventDocument } from "../../../projections/events/events.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
-import { evolve } from "../../domain/event/state.ts";
+import { evolve, type WebhookEvent } from "../../domain/event/events.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { LongReads } from "../long-reads.ts";

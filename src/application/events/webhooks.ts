@@ -1,7 +1,6 @@
 import { eventIdOf } from "../../domain/event/event-id.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
+import { evolve, type Webhook, type WebhookEvent, type WebhookState } from "../../domain/event/events.ts";
 import { isFinished, isPurged } from "../../domain/event/purge.ts";
-import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import {
   noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,

@@ -6,13 +6,12 @@ import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
 import type { Circuit } from "../../domain/circuit/circuit.ts";
 import { availabilityOf, type Availability } from "../../domain/destination/availability.ts";
-import type { DestinationEvent } from "../../domain/destination/events.ts";
-import type { Destination } from "../../domain/destination/state.ts";
+import type { Destination, DestinationEvent } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { SenderEvent } from "../../domain/sender/events.ts";
-import type { Sender } from "../../domain/sender/state.ts";
-import type { ServiceAccountEvent } from "../../domain/service-account/events.ts";
-import { usableKey, type ServiceAccount, type ServiceKey } from "../../domain/service-account/state.ts";
+import type { Sender, SenderEvent } from "../../domain/sender/events.ts";
+import {
+  usableKey, type ServiceAccount, type ServiceAccountEvent, type ServiceKey,
+} from "../../domain/service-account/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, type LogEntry, type RecordedEvent } from "../../ports/event-store.ts";

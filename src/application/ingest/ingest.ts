@@ -1,8 +1,7 @@
 import type { Availability } from "../../domain/destination/availability.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
-import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookEvent, type WebhookState } from "../../domain/event/events.ts";
 import type { Tags } from "../../domain/event/tags.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { tagsOfBody } from "../../domain/sender/search-fields.ts";

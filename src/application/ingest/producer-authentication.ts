@@ -1,5 +1,5 @@
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
-import type { Destination } from "../../domain/destination/state.ts";
+import type { Destination } from "../../domain/destination/events.ts";
 import { Refusal, refuse, type RefusalKind } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";

@@ -1,6 +1,5 @@
-import type { DestinationAuth } from "../../domain/destination/events.ts";
-import type { Destination } from "../../domain/destination/state.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Destination, DestinationAuth } from "../../domain/destination/events.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import type { Sealing, SealingKey } from "../../ports/sealing.ts";
 
 /** Where each sealed thing belongs; a value sealed for one place opens at no other. */

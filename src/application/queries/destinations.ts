@@ -4,7 +4,7 @@ import {
 import { tenantCounter } from "../../../projections/projection.ts";
 import type { Circuit } from "../../domain/circuit/circuit.ts";
 import { availability, availabilityOf } from "../../domain/destination/availability.ts";
-import type { Destination } from "../../domain/destination/state.ts";
+import type { Destination } from "../../domain/destination/events.ts";
 import type { HistoryItem } from "../../domain/history-fields.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";

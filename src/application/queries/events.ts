@@ -1,7 +1,8 @@
 import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
-import { eventStatuses, type WebhookEvent } from "../../domain/event/events.ts";
-import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
+import {
+  eventStatuses, evolve, type Webhook, type WebhookEvent, type WebhookState,
+} from "../../domain/event/events.ts";
 import { historyItem, type HistoryItem } from "../../domain/history-fields.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";

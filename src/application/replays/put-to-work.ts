@@ -1,7 +1,6 @@
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf } from "../../domain/event/event-id.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
-import type { Webhook } from "../../domain/event/state.ts";
+import type { Webhook, WebhookEvent } from "../../domain/event/events.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";

@@ -1,5 +1,5 @@
 import type { Circuit, CircuitPosition } from "../circuit/circuit.ts";
-import type { Destination } from "./state.ts";
+import type { Destination } from "./events.ts";
 
 /** The status shown for a destination: its own setting, combined with its circuit. */
 export type DestinationStatus = "Active" | "Inactive" | "Suspended";

@@ -1,8 +1,7 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
-import type { DestinationAuth, DestinationEvent } from "./events.ts";
-import type { DestinationState } from "./state.ts";
+import type { DestinationAuth, DestinationEvent, DestinationState } from "./events.ts";
 
 /** Commands to a destination. In a change, fields left out (undefined) stay as they are. */
 export type DestinationCommand =

@@ -1,9 +1,10 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import { millis, type Timestamp } from "../time.ts";
-import { ownFailures, type Answer, type FailureReason, type Moved, type WebhookEvent } from "./events.ts";
+import {
+  ownFailures, type Answer, type FailureReason, type Moved, type Webhook, type WebhookEvent, type WebhookState,
+} from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
-import type { Webhook, WebhookState } from "./state.ts";
 
 /** Commands to an event; `at` is their time, and that of the facts. */
 export type WebhookCommand =

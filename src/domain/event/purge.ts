@@ -1,6 +1,5 @@
 import { nullable, object, oneOf, text, time, uuid, type ObjectOf, type ValueOf } from "../schema.ts";
-import type { EventStatus, WebhookEvent } from "./events.ts";
-import type { Webhook } from "./state.ts";
+import type { EventStatus, Webhook, WebhookEvent } from "./events.ts";
 
 /** Statuses in which nothing is left to do. */
 export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as const satisfies readonly EventStatus[];

@@ -1,9 +1,8 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
-import type { Mapping, SenderEvent } from "./events.ts";
+import type { Mapping, SenderEvent, SenderState } from "./events.ts";
 import type { SearchField } from "./search-fields.ts";
-import type { SenderState } from "./state.ts";
 
 /** Commands to a sender. In a change, fields left out (undefined) stay as they are. */
 export type SenderCommand =

@@ -2,8 +2,7 @@ import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole, type Acting } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
-import type { ServiceAccountEvent, ServiceRole } from "./events.ts";
-import type { ServiceAccount, ServiceAccountState } from "./state.ts";
+import type { ServiceAccount, ServiceAccountEvent, ServiceAccountState, ServiceRole } from "./events.ts";
 
 /** Keys of one account at most: each request by one of them reads the account's stream. */
 export const mostServiceKeys = 100;

@@ -2,8 +2,7 @@ import { inviteUsed } from "../invite/invite.ts";
 import { refuse } from "../refusal.ts";
 import { requireRole } from "../roles.ts";
 import type { ActingUser, TenantCommand } from "./commands.ts";
-import type { TenantEvent } from "./events.ts";
-import type { Tenant, TenantState } from "./state.ts";
+import type { Tenant, TenantEvent, TenantState } from "./events.ts";
 import { changeUser, createUser, deactivateUsers, deleteUser, requireActiveOwner } from "./users.ts";
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */

@@ -1,8 +1,7 @@
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole } from "../roles.ts";
 import type { TenantCommand } from "./commands.ts";
-import type { TenantEvent } from "./events.ts";
-import type { Tenant, User } from "./state.ts";
+import type { Tenant, TenantEvent, User } from "./events.ts";
 
 /** Throws a Refusal (forbidden, conflict). */
 export function createUser(

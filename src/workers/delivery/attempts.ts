@@ -2,7 +2,7 @@ import type { DeliveryClient } from "../../application/delivery/delivery-client.
 import { failed, pauseAskedBy, type Outcome } from "../../application/delivery/outcome.ts";
 import type { Outcomes } from "../../application/delivery/recording.ts";
 import { LogThrottle } from "../../application/log-throttle.ts";
-import type { Destination } from "../../domain/destination/state.ts";
+import type { Destination } from "../../domain/destination/events.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";

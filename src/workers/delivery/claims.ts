@@ -5,11 +5,11 @@ import { loadWebhook, referencesOf } from "../../application/events/webhooks.ts"
 import { LogThrottle } from "../../application/log-throttle.ts";
 import { entriesOf } from "../../application/origin.ts";
 import { UnreadableRecord } from "../../application/unreadable.ts";
-import type { Destination } from "../../domain/destination/state.ts";
+import type { Destination } from "../../domain/destination/events.ts";
 import { decide } from "../../domain/event/decide.ts";
-import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookState } from "../../domain/event/events.ts";
 import { streams } from "../../domain/streams.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";

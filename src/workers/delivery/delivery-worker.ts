@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
 import { LogThrottle } from "../../application/log-throttle.ts";
-import type { Webhook } from "../../domain/event/state.ts";
+import type { Webhook } from "../../domain/event/events.ts";
 import type { Timer } from "../../ports/clock/clock.ts";
 import { within } from "../../ports/clock/within.ts";
 import type { NewEntry } from "../../ports/event-store.ts";

@@ -1,8 +1,8 @@
 import type { ClaimOutcome } from "../../application/delivery/first-attempts.ts";
 import type { Origin } from "../../application/origin.ts";
-import type { Destination } from "../../domain/destination/state.ts";
-import type { Webhook } from "../../domain/event/state.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Destination } from "../../domain/destination/events.ts";
+import type { Webhook } from "../../domain/event/events.ts";
+import type { Tenant } from "../../domain/tenant/events.ts";
 import type { NewEntry, Position } from "../../ports/event-store.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
 

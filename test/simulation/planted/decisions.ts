@@ -2,7 +2,7 @@ import type { PlantedBug } from "./planted-bug.ts";
 import { manyLost } from "./weathers.ts";
 
 const event = "src/domain/event/decide.ts";
-const state = "src/domain/event/state.ts";
+const state = "src/domain/event/events.ts";
 const retries = "src/domain/event/retry-policy.ts";
 const circuit = "src/domain/circuit/circuit.ts";
 const outcome = "src/application/delivery/outcome.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { decide, type DestinationCommand } from "../../../src/domain/destination/decide.ts";
-import type { DestinationEvent } from "../../../src/domain/destination/events.ts";
-import { evolve, type DestinationState } from "../../../src/domain/destination/state.ts";
+import { evolve, type DestinationEvent, type DestinationState } from "../../../src/domain/destination/events.ts";
 import { folded, specificationsOf } from "../../support/given.ts";
 
 const destination = { initial: (): DestinationState => undefined, evolve, decide };

@@ -1,15 +1,16 @@
 import { expect } from "chai";
-import { decide as decideApiKey, evolve as evolveApiKey } from "../../../src/domain/api-key/api-key.ts";
-import type { ApiKeyState } from "../../../src/domain/api-key/api-key.ts";
+import {
+  decide as decideApiKey, evolve as evolveApiKey, type ApiKeyState,
+} from "../../../src/domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
 import { eventStatuses, type EventStatus } from "../../../src/domain/event/events.ts";
-import { finishedStatuses, isFinished, isMeant, isPurged } from "../../../src/domain/event/purge.ts";
-import type { Placed, Purge, PurgeFilter } from "../../../src/domain/event/purge.ts";
+import {
+  finishedStatuses, isFinished, isMeant, isPurged, type Placed, type Purge, type PurgeFilter,
+} from "../../../src/domain/event/purge.ts";
 import { roles } from "../../../src/domain/roles.ts";
 import type { TenantCommand } from "../../../src/domain/tenant/commands.ts";
 import { decide } from "../../../src/domain/tenant/decide.ts";
-import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
-import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+import { evolve, type TenantEvent, type TenantState } from "../../../src/domain/tenant/events.ts";
 import { specificationsOf } from "../../support/given.ts";
 import { position } from "../../support/position.ts";
 

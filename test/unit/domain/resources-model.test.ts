@@ -2,12 +2,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 import * as apiKey from "../../../src/domain/api-key/api-key.ts";
 import { decide as decideDestination, type DestinationCommand } from "../../../src/domain/destination/decide.ts";
-import { evolve as evolveDestination, type DestinationState } from "../../../src/domain/destination/state.ts";
+import { evolve as evolveDestination, type DestinationState } from "../../../src/domain/destination/events.ts";
 import * as invite from "../../../src/domain/invite/invite.ts";
 import * as reservation from "../../../src/domain/reservation/reservation.ts";
 import { roles } from "../../../src/domain/roles.ts";
 import { decide as decideSender, type SenderCommand } from "../../../src/domain/sender/decide.ts";
-import { evolve as evolveSender, type SenderState } from "../../../src/domain/sender/state.ts";
+import { evolve as evolveSender, type SenderState } from "../../../src/domain/sender/events.ts";
 import { met, type Expected } from "../../support/decider-model.ts";
 
 const none = undefined;

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { decide, type SenderCommand } from "../../../src/domain/sender/decide.ts";
-import type { SenderEvent } from "../../../src/domain/sender/events.ts";
-import { evolve, type SenderState } from "../../../src/domain/sender/state.ts";
+import { evolve, type SenderEvent, type SenderState } from "../../../src/domain/sender/events.ts";
 import { folded, specificationsOf } from "../../support/given.ts";
 
 const sender = { initial: (): SenderState => undefined, evolve, decide };

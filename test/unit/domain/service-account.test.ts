@@ -1,6 +1,7 @@
 import { decide } from "../../../src/domain/service-account/decide.ts";
-import type { ServiceAccountEvent } from "../../../src/domain/service-account/events.ts";
-import { evolve, type ServiceAccountState } from "../../../src/domain/service-account/state.ts";
+import {
+  evolve, type ServiceAccountEvent, type ServiceAccountState,
+} from "../../../src/domain/service-account/events.ts";
 import { specificationsOf } from "../../support/given.ts";
 
 const given = specificationsOf({ initial: (): ServiceAccountState => undefined, evolve, decide });

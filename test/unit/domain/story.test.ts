@@ -1,10 +1,8 @@
 import { expect } from "chai";
-import type { Circuit, CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
-import { newCircuit } from "../../../src/domain/circuit/circuit.ts";
+import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
 import type { Actor, DomainEvent } from "../../../src/domain/domain-event.ts";
 import { decide, type WebhookCommand } from "../../../src/domain/event/decide.ts";
-import type { WaitReason, WebhookEvent } from "../../../src/domain/event/events.ts";
-import { evolve, type WebhookState } from "../../../src/domain/event/state.ts";
+import { evolve, type WaitReason, type WebhookEvent, type WebhookState } from "../../../src/domain/event/events.ts";
 import type { Cause, Chapter } from "../../../src/domain/event/story/story.ts";
 import { tellStory } from "../../../src/domain/event/story/tell.ts";
 import type { StoryFacts, Told } from "../../../src/domain/event/story/told.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { roles, type Role } from "../../../src/domain/roles.ts";
 import type { TenantCommand } from "../../../src/domain/tenant/commands.ts";
 import { decide } from "../../../src/domain/tenant/decide.ts";
-import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+import { evolve, type TenantState } from "../../../src/domain/tenant/events.ts";
 import { met, type Expected } from "../../support/decider-model.ts";
 
 const names = ["ann", "bob", "cid", "dot"] as const;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import type { TenantCommand } from "../../../src/domain/tenant/commands.ts";
 import { decide } from "../../../src/domain/tenant/decide.ts";
-import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+import { evolve, type TenantState } from "../../../src/domain/tenant/events.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 const owner = { userId: "owner", email: "sealed", emailHash: "hash", passwordHash: "old" };

@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { roles, type Role } from "../../../src/domain/roles.ts";
 import type { TenantCommand } from "../../../src/domain/tenant/commands.ts";
 import { decide } from "../../../src/domain/tenant/decide.ts";
-import type { TenantEvent, UserStatus } from "../../../src/domain/tenant/events.ts";
-import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+import { evolve, type TenantEvent, type TenantState, type UserStatus } from "../../../src/domain/tenant/events.ts";
 import { folded, specificationsOf } from "../../support/given.ts";
 
 const tenant = { initial: (): TenantState => undefined, evolve, decide };

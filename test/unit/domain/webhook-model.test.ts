@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { decide, type WebhookCommand } from "../../../src/domain/event/decide.ts";
-import type { EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
-import { evolve, type Webhook } from "../../../src/domain/event/state.ts";
+import { evolve, type EventStatus, type Webhook, type WebhookEvent } from "../../../src/domain/event/events.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import { sized } from "../../support/size.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { decide } from "../../../src/domain/event/decide.ts";
-import type { WebhookEvent } from "../../../src/domain/event/events.ts";
-import { isLate } from "../../../src/domain/event/state.ts";
+import { isLate, type WebhookEvent } from "../../../src/domain/event/events.ts";
 import {
   claim, exhausted, fail, given, histories, lived, moved, policy, start, stateOf, succeed, succeeded, t, unknown,
   waitingRetry,

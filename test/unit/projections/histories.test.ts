@@ -14,9 +14,8 @@ import { SqliteReadModels } from "../../../src/adapters/embedded/read-models/sql
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { backlogByDestination } from "../../../src/application/delivery/backlog.ts";
 import { isWaiting } from "../../../src/domain/event/decide.ts";
-import { eventStatuses, type EventStatus, type WebhookEvent } from "../../../src/domain/event/events.ts";
+import { eventStatuses, type EventStatus, type Webhook, type WebhookEvent } from "../../../src/domain/event/events.ts";
 import { isFinished } from "../../../src/domain/event/purge.ts";
-import type { Webhook } from "../../../src/domain/event/state.ts";
 import { shownData } from "../../../src/domain/history-fields.ts";
 import { roles } from "../../../src/domain/roles.ts";
 import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";

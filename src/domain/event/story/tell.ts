@@ -1,8 +1,7 @@
 import type { Timestamp } from "../../time.ts";
 import { inProgress, outcomeOf, type AttemptEnded, type AttemptOutcome } from "../attempt-outcome.ts";
 import { isWaiting } from "../decide.ts";
-import type { WebhookEvent } from "../events.ts";
-import { evolve, type WebhookState } from "../state.ts";
+import { evolve, type WebhookEvent, type WebhookState } from "../events.ts";
 import { settingsOf } from "./settings.ts";
 import type { Cause, Chapter, Story, StoryEntry } from "./story.ts";
 import { cause, circuitEntry, destinationEntry, eventEntry, notRecorded, type StoryFacts, type Told } from "./told.ts";

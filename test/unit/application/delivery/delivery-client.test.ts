@@ -4,7 +4,7 @@ import type { Outcome } from "../../../../src/application/delivery/outcome.ts";
 import { webhookSecret } from "../../../../src/application/delivery/signature.ts";
 import { TokenCache } from "../../../../src/application/delivery/token-cache.ts";
 import type { Vault } from "../../../../src/application/keys/vault.ts";
-import type { Destination } from "../../../../src/domain/destination/state.ts";
+import type { Destination } from "../../../../src/domain/destination/events.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/ports/outbound.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
