@@ -106,13 +106,15 @@ export async function startRelay(
   metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
   const ready = () => readiness({ needed, watch, following: followed.following });
   const health = { ready, metrics: () => metrics.text() };
-  const listener = new Listener(makeServer(base, made.services, health));
+  const closing = new AbortController();
+  const listener = new Listener(makeServer(base, made.services, { health, closing: closing.signal }));
 
   const stop = async () => {
     const endAt = clock.monotonic() + config.shutdownTimeoutMs;
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
     endOperator();
+    closing.abort();
     const serving = [made.services.live.stop(), listener.close(patience)];
     await Promise.all([...serving, ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([
@@ -255,13 +257,17 @@ async function serveOperatorOf(
 }
 
 /** Serves the API, or health alone where this process has no API. */
-function makeServer({ config, ids, instruments }: Base, services: Services, health: Api["health"]): Server {
+function makeServer(
+  { config, ids, instruments }: Base, services: Services, { health, closing }: Pick<Api, "health" | "closing">,
+): Server {
   const common = { health, ids, ...instruments };
   if (!config.roles.has("api")) return createHttpServer(createHealthApp(common), common);
   const { maxBodyBytes, trustedProxies } = config;
   const memory = sharedMemory(instruments.clock);
   const pages = config.dashboard ? pagesFolder : null;
-  const { app, answerIngest } = createApp({ ...common, services, memory, maxBodyBytes, trustedProxies, pages });
+  const { app, answerIngest } = createApp({
+    ...common, services, memory, maxBodyBytes, trustedProxies, pages, closing,
+  });
   return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
 }
 

@@ -23,4 +23,6 @@ export interface Api extends Common {
   readonly trustedProxies: number;
   /** The folder of the built pages; null: none are served. */
   readonly pages: string | null;
+  /** Fires when the process ends: answers that would go on for long end then. */
+  readonly closing: AbortSignal;
 }

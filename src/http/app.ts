@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
@@ -26,11 +27,15 @@ import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { queryGuard } from "./requests/query-guard.ts";
 import { hasDotSegment } from "./requests/target.ts";
 
+/** How long a streamed answer may take to end once the process does. */
+const closingMs = 1_000;
 /** How many bytes longer a command's answer may be than the one for which memory was held before. */
 const changedBytes = 1_024;
 
 /** The whole API as a request listener, and its ingest for fast-path requests. */
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
+  // Each streamed answer listens.
+  setMaxListeners(0, api.closing);
   const fail = createFailures(api);
   const answerIngest = createAnswerIngest(api, fail);
   const app = createKoa(api, answerIngest, fail).callback();
@@ -114,7 +119,10 @@ function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObje
       const { stream } = await (weight === "large" ? forCaller(exchange.gone(), work) : work()).finally(leave);
       if (!stream) return;
       context.flushHeaders();
-      whenFired(exchange.gone(), () => context.res.writableFinished || context.req.socket.destroy());
+      const cut = () => context.res.writableFinished || context.req.socket.destroy();
+      whenFired(exchange.gone(), cut);
+      // A client that takes nothing would hold the end of the process up.
+      whenFired(api.closing, () => api.clock.schedule(closingMs, cut), exchange.gone());
     });
   }
   return router;
@@ -147,7 +155,7 @@ async function begun(
   const holdAnswer = async (bytes: number, kept?: number) => {
     if (bytes > heldAhead) await hold(bytes, kept);
   };
-  const exchange = {
+  const exchange: Exchange = {
     params: params as Exchange["params"], query, headers: request.headers, requestId,
     address: clientAddress(request, api.trustedProxies),
     authenticate: async () => {
@@ -164,6 +172,7 @@ async function begun(
       heldAhead = bytes;
     },
     gone,
+    over: () => overOf(gone(), api.closing),
     admit: async (caller: Session | ServiceCaller) => {
       const callerId = isService(caller) ? caller.serviceAccountId : caller.userId;
       place ??= await admission.enter(weight, { tenantId: caller.tenantId, callerId }, gone);
@@ -178,10 +187,18 @@ function isCallersEnd(error: unknown): boolean {
   return error instanceof CallerGone || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
-/** Calls `then` when a signal fires, at once where it has. */
-function whenFired(signal: AbortSignal, then: () => unknown): void {
+/** Calls `then` when a signal fires, at once where it has; not any more once `until` has fired. */
+function whenFired(signal: AbortSignal, then: () => unknown, until?: AbortSignal): void {
   if (signal.aborted) then();
-  else signal.addEventListener("abort", then);
+  else signal.addEventListener("abort", then, until && { signal: until });
+}
+
+function overOf(gone: AbortSignal, closing: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const over = () => controller.abort();
+  whenFired(gone, over);
+  whenFired(closing, over, gone);
+  return controller.signal;
 }
 
 /** A signal that fires when the answer is sent, or its client has gone or sends no more. */

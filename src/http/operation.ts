@@ -64,6 +64,8 @@ export interface Exchange {
   readonly holdAnswer: (like: object) => Promise<void>;
   /** Fires once the answer is sent, or its client has gone or sends no more: of answers that take long. */
   readonly gone: () => AbortSignal;
+  /** As {@link gone}, and when the process ends: a scan stops then, without its last line. */
+  readonly over: () => AbortSignal;
 }
 
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
@@ -133,6 +134,27 @@ describe("SIGTERM to the real process", function () {
     } finally {
       await patient.close();
     }
+  });
+
+  it("ends exports, searches and the live stream at once, though their clients take nothing", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/hook") });
+    // Together more than the buffers of a connection take.
+    for (let n = 0; n < 60; n += 1) await relay.at(account.producer).post(ingest, { n, text: "x".repeat(240_000) });
+    const paths = ["events/export", "events/export?Include=attempts,history", "events/search?Text=x", "stream"];
+    const answers = await Promise.all(paths.map(async (path) => {
+      const [answer] = (await once(get(`${relay.url}/api/v1/${path}`, { headers: account.owner.headers }), "response")) as
+        [IncomingMessage];
+      return answer.pause().on("error", () => undefined);
+    }));
+    expectClean(await relay.sigterm(), 4_000 + busyMs);
+    for (const answer of answers.slice(0, 2)) {
+      let text = "";
+      answer.on("data", (chunk: Buffer) => (text = `${text}${String(chunk)}`.slice(-200)));
+      await once(answer.resume(), "close");
+      expect(text).not.to.include('"end"');
+    }
+    await relay.start();
   });
 
   it("during a start: exits 0", async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
-import { createTenant, openAccount, openIngest, type Account, type Client } from "../support/accounts.ts";
+import { Client, createTenant, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
@@ -63,9 +63,9 @@ describeOnEngines("scans of events", (freshEngines) => {
     return [status, text.split(":")[0]];
   };
   /** Resolves at the head of the answer; its body is read on demand. */
-  const begin = async (path: string, client: Client): Promise<IncomingMessage> => {
+  const begin = async (path: string, client: Client, url = api.url): Promise<IncomingMessage> => {
     const headers = { authorization: `Bearer ${client.token ?? ""}` };
-    const [answer] = (await once(get(`${api.url}/api/v1/events/${path}`, { agent: false, headers }), "response")) as
+    const [answer] = (await once(get(`${url}/api/v1/events/${path}`, { agent: false, headers }), "response")) as
       [IncomingMessage];
     return answer;
   };
@@ -246,6 +246,34 @@ describeOnEngines("scans of events", (freshEngines) => {
         expect(text).not.to.include('"end"');
       } finally {
         engines.store.readStream = readStream;
+      }
+    });
+
+    it("end as searches do, without their last line, when the process ends", async () => {
+      const ending = await startApi(engines);
+      const readStream = engines.store.readStream.bind(engines.store);
+      const gate = Promise.withResolvers<void>();
+      engines.store.readStream = async (...asked) => {
+        if (asked[1]?.beginsAt !== undefined) await gate.promise;
+        return readStream(...asked);
+      };
+      try {
+        const paths = ["export", "export?Include=attempts", "search?Text=Order"];
+        const answers = await Promise.all(paths.map((path) => begin(path, one.viewer.client, ending.url)));
+        expect(answers.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200, 200]);
+        ending.endStreams();
+        gate.resolve();
+        for (const answer of answers) {
+          let text = "";
+          for await (const chunk of answer) text += String(chunk);
+          expect(text).not.to.include('"end"');
+        }
+        const { text } = await new Client(ending.url, one.viewer.client.token).get("/api/v1/events/export");
+        expect(text).to.equal("");
+        expect(ending.errors).to.deep.equal([]);
+      } finally {
+        engines.store.readStream = readStream;
+        await ending.close();
       }
     });
 

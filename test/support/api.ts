@@ -36,6 +36,8 @@ export interface TestApi {
   readonly lines: readonly { readonly message: string }[];
   /** Logged errors; a test expects none. */
   readonly errors: readonly object[];
+  /** Ends the answers that would go on for long, as the end of the process does. */
+  readonly endStreams: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -109,6 +111,7 @@ export async function startApi(
     ...options,
   });
   const memory = options.memory ?? ampleMemory(clock);
+  const closing = new AbortController();
   const { app, answerIngest } = createApp({
     services,
     memory,
@@ -120,6 +123,7 @@ export async function startApi(
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
     pages: options.pages ?? null,
+    closing: closing.signal,
   });
   const plain = { answerIngest, memory, maxBodyBytes };
   const server = createHttpServer(app, { ids, clock }, { plain });
@@ -133,6 +137,7 @@ export async function startApi(
     plain,
     lines,
     errors,
+    endStreams: () => closing.abort(),
     close: async () => {
       await services.live.stop();
       await feed.stop();

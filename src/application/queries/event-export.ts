@@ -32,6 +32,13 @@ export type ExportPart =
   | { readonly events: readonly ExportedEvent[] }
   | { readonly end: true; readonly count: number; readonly position: Position };
 
+/** What an export walks; a filter of null matches nothing. */
+interface Walk {
+  readonly filter: (EventFilter & EventListFilter) | null;
+  readonly position: Position;
+  readonly included: readonly Included[];
+}
+
 interface EventExportParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
@@ -52,35 +59,38 @@ export class EventExport {
 
   /**
    * Every event of the caller's tenant that matches the filter and was accepted up to the export's beginning, each as
-   * it is when its turn comes. Throws a Refusal (unavailable) when the read models are behind; so do its parts when
+   * it is when its turn comes. `over` ends it, without the end. Throws a Refusal (unavailable) when the read models are behind; so do its parts when
    * they are being built again, and LogUnavailable.
    */
   async export(
-    caller: Caller, filter: EventListFilter, included: readonly Included[],
+    caller: Caller, filter: EventListFilter, included: readonly Included[], over: AbortSignal,
   ): Promise<AsyncIterable<ExportPart>> {
     const position = await this.#parts.shown.ask(caller.tenantId, async (head) => head);
     const walked = await narrowed(this.#parts, { tenantId: caller.tenantId, ...filter });
-    return this.#walk(caller, walked, position, included);
+    return this.#walk(caller, { filter: walked, position, included }, over);
   }
 
   async *#walk(
-    caller: Caller, filter: (EventFilter & EventListFilter) | null, position: Position, included: readonly Included[],
+    caller: Caller, { filter, position, included }: Walk, over: AbortSignal,
   ): AsyncGenerator<ExportPart, void> {
     const sources = { store: this.#parts.store, reads: this.#reads };
     let count = 0;
     let after: Place | undefined;
     for (let isOver = filter === null; filter !== null && !isOver;) {
+      if (over.aborted) return;
       const documents = await this.#page(filter, after, position);
       const wanted = documents.filter(({ acceptedIn, idempotencyKey }) =>
         acceptedIn <= position && (filter.idempotencyKey === undefined || filter.idempotencyKey === idempotencyKey));
       for await (const part of hydrated(sources, caller.tenantId, wanted)) {
         const views = part.flatMap(({ view }) => view ?? []);
         for (const view of included.length > 0 ? views : []) {
+          if (over.aborted) return;
           const exported = await this.#with(caller, view, included);
           if (!exported) continue;
           count += 1;
           yield { events: [exported] };
         }
+        if (over.aborted) return;
         if (included.length > 0) continue;
         count += views.length;
         yield { events: views.map((event) => ({ event })) };

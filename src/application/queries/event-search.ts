@@ -73,14 +73,14 @@ export class EventSearch {
   }
 
   /**
-   * Searches the tenant's events, the newest first, until there are enough hits, or it was long enough. `gone` ends it,
+   * Searches the tenant's events, the newest first, until there are enough hits, or it was long enough. `over` ends it,
    * and so does the next search of the session. Throws a Refusal (unavailable) where others of the tenant have enough
    * searches under way, or the read models are behind.
    */
   async search(
-    { tenantId }: Caller, request: SearchRequest, gone: AbortSignal,
+    { tenantId }: Caller, request: SearchRequest, over: AbortSignal,
   ): Promise<AsyncIterable<readonly SearchLine[]>> {
-    const search = this.#begin(tenantId, request.sessionId, gone);
+    const search = this.#begin(tenantId, request.sessionId, over);
     try {
       const filter = await narrowed(this.#parts, { tenantId, ...request.filter });
       const pageAfter = async (after?: Place) => (filter ? this.#page(filter, after) : []);
@@ -93,7 +93,7 @@ export class EventSearch {
   }
 
   /** Counts a search until it is aborted: by the end of its request, read or not, or by the next one of its session. */
-  #begin(tenantId: string, sessionId: string, gone: AbortSignal): AbortController {
+  #begin(tenantId: string, sessionId: string, over: AbortSignal): AbortController {
     this.#running.get(tenantId)?.get(sessionId)?.abort();
     const running = this.#running.get(tenantId) ?? new Map<string, AbortController>();
     this.#running.set(tenantId, running);
@@ -104,13 +104,13 @@ export class EventSearch {
       if (running.get(sessionId) === search) running.delete(sessionId);
       if (running.size === 0 && this.#running.get(tenantId) === running) this.#running.delete(tenantId);
     });
-    if (gone.aborted) search.abort();
-    else gone.addEventListener("abort", () => search.abort());
+    if (over.aborted) search.abort();
+    else over.addEventListener("abort", () => search.abort());
     return search;
   }
 
   async *#lines(
-    tenantId: string, { condition, filter, list }: SearchRequest, { first, pageAfter }: Pages, gone: AbortSignal,
+    tenantId: string, { condition, filter, list }: SearchRequest, { first, pageAfter }: Pages, over: AbortSignal,
   ): AsyncGenerator<readonly SearchLine[], void> {
     const { store, clock } = this.#parts;
     const matchOf = payloadMatcher(condition);
@@ -124,7 +124,7 @@ export class EventSearch {
     for (let documents = first; !isOver;) {
       let begun = clock.monotonic();
       for await (const part of hydrated({ store, reads: this.#reads }, tenantId, documents)) {
-        if (gone.aborted) return;
+        if (over.aborted) return;
         const found: HydratedEvent[] = [];
         const matches: string[] = [];
         for (const event of part) {

@@ -278,7 +278,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       const { filters, ...place } = call.input;
       const sessionId = isService(call.caller) ? call.caller.keyId : call.caller.sessionId;
       const request = { ...place, filter: filterOf(filters), condition: conditionOf(filters), sessionId };
-      const lines = await queries.search.search(call.caller, request, call.gone());
+      const lines = await queries.search.search(call.caller, request, call.over());
       return { status: 200, type: jsonLines, stream: linesOf(lines), holds: linesBytes };
     }),
     signedIn({
@@ -303,11 +303,11 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
           "Include: must be one of attempts, history",
         ),
       },
-    }, async ({ caller, input }) => {
+    }, async ({ caller, input, over }) => {
       const { Include: included = [], ...filters } = input;
       const barred = included.includes("history") ? barrier(caller, readHistory) : undefined;
       if (barred !== undefined) refuse("forbidden", barred);
-      const parts = await queries.export.export(caller, filterOf(filters), included);
+      const parts = await queries.export.export(caller, filterOf(filters), included, over());
       return { status: 200, type: jsonLines, stream: exportLinesOf(parts), holds: linesBytes };
     }),
   ];
