@@ -143,8 +143,8 @@ describe("SIGTERM to the real process", function () {
     for (let n = 0; n < 60; n += 1) await relay.at(account.producer).post(ingest, { n, text: "x".repeat(240_000) });
     const paths = ["events/export", "events/export?Include=attempts,history", "events/search?Text=x", "stream"];
     const answers = await Promise.all(paths.map(async (path) => {
-      const [answer] = (await once(get(`${relay.url}/api/v1/${path}`, { headers: account.owner.headers }), "response")) as
-        [IncomingMessage];
+      const request = get(`${relay.url}/api/v1/${path}`, { headers: account.owner.headers });
+      const [answer] = (await once(request, "response")) as [IncomingMessage];
       return answer.pause().on("error", () => undefined);
     }));
     expectClean(await relay.sigterm(), 4_000 + busyMs);

@@ -59,8 +59,8 @@ export class EventExport {
 
   /**
    * Every event of the caller's tenant that matches the filter and was accepted up to the export's beginning, each as
-   * it is when its turn comes. `over` ends it, without the end. Throws a Refusal (unavailable) when the read models are behind; so do its parts when
-   * they are being built again, and LogUnavailable.
+   * it is when its turn comes. `over` ends it, without the end. Throws a Refusal (unavailable) when the read models are
+   * behind; so do its parts when they are being built again, and LogUnavailable.
    */
   async export(
     caller: Caller, filter: EventListFilter, included: readonly Included[], over: AbortSignal,
@@ -74,23 +74,24 @@ export class EventExport {
     caller: Caller, { filter, position, included }: Walk, over: AbortSignal,
   ): AsyncGenerator<ExportPart, void> {
     const sources = { store: this.#parts.store, reads: this.#reads };
+    const isCut = () => over.aborted;
     let count = 0;
     let after: Place | undefined;
     for (let isOver = filter === null; filter !== null && !isOver;) {
-      if (over.aborted) return;
+      if (isCut()) return;
       const documents = await this.#page(filter, after, position);
       const wanted = documents.filter(({ acceptedIn, idempotencyKey }) =>
         acceptedIn <= position && (filter.idempotencyKey === undefined || filter.idempotencyKey === idempotencyKey));
       for await (const part of hydrated(sources, caller.tenantId, wanted)) {
         const views = part.flatMap(({ view }) => view ?? []);
         for (const view of included.length > 0 ? views : []) {
-          if (over.aborted) return;
+          if (isCut()) return;
           const exported = await this.#with(caller, view, included);
           if (!exported) continue;
           count += 1;
           yield { events: [exported] };
         }
-        if (over.aborted) return;
+        if (isCut()) return;
         if (included.length > 0) continue;
         count += views.length;
         yield { events: views.map((event) => ({ event })) };
