@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createUser, login } from "../../support/accounts.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../../support/relay.ts";
 
@@ -13,6 +14,7 @@ describe("the dashboard's destinations", () => {
 
   const open = async (path: string, person: { readonly email: string; readonly password: string } = account) => {
     seen = await stage.visit();
+    await seen.page.clock.install();
     await seen.go(path);
     await signIn(seen, person);
     return seen.page;
@@ -108,6 +110,57 @@ describe("the dashboard's destinations", () => {
     expect(await page.content()).not.to.include("the-secret-token");
   });
 
+  it("keep typed text while a colleague changes the rest, say who, and ask before it is lost or they are off", async () => {
+    const { id } = await account.destination({ url: stage.receiver.url("/typed") });
+    const colleague = await createUser(await login(stage.relay.url, account.email), "developer");
+    const page = await open(`/destinations/${id}?tab=settings`);
+    const form = page.getByRole("region", { name: "Settings" });
+    const url = form.getByLabel("URL");
+    await url.fill(stage.receiver.url("/typed/two"));
+    await form.getByLabel("Status").selectOption("inactive");
+    await colleague.client.api.updateDestination(
+      { id }, { serverRateLimit: 7, authType: "BearerToken", credentials: { token: "t" } });
+    await page.clock.fastForward(6_000);
+    await form.getByText(`${colleague.email} set the most requests at once to 7`).waitFor();
+    expect(await url.inputValue()).to.equal(stage.receiver.url("/typed/two"));
+    expect(await form.getByLabel("Requests at once").inputValue()).to.equal("7");
+    expect(await form.getByLabel("Authentication").inputValue()).to.equal("BearerToken");
+
+    const leave = page.getByRole("dialog", { name: "Discard what you typed?" });
+    for (const away of [page.getByRole("button", { name: "Health" }), page.getByRole("link", { name: "Senders" })]) {
+      await away.click();
+      await leave.getByRole("button", { name: "Keep it" }).click();
+    }
+    expect(await url.inputValue()).to.equal(stage.receiver.url("/typed/two"));
+
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog", { name: "Switch the destination off?" })
+      .getByRole("button", { name: "Keep as it is" }).click();
+    await form.getByLabel("Status").selectOption("active");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByText("Saved.").waitFor();
+    expect(await account.owner.get(`/api/v1/destinations/${id}`)).to.include(
+      { status: "Active", serverRateLimit: 7, authType: "BearerToken", url: stage.receiver.url("/typed/two") });
+    await page.getByRole("button", { name: "Health" }).click();
+    await form.waitFor({ state: "detached" });
+    expect(await leave.count()).to.equal(0);
+  });
+
+  it("ask before a new one is lost that is half typed in its dialog", async () => {
+    const page = await open("/destinations?new=yes");
+    const dialog = page.getByRole("dialog", { name: "New destination" });
+    await dialog.getByLabel("URL").fill("https://half.example/");
+    const discard = page.getByRole("dialog", { name: "Discard what you typed?" });
+    await page.keyboard.press("Escape");
+    await discard.waitFor();
+    await page.keyboard.press("Escape");
+    await discard.waitFor({ state: "detached" });
+    expect(await dialog.getByLabel("URL").inputValue()).to.equal("https://half.example/");
+    await dialog.getByRole("button", { name: "Close" }).first().click();
+    await discard.getByRole("button", { name: "Discard" }).click();
+    await dialog.waitFor({ state: "detached" });
+  });
+
   it("replace the ingest token once it is confirmed, and delete by the typed name", async () => {
     const { id } = await account.destination({ url: stage.receiver.url("/old") });
     const page = await open(`/destinations/${id}`);
@@ -133,6 +186,11 @@ describe("the dashboard's destinations", () => {
     const page = await open("/destinations");
     const row = page.getByRole("row").filter({ hasText: "/switched" });
     await row.getByRole("button", { name: /Switch off/ }).click();
+    await page.getByText("Posts to it are refused with 422").waitFor();
+    await page.getByRole("button", { name: "Keep as it is" }).click();
+    expect((await account.owner.get(`/api/v1/destinations/${id}`))["status"]).to.equal("Active");
+    await row.getByRole("button", { name: /Switch off/ }).click();
+    await page.getByRole("button", { name: "Switch it off" }).click();
     await row.getByText("Inactive").waitFor();
     await row.getByRole("button", { name: /Switch on/ }).click();
     await row.getByRole("button", { name: /Switch off/ }).waitFor();

@@ -115,6 +115,12 @@ describe("the dashboard's overview, operations and settings", () => {
     await tries.fill("3");
     await page.getByLabel("Retention, days").fill("30");
     await page.getByRole("button", { name: "Save" }).click();
+    const question = page.getByRole("dialog", { name: "Shorten the retention?" });
+    await question.getByText("0 finished events are older than 30 days.").waitFor();
+    await question.getByRole("button", { name: "Keep as it is" }).click();
+    expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`)).to.include({ retentionDays: null });
+    await page.getByRole("button", { name: "Save" }).click();
+    await question.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
     const changes = page.getByRole("region", { name: "Changes" }).getByRole("listitem");
     await changes.getByText("Retention").first().waitFor();
@@ -122,6 +128,13 @@ describe("the dashboard's overview, operations and settings", () => {
       .to.include("Tries 2 → 3").and.include("Retention kept until purged → 30 days").and.include(account.email);
     expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`))
       .to.include({ maxTrys: 3, retentionDays: 30 });
+    await tries.fill("2");
+    await page.getByRole("button", { name: "Save" }).click();
+    const fewer = page.getByRole("dialog", { name: "Allow fewer tries?" });
+    await fewer.getByText("failed 2 times or more are given up at their next failure").waitFor();
+    await fewer.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`)).to.include({ maxTrys: 2 });
   });
 
   it("shows a Viewer no act on any of these pages", async () => {

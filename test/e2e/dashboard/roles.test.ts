@@ -20,14 +20,14 @@ const pages: readonly ActsOfPage[] = [
   {
     path: ({ destinationId }) => `/destinations/${destinationId}`,
     acts: {
-      "Send test event…": "testDestination", "Switch off": "updateDestination",
+      "Send test event…": "testDestination", "Switch off…": "updateDestination",
       "New ingest token…": "regenerateDestinationToken", "Delete…": "deleteDestination",
     },
   },
   { path: () => "/senders", acts: { "New sender…": "createSender" } },
   {
     path: ({ senderId }) => `/senders/${senderId}`,
-    acts: { "Switch off": "updateSender", "New token…": "regenerateSenderToken", "Delete…": "deleteSender" },
+    acts: { "Switch off…": "updateSender", "New token…": "regenerateSenderToken", "Delete…": "deleteSender" },
   },
   { path: () => "/keys", acts: { "Create API key…": "createApiKey" } },
   { path: () => "/keys?tab=services", acts: { "Create service account…": "createServiceAccount" } },

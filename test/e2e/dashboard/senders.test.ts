@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createUser, login } from "../../support/accounts.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
@@ -60,7 +61,12 @@ describe("the pages of senders", () => {
     await page.getByRole("heading", { name: "shop front" }).waitFor();
     expect(await page.content()).not.to.include(token);
     await posted({ id: "", ingestToken: token ?? "" }, '{"a":1}');
-    await page.getByRole("button", { name: "Switch off" }).click();
+    await page.getByRole("button", { name: "Switch off…" }).click();
+    await page.getByText("Posts to its address are refused with 422").waitFor();
+    await page.getByRole("button", { name: "Keep as it is" }).click();
+    await posted({ id: "", ingestToken: token ?? "" }, '{"a":2}');
+    await page.getByRole("button", { name: "Switch off…" }).click();
+    await page.getByRole("button", { name: "Switch it off" }).click();
     await page.getByText("— Inactive").waitFor();
     await page.getByRole("button", { name: "Switch on" }).click();
     await page.getByText("✓ Active").waitFor();
@@ -161,6 +167,65 @@ describe("the pages of senders", () => {
     await seen.go("/senders");
     await page.getByText("Developers, Admins and Owners can create senders.").waitFor();
     expect(await page.getByRole("button", { name: "New sender…" }).count()).to.equal(0);
+  });
+
+  it("saves what was changed only, keeps what is typed while a colleague changes the rest, and says so", async () => {
+    const { id } = await sender({ searchFields: [{ name: "order", path: "/order/id" }] });
+    const elsewhere = await account.destination({ url: `https://127.0.0.1:${stage.receiver.port}/elsewhere` });
+    const colleague = await createUser(await login(stage.relay.url, account.email), "developer");
+    const { page } = seen;
+    await page.clock.install();
+    await signedInAt(`/senders/${id}?tab=settings`);
+    const name = page.getByLabel("Name", { exact: true });
+    await name.fill("shop three");
+    await colleague.client.api.updateSender({ id }, {
+      destinationUrlId: elsewhere.id,
+      searchFields: [{ name: "order", path: "/order/id" }, { name: "shop", path: "/s" }],
+    });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect(await page.getByLabel("Destination").inputValue()).to.equal(elsewhere.id);
+    expect(await page.getByLabel("Tag 2").inputValue()).to.equal("shop");
+
+    await name.fill("not saved");
+    await page.getByLabel("Tag 3").fill("till");
+    await page.getByLabel("Path 3").fill("/till");
+    await colleague.client.api.updateSender({ id }, { name: "shop four", searchFields: [{ name: "s", path: "/s" }] });
+    await page.clock.fastForward(6_000);
+    const said = page.getByText("This was changed meanwhile.").locator("..");
+    await said.getByText(`${colleague.email} renamed the sender to “shop four”`).waitFor();
+    expect(await name.inputValue()).to.equal("not saved");
+    expect(await page.getByLabel("Tag 1").inputValue()).to.equal("s");
+    await name.fill("shop four");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect(await account.owner.get(`/api/v1/senders/${id}`)).to.deep.include({
+      name: "shop four", destinationUrlId: elsewhere.id,
+      searchFields: [{ name: "s", path: "/s" }, { name: "till", path: "/till" }],
+    });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Nothing was changed.").waitFor();
+  });
+
+  it("follows a mapping that a colleague saves, unless a person has typed another one", async () => {
+    const { id } = await sender({ mapping: { language: "jmespath", expression: "{a: a}" } });
+    const { page } = seen;
+    await page.clock.install();
+    await signedInAt(`/senders/${id}`);
+    const expression = page.getByLabel("JMESPath expression");
+    const save = async (text: string) => {
+      await account.owner.patch(`/api/v1/senders/${id}`, { mapping: { language: "jmespath", expression: text } });
+      await page.clock.fastForward(6_000);
+    };
+    await expression.waitFor();
+    await save("{b: b}");
+    await page.locator("textarea").filter({ hasText: "{b: b}" }).waitFor();
+    await expression.fill("{c: c}");
+    await save("{d: d}");
+    await page.getByText("This was changed meanwhile.").waitFor();
+    expect(await expression.inputValue()).to.equal("{c: c}");
+    await page.getByRole("button", { name: "As it was saved" }).click();
+    expect(await expression.inputValue()).to.equal("{d: d}");
   });
 
   it("renames a sender, gives it search fields with an error at its field, and deletes it by its name", async () => {

@@ -1,10 +1,11 @@
 import { Outlet } from "@tanstack/react-router";
 import { useEffect, useLayoutEffect, useState, type ReactNode } from "react";
 import { caller } from "../api/relay.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { AskToDiscard, Dialog } from "../parts/dialog.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
 import { shownText } from "../parts/shown-text.ts";
 import { Failure, textOf } from "../parts/states.tsx";
+import { unsavedForm } from "../parts/unsaved.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { LiveState } from "./live-state.tsx";
 import { PageLink, useGo } from "./navigation.tsx";
@@ -13,6 +14,7 @@ import { usePreferences } from "./preferences.tsx";
 import { useRenewal } from "./renewal.ts";
 import { useMay, useMe, useSignOut } from "./session.ts";
 import { onOtherTab } from "./tabs.ts";
+import { UnsavedGuard } from "./unsaved-guard.tsx";
 
 /** Few open it, and none at once: it is no part of the first load. */
 const loadPalette = () => import("./palette.tsx");
@@ -33,6 +35,7 @@ export function Shell(): ReactNode {
         <Navigation />
         <main id="content" tabIndex={-1}><Outlet /></main>
       </div>
+      <UnsavedGuard />
     </KeysProvider>
   );
 }
@@ -86,7 +89,9 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
   const signOut = useSignOut();
   const go = useGo();
   const [problem, setProblem] = useState("");
+  const [asks, setAsks] = useState(false);
   const leave = () => {
+    setAsks(false);
     signOut().then(() => go("/login"), (error: unknown) => setProblem(textOf(error)));
   };
   return (
@@ -110,9 +115,10 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
         </label>
         <p><button type="button" onClick={openHelp}>Keys…</button></p>
         <p><PageLink to="/start" className="button">First steps</PageLink></p>
-        <p><button type="button" onClick={leave}>Sign out</button></p>
+        <p><button type="button" onClick={() => unsavedForm() ? setAsks(true) : leave()}>Sign out</button></p>
         {problem !== "" && <p className="problem" role="alert">{problem}</p>}
       </div>
+      {asks && <AskToDiscard keep={() => setAsks(false)} discard={leave} />}
     </>
   );
 }

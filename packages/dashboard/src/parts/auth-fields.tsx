@@ -43,7 +43,7 @@ export function AuthFields({ stored }: { readonly stored?: AuthType | undefined 
         hint={keeps ? "Credentials are never shown. Leave all of them empty to keep them." : undefined}
       >
         {(props) => (
-          <select {...props} value={chosen} onChange={({ target }) => choose(target.value)}>
+          <select {...props} defaultValue={stored ?? ""} onChange={({ target }) => choose(target.value)}>
             <option value="">None</option>
             {Object.entries(kinds).map(([kind, { title }]) => <option key={kind} value={kind}>{title}</option>)}
           </select>

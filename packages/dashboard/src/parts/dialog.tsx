@@ -2,16 +2,23 @@ import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { Copy } from "./copy.tsx";
 import { unlessComposing } from "./keys.tsx";
 import { textOf } from "./states.tsx";
+import { markUnsaved, unsavedForm } from "./unsaved.ts";
 
 /**
- * A modal dialog, open as long as it is rendered. Escape and the button in its corner call `close`; without `close`
- * nothing but its content ends it. The focus goes back to where it was.
+ * A modal dialog, open as long as it is rendered. Escape and the button in its corner call `close`, after a question
+ * where a person has typed what is not saved; without `close` nothing but its content ends it. The focus goes back to
+ * where it was.
  */
 export function Dialog({ title, close, children }: {
   readonly title: string; readonly close?: () => void; readonly children: ReactNode;
 }): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
+  const [asks, setAsks] = useState(false);
+  const leave = () => {
+    if (close && dialog.current && unsavedForm(dialog.current)) setAsks(true);
+    else close?.();
+  };
   useEffect(() => {
     const element = dialog.current;
     const before = document.activeElement;
@@ -28,21 +35,45 @@ export function Dialog({ title, close, children }: {
       ref={dialog} aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();
-        close?.();
+        leave();
       }}
       // Chromium closes a dialog at the second Escape without asking.
       onKeyDown={unlessComposing((event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
-        close?.();
+        // A dialog around this one stays.
+        event.stopPropagation();
+        leave();
       })}
     >
       <header>
         <h2 id={heading}>{title}</h2>
-        {close && <button type="button" className="plain" aria-label="Close" onClick={close}>✕</button>}
+        {close && <button type="button" className="plain" aria-label="Close" onClick={leave}>✕</button>}
       </header>
       {children}
+      {asks && <AskToDiscard within={dialog.current} keep={() => setAsks(false)} discard={() => close?.()} />}
     </dialog>
+  );
+}
+
+/** Asks whether to let go of what was typed in a form `within` the page or a part of it, and not saved. */
+export function AskToDiscard({ within, keep, discard }: {
+  readonly within?: ParentNode | null; readonly keep: () => void; readonly discard: () => void;
+}): ReactNode {
+  return (
+    <Dialog title="Discard what you typed?" close={keep}>
+      <p>It is not saved.</p>
+      <p className="acts">
+        <button type="button" onClick={keep}>Keep it</button>
+        <button type="button" className="danger" onClick={() => {
+          const form = unsavedForm(within ?? document);
+          if (form) markUnsaved(form, false);
+          discard();
+        }}>
+          Discard
+        </button>
+      </p>
+    </Dialog>
   );
 }
 
@@ -63,15 +94,35 @@ export function SecretDialog({ title, secret, note = shownOnce, children, done }
   );
 }
 
-/** Asks before an act that cannot be undone. With `type`, the act takes that text to be typed. */
-export function Confirm({ title, act, type, run, close, children }: {
+/** What a person is asked before an act, and what follows from it. */
+export interface Question {
   readonly title: string;
   /** The name of the act, on its button. */
   readonly act: string;
+  /** A text to type. */
   readonly type?: string;
+  readonly children: ReactNode;
+}
+
+/** Asks before acts: `ask` resolves with whether the person goes on. The dialog has to be rendered. */
+export function useQuestion(): {
+  readonly ask: (question: Question) => Promise<boolean>; readonly dialog: ReactNode;
+} {
+  const [asked, setAsked] = useState<Question & { readonly answer: (goesOn: boolean) => void }>();
+  const ask = (question: Question) =>
+    new Promise<boolean>((answer) => setAsked({ ...question, answer }));
+  const close = () => {
+    asked?.answer(false);
+    setAsked(undefined);
+  };
+  const dialog = asked && <Confirm {...asked} run={async () => asked.answer(true)} close={close} />;
+  return { ask, dialog };
+}
+
+/** Asks before an act that cannot be undone. With `type`, the act takes that text to be typed. */
+export function Confirm({ title, act, type, run, close, children }: Question & {
   readonly run: () => Promise<unknown>;
   readonly close: () => void;
-  readonly children: ReactNode;
 }): ReactNode {
   const [typed, setTyped] = useState("");
   const [running, setRunning] = useState(false);

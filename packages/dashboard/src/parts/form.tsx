@@ -1,7 +1,8 @@
-import { createContext, use, useId, useRef, useState, type ReactNode } from "react";
+import { createContext, use, useEffect, useId, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { RelayError } from "../../../client/src/index.ts";
-import { fieldsOf } from "./fields.ts";
+import { changedIn, fieldsOf, followValues, type Fields } from "./fields.ts";
 import { textOf } from "./states.tsx";
+import { markUnsaved, tellUnsaved } from "./unsaved.ts";
 
 /** What went wrong with the last submission: a text for a field, or for the form. */
 interface Problem {
@@ -9,59 +10,133 @@ interface Problem {
   readonly text: string;
 }
 
-const Problems = createContext<Problem | undefined>(undefined);
+/** A thing that a form changes, as it is now. */
+export interface Edited {
+  /** The texts of its fields by their names; those that are left out are empty. */
+  readonly values: Fields;
+  /** When it was changed last. */
+  readonly updatedAt?: string;
+  /** Who changed it since a moment, and what, for a person who has the form open. */
+  readonly changedSince?: (moment: string) => ReactNode;
+}
+
+interface OfForm {
+  readonly problem?: Problem | undefined;
+  readonly values?: Fields | undefined;
+}
+
+const FormContext = createContext<OfForm>({});
 
 /**
  * A form whose fields are submitted as texts by their names. Where the relay refuses a field, its sentence goes to that
- * field, else to the form. After a success it is emptied, unless `keeps` is set.
+ * field, else to the form. After a success it is emptied, unless `keeps` is set. With `of`, only what differs from the
+ * thing is `changed`, and nothing is submitted where nothing does. When the thing changes meanwhile, fields that nobody
+ * has touched follow it, and what was typed stays.
  */
-export function Form({ submit, label, keeps = false, children, cancel }: {
-  readonly submit: (fields: Readonly<Record<string, string>>) => Promise<unknown>;
+export function Form({ submit, label, keeps = false, of, guarded = true, children, cancel }: {
+  /** Resolves with false where nothing was done after all. */
+  readonly submit: (fields: Fields, changed: Fields) => Promise<unknown>;
   /** The name of the act, on its button. */
   readonly label: string;
   readonly keeps?: boolean;
+  readonly of?: Edited;
+  /** Whether a person is asked before what they typed is lost. */
+  readonly guarded?: boolean;
   readonly children: ReactNode;
   readonly cancel?: () => void;
 }): ReactNode {
   const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<Problem>();
   const [running, setRunning] = useState(false);
+  const [said, setSaid] = useState("");
+  const [begun, setBegun] = useState(of);
+  /** After a success: when the thing had been changed last before. What comes next is what this form saved. */
+  const savedFrom = useRef<{ readonly updatedAt: string | undefined }>(undefined);
+  /** What the fields are compared with: the thing, or how an empty form began. */
+  const base = useRef<Fields>(undefined);
+  const mark = () => {
+    if (!form.current || !guarded) return;
+    markUnsaved(form.current, Object.keys(changedIn(form.current, base.current)).length > 0);
+  };
+  useLayoutEffect(() => {
+    if (!form.current) return;
+    if (!of) {
+      base.current ??= fieldsOf(form.current);
+      return;
+    }
+    if (savedFrom.current === undefined || savedFrom.current.updatedAt !== of.updatedAt) {
+      if (base.current) followValues(form.current, base.current, of.values);
+      base.current = of.values;
+      if (savedFrom.current) setBegun(of);
+      savedFrom.current = undefined;
+    }
+    if (!running) mark();
+  });
+  useEffect(() => tellUnsaved, []);
   const run = async () => {
     const element = form.current;
     if (!element) return;
-    setRunning(true);
+    const changed = changedIn(element, base.current);
     setProblem(undefined);
+    if (of && Object.keys(changed).length === 0) return setSaid("Nothing was changed.");
+    setSaid("");
+    setRunning(true);
+    markUnsaved(element, false);
+    const fields = fieldsOf(element);
     try {
-      await submit(fieldsOf(element));
+      if (await submit(fields, changed) === false) return mark();
       if (!keeps) element.reset();
+      if (!of) return;
+      savedFrom.current = { updatedAt: of.updatedAt };
+      base.current = fields;
+      setSaid("Saved.");
     } catch (error) {
       const named = error instanceof RelayError ? error.details.field : null;
       const control = named === null ? null : element.elements.namedItem(named);
       setProblem({ field: control ? named : null, text: textOf(error) });
       if (control instanceof HTMLElement) control.focus();
+      mark();
     } finally {
       setRunning(false);
     }
   };
+  const isChanged = of !== undefined && begun !== undefined && !running && !sameFields(of.values, begun.values);
   return (
-    <form ref={form} className="form" onSubmit={(event) => {
-      event.preventDefault();
-      void run();
-    }}>
-      <Problems value={problem}>{children}</Problems>
+    <form
+      ref={form} className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run();
+      }}
+      onInput={() => {
+        setSaid("");
+        mark();
+      }}
+    >
+      <FormContext value={{ problem, values: of?.values }}>{children}</FormContext>
       {problem?.field === null && <p className="problem" role="alert">{problem.text}</p>}
+      {isChanged && of.changedSince?.(begun.updatedAt ?? "")}
       <p className="acts">
-        {cancel && <button type="button" onClick={cancel}>Cancel</button>}
+        {cancel && (
+          <button type="button" onClick={() => {
+            if (form.current) markUnsaved(form.current, false);
+            cancel();
+          }}>
+            Cancel
+          </button>
+        )}
         <button type="submit" className="primary" disabled={running}>{label}</button>
+        {of && <span role="status">{said}</span>}
       </p>
     </form>
   );
 }
 
-/** What a control needs to be named by its label, and described by its hint and its problem. */
+/** The properties of a control: its first value, its name by its label, and its description by hint and problem. */
 export interface ControlProps {
   readonly id: string;
   readonly name: string;
+  readonly defaultValue?: string;
   readonly "aria-describedby": string | undefined;
   readonly "aria-invalid": boolean;
 }
@@ -75,17 +150,22 @@ export function Field({ name, label, hint, children }: {
   /** The control; a text input without. */
   readonly children: (props: ControlProps) => ReactNode;
 }): ReactNode {
-  const problem = use(Problems);
+  const { problem, values } = use(FormContext);
   const id = useId();
   const own = problem?.field === name ? problem.text : undefined;
   const descriptions = [hint === undefined ? [] : `${id}-hint`, own === undefined ? [] : `${id}-problem`].flat();
   const describedBy = descriptions.length === 0 ? undefined : descriptions.join(" ");
+  const value = values && { defaultValue: values[name] ?? "" };
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      {children({ id, name, "aria-describedby": describedBy, "aria-invalid": own !== undefined })}
+      {children({ id, name, ...value, "aria-describedby": describedBy, "aria-invalid": own !== undefined })}
       {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
       {own !== undefined && <p className="problem" id={`${id}-problem`} role="alert">{own}</p>}
     </div>
   );
+}
+
+function sameFields(one: Fields, other: Fields): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -5,7 +5,7 @@ import { relay } from "../../api/relay.ts";
 import { PageLink, useGo, usePageId, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Id } from "../../parts/copy.tsx";
-import { Confirm, SecretDialog } from "../../parts/dialog.tsx";
+import { Confirm, SecretDialog, useQuestion } from "../../parts/dialog.tsx";
 import { IngestAddress } from "../../parts/ingest-address.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
@@ -17,6 +17,7 @@ import "./destination.css";
 import { Events } from "./events.tsx";
 import { Health } from "./health.tsx";
 import { Settings } from "./settings.tsx";
+import { switchOff } from "./switch-off.tsx";
 import { TestEvent } from "./test-event.tsx";
 import { useDestination, useRefresh, useUpdate } from "./use-destination.ts";
 
@@ -84,8 +85,10 @@ function Acts({ destination: { id, url, status } }: { readonly destination: Sche
   const open = (chosen: string) => () => change({ act: chosen });
   const close = () => change({ act: undefined }, { replace: true });
   const isOff = status === "Inactive";
-  const turn = () => {
-    update({ status: isOff ? "active" : "inactive" })
+  const { ask, dialog } = useQuestion();
+  const turn = async () => {
+    if (!isOff && !await ask(switchOff(url))) return;
+    await update({ status: isOff ? "active" : "inactive" })
       .then(() => setProblem(""), (error: unknown) => setProblem(textOf(error)));
   };
   const replaceToken = async () => {
@@ -104,13 +107,14 @@ function Acts({ destination: { id, url, status } }: { readonly destination: Sche
         <button type="button" className="primary" onClick={open("test")}>Send test event…</button>
       )}
       {mayDo("updateDestination") && (
-        <button type="button" onClick={turn}>{isOff ? "Switch on" : "Switch off"}</button>
+        <button type="button" onClick={() => void turn()}>{isOff ? "Switch on" : "Switch off…"}</button>
       )}
       {mayDo("regenerateDestinationToken") && <button type="button" onClick={open("token")}>New ingest token…</button>}
       {mayDo("deleteDestination") && (
         <button type="button" className="danger" onClick={open("delete")}>Delete…</button>
       )}
       {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+      {dialog}
       {act === "test" && mayDo("testDestination") && <TestEvent id={id} close={close} />}
       {act === "token" && mayDo("regenerateDestinationToken") && (
         <Confirm title="Replace the ingest token?" act="Replace the token" run={replaceToken} close={close}>

@@ -1,9 +1,14 @@
-import { useState, type ReactNode } from "react";
-import type { BodyOf, Schemas } from "../../../../client/src/index.ts";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../../../client/src/index.ts";
+import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { authOf, AuthFields, authTitle } from "../../parts/auth-fields.tsx";
+import { ChangedSince } from "../../parts/changed-since.tsx";
+import { useQuestion } from "../../parts/dialog.tsx";
+import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { Moment } from "../../parts/time.tsx";
+import { switchOff } from "./switch-off.tsx";
 import { useUpdate } from "./use-destination.ts";
 
 /** The settings of a destination. Only changed ones are sent. */
@@ -11,13 +16,15 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
   const { id, url, serverRateLimit, authType, status, createdAt, updatedAt } = destination;
   const mayDo = useMay();
   const update = useUpdate(id);
-  const [said, setSaid] = useState("");
-  const save = async (fields: Readonly<Record<string, string>>) => {
-    setSaid("");
-    const changes = changesTo(destination, fields);
-    if (Object.keys(changes).length === 0) return setSaid("Nothing has changed.");
-    await update(changes);
-    setSaid("Saved.");
+  const { ask, dialog } = useQuestion();
+  const save = async (fields: Fields, changed: Fields) => {
+    if (changed["status"] === "inactive" && !await ask(switchOff(url))) return false;
+    return update({
+      ...(changed["url"] !== undefined && { url: changed["url"] }),
+      ...(changed["serverRateLimit"] !== undefined && { serverRateLimit: Number(changed["serverRateLimit"]) }),
+      ...(changed["status"] !== undefined && { status: changed["status"] === "inactive" ? "inactive" : "active" }),
+      ...authOf(fields, authType),
+    });
   };
   if (!mayDo("updateDestination")) {
     return (
@@ -31,18 +38,33 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
   }
   return (
     <section aria-label="Settings" className="destination-section">
-      <Form key={updatedAt} submit={save} label="Save" keeps>
+      <Form
+        submit={save} label="Save" keeps
+        of={{
+          values: {
+            url, serverRateLimit: String(serverRateLimit), status: status === "Inactive" ? "inactive" : "active",
+            authType: authType ?? "",
+          },
+          updatedAt,
+          changedSince: (moment) => (
+            <ChangedSince
+              moment={moment} operation="listDestinationHistory" id={id}
+              ask={(newest) => relay.listDestinationHistory({ id, ...newest })}
+            />
+          ),
+        }}
+      >
         <Field name="url" label="URL" hint="Where events are posted to, by HTTPS.">
-          {(props) => <input {...props} defaultValue={url} inputMode="url" autoComplete="off" />}
+          {(props) => <input {...props} inputMode="url" autoComplete="off" />}
         </Field>
         <Field name="serverRateLimit" label="Requests at once" hint="Most requests in flight at the same time.">
-          {(props) => <input {...props} type="number" defaultValue={serverRateLimit} />}
+          {(props) => <input {...props} type="number" />}
         </Field>
         <Field
           name="status" label="Status" hint={status === "Suspended" ? "Its circuit is open: see Circuit." : undefined}
         >
           {(props) => (
-            <select {...props} defaultValue={switchOf(destination)}>
+            <select {...props}>
               <option value="active">on</option>
               <option value="inactive">off: events are held, and posts refused</option>
             </select>
@@ -50,25 +72,8 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
         </Field>
         <AuthFields stored={authType} />
       </Form>
-      <p role="status">{said}</p>
+      {dialog}
       <p className="small">Created <Moment at={createdAt} />, changed last <Moment at={updatedAt} />.</p>
     </section>
   );
-}
-
-function switchOf({ status }: Schemas["Destination"]): "active" | "inactive" {
-  return status === "Inactive" ? "inactive" : "active";
-}
-
-function changesTo(
-  destination: Schemas["Destination"], fields: Readonly<Record<string, string>>,
-): BodyOf<"updateDestination"> {
-  const { url = "", serverRateLimit = "" } = fields;
-  const status = fields["status"] === "inactive" ? "inactive" : "active";
-  return {
-    ...(url === destination.url ? {} : { url }),
-    ...(serverRateLimit === String(destination.serverRateLimit) ? {} : { serverRateLimit: Number(serverRateLimit) }),
-    ...(status === switchOf(destination) ? {} : { status }),
-    ...authOf(fields, destination.authType),
-  };
 }

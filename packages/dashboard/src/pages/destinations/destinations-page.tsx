@@ -4,12 +4,14 @@ import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
+import { useQuestion } from "../../parts/dialog.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Sparkline } from "../../parts/sparkline.tsx";
 import { Answered, Empty, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Countdown, durationText } from "../../parts/time.tsx";
 import { failedOf, figuresOf, successText } from "../destination/figures.ts";
+import { switchOff } from "../destination/switch-off.tsx";
 import { CreateDestination } from "./create-destination.tsx";
 import "./destinations.css";
 
@@ -151,9 +153,10 @@ function Switch({ item: { id, url, status } }: { readonly item: Schemas["Destina
   const queries = useQueryClient();
   const mayDo = useMay();
   const [problem, setProblem] = useState("");
-  if (!mayDo("updateDestination")) return null;
   const isOff = status === "Inactive";
+  const { ask, dialog } = useQuestion();
   const turn = async () => {
+    if (!isOff && !await ask(switchOff(url))) return;
     try {
       await relay.updateDestination({ id }, { status: isOff ? "active" : "inactive" });
       await queries.invalidateQueries({ queryKey: ["listDestinations"] });
@@ -162,11 +165,13 @@ function Switch({ item: { id, url, status } }: { readonly item: Schemas["Destina
       setProblem(textOf(error));
     }
   };
-  const does = isOff ? "Switch on" : "Switch off";
+  if (!mayDo("updateDestination")) return null;
+  const does = isOff ? "Switch on" : "Switch off…";
   return (
     <>
       <button type="button" aria-label={`${does}: ${url}`} onClick={() => void turn()}>{does}</button>
       {problem !== "" && <span className="problem" role="alert">{problem}</span>}
+      {dialog}
     </>
   );
 }

@@ -72,14 +72,14 @@ function Head({ account: { id, name, role, status, createdAt } }: {
       </dl>
       {asking === "role" && (
         <Dialog title={`The role of ${name}`} close={close}>
-          <Form label="Change role" cancel={close} keeps submit={async ({ role: chosen }) => {
+          <Form label="Change role" cancel={close} keeps of={{ values: { role } }} submit={async ({ role: chosen }) => {
             if (isServiceRole(chosen)) await relay.updateServiceAccount({ id }, { role: codeOf(chosen) });
             await changed();
             close();
           }}>
             <Field name="role" label="Role" hint="It counts at once, for all keys of the account.">
               {(props) => (
-                <select {...props} defaultValue={role}><RoleOptions of={serviceRolesFor(me.role)} /></select>
+                <select {...props}><RoleOptions of={serviceRolesFor(me.role)} /></select>
               )}
             </Field>
           </Form>

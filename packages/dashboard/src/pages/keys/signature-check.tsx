@@ -18,7 +18,7 @@ export function SignatureCheck(): ReactNode {
   return (
     <section aria-label="Signature check" className="section check">
       <p className="small">Paste what your receiver got: the body byte for byte, and the header beside it.</p>
-      <Form submit={check} label="Check the signature" keeps>
+      <Form submit={check} label="Check the signature" keeps guarded={false}>
         <Field name="payload" label="Payload" hint="The raw body, before any parser.">
           {(props) => <textarea {...props} spellCheck={false} />}
         </Field>

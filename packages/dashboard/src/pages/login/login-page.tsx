@@ -30,7 +30,7 @@ export function LoginPage(): ReactNode {
       <Page title="Sign in">
         {cookies === "several" && <SeveralCookies />}
         {canSignIn() ? (
-          <Form submit={signIn} label="Sign in" keeps>
+          <Form submit={signIn} label="Sign in" keeps guarded={false}>
             <Field name="email" label="Email">
               {(props) => <input {...props} type="email" autoComplete="username" required />}
             </Field>

@@ -65,7 +65,7 @@ export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly 
           </button>
         ))}
       </div>
-      <Form submit={count} label="Count" keeps cancel={close}><FilterFields kind={kind} /></Form>
+      <Form submit={count} label="Count" keeps guarded={false} cancel={close}><FilterFields kind={kind} /></Form>
       <p role="status">{said}</p>
     </Dialog>
   );

@@ -85,12 +85,15 @@ function Asked({ act, user, close }: {
   if (act === "role") {
     return (
       <Dialog title={`The role of ${name}`} close={close}>
-        <Form label="Change role" cancel={close} keeps submit={async ({ role }) => {
-          if (isRole(role)) await changed(relay.updateUser({ id }, { role: codeOf(role) }));
-          close();
-        }}>
+        <Form
+          label="Change role" cancel={close} keeps of={{ values: { role: user.role } }}
+          submit={async ({ role }) => {
+            if (isRole(role)) await changed(relay.updateUser({ id }, { role: codeOf(role) }));
+            close();
+          }}
+        >
           <Field name="role" label="Role" hint="Their sessions end: they sign in again with the new role.">
-            {(props) => <select {...props} defaultValue={user.role}><RoleOptions of={rolesFor(own)} /></select>}
+            {(props) => <select {...props}><RoleOptions of={rolesFor(own)} /></select>}
           </Field>
         </Form>
       </Dialog>

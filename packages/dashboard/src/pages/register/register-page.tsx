@@ -27,7 +27,7 @@ function Registration(): ReactNode {
     setUser(await relay.register({ token }, { password }));
   };
   return (
-    <Form submit={submit} label="Set the password" keeps>
+    <Form submit={submit} label="Set the password" keeps guarded={false}>
       <Field name="password" label="Password" hint="8 to 72 bytes.">
         {(props) => <input {...props} type="password" autoComplete="new-password" required />}
       </Field>

@@ -7,11 +7,20 @@ import type { MountedDiff } from "../../parts/editor/chunk.ts";
 import { useEditors } from "../../parts/editor/use-editors.ts";
 import { Failure, Loading, NotForYou, textOf } from "../../parts/states.tsx";
 import { momentText } from "../../parts/time.tsx";
-import { useSenderChanged } from "./changed.ts";
+import { markUnsaved, tellUnsaved } from "../../parts/unsaved.ts";
+import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
 import { useOriginal, useRecordedEvents } from "./recorded.ts";
 import { useTried } from "./tried.ts";
 
 const example = '{"data":{"id":4711,"lines":[{"price":19.90}]}}';
+
+/** An expression that a person typed, and the saved one that they began with. */
+interface Typed {
+  readonly expression: string;
+  readonly from: string;
+  /** When the sender had been changed last. */
+  readonly since: string;
+}
 
 /** Tries a mapping on what the sender received, or on a pasted text, as one types; and saves it. */
 export function MappingEditor({ sender, mayChange }: {
@@ -25,7 +34,14 @@ export function MappingEditor({ sender, mayChange }: {
   const isLoading = original.isLoading || (eventId === undefined && events.isLoading);
   const recorded = original.data ?? (eventId === undefined && !isLoading ? example : undefined);
   const [pasted, setPasted] = useState<string>();
-  const [expression, setExpression] = useState(sender.mapping?.expression ?? "");
+  const saved = sender.mapping?.expression ?? "";
+  const [typed, setTyped] = useState<Typed>();
+  const expression = typed?.expression ?? saved;
+  const type = (text: string | undefined) => {
+    setTyped(text === undefined ? undefined : {
+      from: typed?.from ?? saved, since: typed?.since ?? sender.updatedAt, expression: text,
+    });
+  };
   const payload = pasted ?? recorded;
   const tried = useTried(expression, payload);
   const choose = (event: string) => {
@@ -35,7 +51,9 @@ export function MappingEditor({ sender, mayChange }: {
   return (
     <section className="mapping" aria-label="Mapping">
       <Expression
-        sender={sender} mayChange={mayChange} expression={expression} change={setExpression}
+        sender={sender} mayChange={mayChange} expression={expression} change={type}
+        meanwhile={mayChange && typed && typed.from !== saved && typed.expression !== saved
+          && <SenderChangedSince id={sender.id} moment={typed.since} />}
         problem={tried.problem?.at === "expression" ? tried.problem.text : undefined}
       />
       <div className="original-choice">
@@ -71,12 +89,15 @@ export function MappingEditor({ sender, mayChange }: {
   );
 }
 
-function Expression({ sender, mayChange, expression, change, problem }: {
+function Expression({ sender, mayChange, expression, change, problem, meanwhile }: {
   readonly sender: Schemas["Sender"];
   readonly mayChange: boolean;
   readonly expression: string;
-  readonly change: (expression: string) => void;
+  /** Takes a typed expression; undefined for the saved one. */
+  readonly change: (expression: string | undefined) => void;
   readonly problem: string | undefined;
+  /** Who changed the saved one since the person began to type. */
+  readonly meanwhile: ReactNode;
 }): ReactNode {
   const id = useId();
   const changed = useSenderChanged();
@@ -84,12 +105,18 @@ function Expression({ sender, mayChange, expression, change, problem }: {
   const [refused, setRefused] = useState<string>();
   const isSaved = expression === (sender.mapping?.expression ?? "");
   const shown = refused ?? problem;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (form.current) markUnsaved(form.current, mayChange && !isSaved);
+  }, [mayChange, isSaved]);
+  useEffect(() => tellUnsaved, []);
   const save = async () => {
     setState("saving");
     const mapping = expression.trim() === "" ? null : { language: "jmespath" as const, expression };
     try {
       await relay.updateSender({ id: sender.id }, { mapping });
       await changed();
+      change(undefined);
       setState("saved");
     } catch (error) {
       setRefused(textOf(error));
@@ -97,7 +124,7 @@ function Expression({ sender, mayChange, expression, change, problem }: {
     }
   };
   return (
-    <form className="expression" onSubmit={(event) => {
+    <form ref={form} className="expression" onSubmit={(event) => {
       event.preventDefault();
       void save();
     }}>
@@ -113,12 +140,13 @@ function Expression({ sender, mayChange, expression, change, problem }: {
       />
       <small id={`${id}-hint`}>It yields the object that is delivered. Without one, events pass unchanged.</small>
       <p className="problem" id={`${id}-problem`} role="alert">{shown}</p>
+      {meanwhile}
       {mayChange && (
         <p className="acts">
           <button type="submit" className="primary" disabled={isSaved || state === "saving"}>
             {expression.trim() === "" && sender.mapping ? "Remove the mapping" : "Save the mapping"}
           </button>
-          <button type="button" disabled={isSaved} onClick={() => change(sender.mapping?.expression ?? "")}>
+          <button type="button" disabled={isSaved} onClick={() => change(undefined)}>
             As it was saved
           </button>
           {state === "saved" && isSaved && (

@@ -4,7 +4,7 @@ import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useGo, usePageId, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
-import { Confirm } from "../../parts/dialog.tsx";
+import { Confirm, useQuestion } from "../../parts/dialog.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -12,7 +12,7 @@ import { Moment } from "../../parts/time.tsx";
 import { DestinationLink } from "../senders/destination.tsx";
 import { Command, ingestAddress, ingestCommand, TokenDialog } from "../senders/ingest.tsx";
 import "../senders/senders.css";
-import { useSenderChanged } from "./changed.ts";
+import { useSenderChanged } from "./changed.tsx";
 import { SenderChanges } from "./changes.tsx";
 import { MappingEditor } from "./mapping-editor.tsx";
 import "./sender.css";
@@ -27,6 +27,8 @@ export function SenderPage(): ReactNode {
   const query = useQuery({
     queryKey: ["getSender", { id, at }],
     queryFn: () => relay.getSender({ id, ...(at === undefined ? {} : { AsOf: at }) }),
+    // Another person may change it while this one looks at it.
+    refetchInterval: at === undefined && 5_000,
   });
   const answered = (
     <Answered query={query}>
@@ -75,8 +77,14 @@ function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Sch
   const [problem, setProblem] = useState<unknown>();
   const close = () => change({ act: undefined });
   const isActive = status === "Active";
-  const turn = () => {
-    relay.updateSender({ id }, { status: isActive ? "inactive" : "active" }).then(changed).then(
+  const { ask, dialog } = useQuestion();
+  const turn = async () => {
+    const goesOn = !isActive || await ask({
+      title: `Switch ${name} off?`, act: "Switch it off",
+      children: <p>Posts to its address are refused with 422 from then on. What it has accepted is still delivered.</p>,
+    });
+    if (!goesOn) return;
+    await relay.updateSender({ id }, { status: isActive ? "inactive" : "active" }).then(changed).then(
       () => setProblem(undefined), setProblem,
     );
   };
@@ -88,7 +96,9 @@ function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Sch
   };
   return (
     <>
-      {allows("updateSender") && <button type="button" onClick={turn}>{isActive ? "Switch off" : "Switch on"}</button>}
+      {allows("updateSender") && (
+        <button type="button" onClick={() => void turn()}>{isActive ? "Switch off…" : "Switch on"}</button>
+      )}
       {allows("regenerateSenderToken") && (
         <button type="button" onClick={() => change({ act: "token" })}>New token…</button>
       )}
@@ -96,6 +106,7 @@ function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Sch
         <button type="button" className="danger" onClick={() => change({ act: "delete" })}>Delete…</button>
       )}
       {problem !== undefined && <p className="problem" role="alert">{textOf(problem)}</p>}
+      {dialog}
       {act === "token" && allows("regenerateSenderToken") && (
         <Confirm title={`A new token for ${name}?`} act="Replace the token" run={replaceToken} close={close}>
           <p>The old token stops working at once: whoever posts with it is answered 401 until it has the new one.</p>

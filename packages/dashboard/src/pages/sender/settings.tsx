@@ -1,9 +1,10 @@
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
+import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { DestinationChoice, DestinationLink } from "../senders/destination.tsx";
-import { useSenderChanged } from "./changed.ts";
+import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
 
 const mostSearchFields = 5;
 
@@ -15,24 +16,34 @@ export function SenderSettings({ sender, mayChange }: {
 }
 
 function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
+  const { id, name, destinationUrlId, searchFields, updatedAt } = sender;
   const changed = useSenderChanged();
-  const [saved, setSaved] = useState(false);
   return (
-    <Form label="Save" keeps submit={async (fields) => {
-      setSaved(false);
-      await relay.updateSender({ id: sender.id }, {
-        name: fields["name"] ?? "",
-        destinationUrlId: fields["destinationUrlId"] ?? "",
-        searchFields: searchFieldsIn(fields),
-      });
-      await changed();
-      setSaved(true);
-    }}>
+    <Form
+      label="Save" keeps
+      of={{
+        values: { name, destinationUrlId, ...textsOf(searchFields) },
+        updatedAt,
+        changedSince: (moment) => <SenderChangedSince id={id} moment={moment} />,
+      }}
+      submit={async (_fields, changes) => {
+        const { name: newName, destinationUrlId: newDestination } = changes;
+        const changesFields = Object.keys(changes).some((field) => field.startsWith("searchFields."));
+        // They are saved as one list: the rows that this person did not change are as they are now.
+        const present = changesFields && textsOf((await relay.getSender({ id })).searchFields);
+        await relay.updateSender({ id }, {
+          ...(newName !== undefined && { name: newName }),
+          ...(newDestination !== undefined && { destinationUrlId: newDestination }),
+          ...(present && { searchFields: searchFieldsIn({ ...present, ...changes }) }),
+        });
+        await changed();
+      }}
+    >
       <Field name="name" label="Name">
-        {(control) => <input {...control} required autoComplete="off" defaultValue={sender.name} />}
+        {(control) => <input {...control} required autoComplete="off" />}
       </Field>
       <Field name="destinationUrlId" label="Destination" hint="Events that it has accepted keep theirs.">
-        {(control) => <DestinationChoice control={control} chosen={sender.destinationUrlId} />}
+        {(control) => <DestinationChoice control={control} chosen={destinationUrlId} />}
       </Field>
       <fieldset className="search-fields">
         <legend>Search fields</legend>
@@ -42,30 +53,28 @@ function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): React
         {Array.from({ length: mostSearchFields }, (_, row) => (
           <div key={row} className="search-field">
             <Field name={`searchFields.${row}.name`} label={`Tag ${row + 1}`}>
-              {(control) => (
-                <input
-                  {...control} autoComplete="off" placeholder="order" defaultValue={sender.searchFields[row]?.name}
-                />
-              )}
+              {(control) => <input {...control} autoComplete="off" placeholder="order" />}
             </Field>
             <Field name={`searchFields.${row}.path`} label={`Path ${row + 1}`}>
-              {(control) => (
-                <input
-                  {...control} className="mono" autoComplete="off" placeholder="/order/id"
-                  defaultValue={sender.searchFields[row]?.path}
-                />
-              )}
+              {(control) => <input {...control} className="mono" autoComplete="off" placeholder="/order/id" />}
             </Field>
           </div>
         ))}
       </fieldset>
-      {saved && <p role="status" className="ok">Saved.</p>}
     </Form>
   );
 }
 
+/** The texts of search fields by the names of their form's fields, of rows that are empty, too. */
+function textsOf(searchFields: Schemas["Sender"]["searchFields"]): Fields {
+  return Object.fromEntries(Array.from({ length: mostSearchFields }, (_, row) => [
+    [`searchFields.${row}.name`, searchFields[row]?.name ?? ""],
+    [`searchFields.${row}.path`, searchFields[row]?.path ?? ""],
+  ]).flat());
+}
+
 /** The search fields of a submission, in the order of their rows; a row counts unless both of its fields are empty. */
-function searchFieldsIn(fields: Readonly<Record<string, string>>): Schemas["Sender"]["searchFields"] {
+function searchFieldsIn(fields: Fields): Schemas["Sender"]["searchFields"] {
   return Array.from({ length: mostSearchFields }, (_, row) => ({
     name: fields[`searchFields.${row}.name`] ?? "", path: fields[`searchFields.${row}.path`] ?? "",
   })).filter(({ name, path }) => name !== "" || path !== "");

@@ -1,4 +1,5 @@
 import type { Schemas } from "../../../../client/src/index.ts";
+import type { Fields } from "../../parts/fields.ts";
 import { durationText } from "../../parts/time.tsx";
 
 /** The settings that a tenant changes. */
@@ -53,24 +54,17 @@ function valueText(field: Setting, value: string | number | null): string {
 }
 
 /**
- * The fields of a form that differ from the tenant, as the relay takes them. A text that is no number is sent as it is,
- * so that the relay's sentence says what is wrong with it.
+ * The changed fields of a form as the relay takes them. A text that is no number is sent as it is, so that the relay's
+ * sentence says what is wrong with it.
  */
-export function changesOf(
-  tenant: Pick<Schemas["Tenant"], Setting>, fields: Readonly<Record<string, string>>,
-): Schemas["UpdateTenantRequest"] {
-  const given = {
-    name: fields["name"] ?? tenant.name,
-    maxTrys: numberOf(fields["maxTrys"]),
-    circuitBreakerTimer: numberOf(fields["circuitBreakerTimer"]),
-    retentionDays: fields["retentionDays"]?.trim() === "" ? null : numberOf(fields["retentionDays"]),
-  };
-  return Object.fromEntries(Object.entries(given)
-    .filter(([field, value]) => value !== undefined && value !== tenant[field as Setting]));
+export function changesOf(changed: Fields): Schemas["UpdateTenantRequest"] {
+  return Object.fromEntries(Object.entries(changed).map(([field, text]) => {
+    if (field === "name") return [field, text];
+    return [field, field === "retentionDays" && text.trim() === "" ? null : numberOf(text)];
+  }));
 }
 
-function numberOf(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
+function numberOf(text: string): unknown {
   return /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text;
 }
 

@@ -1,77 +1,103 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Schemas } from "../../../../client/src/index.ts";
 import { relayClock } from "../../api/clock.ts";
 import { meQuery } from "../../api/queries.ts";
 import { relay } from "../../api/relay.ts";
-import { useMay } from "../../app/session.ts";
-import { Confirm } from "../../parts/dialog.tsx";
+import { ChangedSince } from "../../parts/changed-since.tsx";
+import { useQuestion, type Question } from "../../parts/dialog.tsx";
+import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { changesOf, settingTexts } from "./setting-texts.ts";
 
 const dayMs = 86_400_000;
 
-/** A change that deletes events, and how many. */
-interface Loss {
-  readonly changes: Schemas["UpdateTenantRequest"];
-  readonly matched: number;
-}
-
-/** The form of the tenant's settings. A retention that purges events now counts them first. */
+/** The form of the tenant's settings. A shorter retention and fewer tries are asked about first. */
 export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] }): ReactNode {
   const queries = useQueryClient();
-  const allows = useMay();
-  const [said, setSaid] = useState("");
-  const [loss, setLoss] = useState<Loss>();
-  const { id } = tenant;
-  const save = async (changes: Schemas["UpdateTenantRequest"]) => {
+  const { ask, dialog } = useQuestion();
+  const { id, updatedAt } = tenant;
+  const submit = async (_fields: Fields, changed: Fields) => {
+    const changes = changesOf(changed);
+    const question = await questionOf(tenant, changes);
+    if (question && !await ask(question)) return false;
     await relay.updateTenant({ id }, changes);
-    await Promise.all([["getTenant"], ["listTenantHistory"], meQuery.queryKey]
+    return Promise.all([["getTenant"], ["listTenantHistory"], meQuery.queryKey]
       .map((queryKey) => queries.invalidateQueries({ queryKey })));
-    setSaid("Saved.");
   };
-  const submit = async (fields: Readonly<Record<string, string>>) => {
-    const changes = changesOf(tenant, fields);
-    setSaid("");
-    if (Object.keys(changes).length === 0) return setSaid("Nothing was changed.");
-    const matched = allows("purgeEvents") ? await countLost(changes) : 0;
-    return matched > 0 ? setLoss({ changes, matched }) : save(changes);
-  };
+  const settings = settingTexts(tenant);
   return (
     <section aria-label="Settings" className="settings-form">
-      <Form submit={submit} label="Save" keeps>
-        {settingTexts(tenant).map(({ field, label, unit, hint }) => (
+      <Form
+        submit={submit} label="Save" keeps
+        of={{
+          values: Object.fromEntries(settings.map(({ field }) => [field, String(tenant[field] ?? "")])),
+          updatedAt,
+          changedSince: (moment) => (
+            <ChangedSince
+              moment={moment} operation="listTenantHistory" id={id}
+              ask={(newest) => relay.listTenantHistory({ id, ...newest })}
+            />
+          ),
+        }}
+      >
+        {settings.map(({ field, label, unit, hint }) => (
           <Field key={field} name={field} label={unit === undefined ? label : `${label}, ${unit}`} hint={hint}>
             {(props) => (
               <input
-                {...props} defaultValue={tenant[field] ?? ""} autoComplete="off"
+                {...props} autoComplete="off"
                 {...(field === "name" ? {} : { inputMode: "numeric", className: "settings-number" })}
               />
             )}
           </Field>
         ))}
       </Form>
-      <p role="status">{said}</p>
-      {loss && (
-        <Confirm
-          title="Purge for the new retention" act="Save and purge" type={String(loss.matched)}
-          run={() => save(loss.changes)} close={() => setLoss(undefined)}
-        >
-          <p>
-            {loss.matched === 1 ? "1 finished event is" : `${loss.matched} finished events are`} older than
-            {" "}{loss.changes.retentionDays} days. The relay purges them soon after this is saved. They do not come
-            back.
-          </p>
-        </Confirm>
-      )}
+      {dialog}
     </section>
   );
 }
 
-/** How many finished events a change of the retention purges at once; 0 where the relay will refuse the change. */
-async function countLost({ retentionDays }: Schemas["UpdateTenantRequest"]): Promise<number> {
-  if (!Number.isInteger(retentionDays) || Number(retentionDays) < 1 || Number(retentionDays) > 3_650) return 0;
-  const before = new Date(relayClock.now() - Number(retentionDays) * dayMs).toISOString();
-  const counted = await relay.purgeEvents({ before, dryRun: true });
-  return counted?.matched ?? 0;
+/** What to ask before a change of the settings that purges events or gives them up; undefined where it does neither. */
+async function questionOf(
+  tenant: Schemas["Tenant"], { retentionDays, maxTrys }: Schemas["UpdateTenantRequest"],
+): Promise<Question | undefined> {
+  const days = isWithin(retentionDays, 3_650) && retentionDays < (tenant.retentionDays ?? Infinity)
+    ? retentionDays : undefined;
+  const tries = isWithin(maxTrys, 10_000) && maxTrys < tenant.maxTrys ? maxTrys : undefined;
+  if (days === undefined && tries === undefined) return undefined;
+  const purged = days === undefined ? 0 : await countOlder(days);
+  return {
+    title: days === undefined ? "Allow fewer tries?" : "Shorten the retention?",
+    act: purged > 0 ? "Save and purge" : "Save",
+    ...(purged > 0 && { type: String(purged) }),
+    children: (
+      <>
+        {days !== undefined && (
+          <p>
+            {purged === 1 ? "1 finished event is" : `${purged} finished events are`} older than {days}{" "}
+            {days === 1 ? "day" : "days"}. The relay purges them soon after this is saved, and others once they are as
+            old. They do not come back.
+          </p>
+        )}
+        {tries !== undefined && (
+          <p>
+            Events that have failed {tries} {tries === 1 ? "time" : "times"} or more are given up at their next failure,
+            and a destination is suspended after {tries} failed {tries === 1 ? "attempt" : "attempts in a row"}, in
+            place of {tenant.maxTrys}.
+          </p>
+        )}
+      </>
+    ),
+  };
+}
+
+/** Whether the relay will take a value as a whole number from 1. */
+function isWithin(value: number | null | undefined, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most;
+}
+
+/** How many finished events were accepted more than so many days ago. */
+async function countOlder(days: number): Promise<number> {
+  const before = new Date(relayClock.now() - days * dayMs).toISOString();
+  return (await relay.purgeEvents({ before, dryRun: true }))?.matched ?? 0;
 }

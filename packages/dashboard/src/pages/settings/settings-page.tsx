@@ -13,7 +13,12 @@ import "./settings.css";
 export function SettingsPage(): ReactNode {
   const { tenant: { id } } = useMe();
   const allows = useMay();
-  const query = useQuery({ queryKey: ["getTenant", { id }], queryFn: () => relay.getTenant({ id }) });
+  const query = useQuery({
+    queryKey: ["getTenant", { id }],
+    queryFn: () => relay.getTenant({ id }),
+    // Another person may change them while this one looks at them.
+    refetchInterval: 5_000,
+  });
   return (
     <Page title="Settings">
       <div className="settings">

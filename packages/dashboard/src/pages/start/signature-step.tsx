@@ -26,7 +26,7 @@ export function SignatureStep({ tenantId, verified, done }: {
   return (
     <>
       <p>Paste what the receiver got. Its own code has to make the same check with the webhook secret.</p>
-      <Form submit={verify} label="Verify" keeps>
+      <Form submit={verify} label="Verify" keeps guarded={false}>
         <Field name="payload" label="Body" hint="Exactly as it came: a space more is another body.">
           {(props) => <textarea {...props} rows={4} spellCheck={false} />}
         </Field>

@@ -1,0 +1,14 @@
+import type { Question } from "../../parts/dialog.tsx";
+
+/** The question before a destination is switched off. */
+export function switchOff(url: string): Question {
+  return {
+    title: "Switch the destination off?", act: "Switch it off",
+    children: (
+      <>
+        <p className="wraps">{url}</p>
+        <p>Posts to it are refused with 422 from then on. Events that it has accepted wait until it is on again.</p>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,29 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Schemas } from "../../../client/src/index.ts";
+import { FactLine } from "./fact-line.tsx";
+
+type History = { readonly items: readonly Schemas["HistoryItem"][] };
+
+/** Tells a person who has a form open who changed the thing since, and what. `operation` reads its history. */
+export function ChangedSince({ moment, operation, id, ask }: {
+  readonly moment: string;
+  readonly operation: string;
+  readonly id: string;
+  /** Asks for the newest entries of the history. */
+  readonly ask: (newest: typeof newestFirst) => PromiseLike<History>;
+}): ReactNode {
+  const { data } = useQuery({
+    queryKey: [operation, { id }, "newest"], queryFn: async () => await ask(newestFirst), staleTime: 0,
+    refetchInterval: 5_000,
+  });
+  const since = (data?.items ?? []).filter(({ time }) => time > moment);
+  return (
+    <div className="stale" role="status">
+      <p>This was changed meanwhile. What you typed stays, and only that is saved.</p>
+      {since.map((fact) => <FactLine key={fact.position} fact={fact} />)}
+    </div>
+  );
+}
+
+const newestFirst = { Qt: 20, TpOrd: "Desc", Total: false } as const;

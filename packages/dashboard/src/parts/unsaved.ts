@@ -1,0 +1,38 @@
+/** The form of a page, or of a part of it, in which a person has typed what is not saved; null without one. */
+export function unsavedForm(within: ParentNode = document): Element | null {
+  return within.querySelector("form[data-unsaved]");
+}
+
+const listeners = new Set<() => void>();
+
+/** Calls back when there may be an unsaved form, or none any more, until the function that it returns is called. */
+export function onUnsaved(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Calls those back that listen to unsaved forms, as after a form was taken away. */
+export function tellUnsaved(): void {
+  for (const listener of listeners) listener();
+}
+
+/** Says whether a form has something in it that is not saved. */
+export function markUnsaved(form: Element, isUnsaved: boolean): void {
+  if (form.hasAttribute("data-unsaved") === isUnsaved) return;
+  form.toggleAttribute("data-unsaved", isUnsaved);
+  tellUnsaved();
+}
+
+interface Place {
+  readonly pathname: string;
+  readonly search: Readonly<Record<string, string>>;
+}
+
+/**
+ * Whether going to another address takes a form away: one in a dialog goes with any part of the address, one of a page
+ * with the page or its tab.
+ */
+export function leaves(form: Element, from: Place, to: Place): boolean {
+  if (form.closest("dialog")) return true;
+  return from.pathname !== to.pathname || from.search["tab"] !== to.search["tab"];
+}
