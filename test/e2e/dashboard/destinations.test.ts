@@ -110,7 +110,7 @@ describe("the dashboard's destinations", () => {
     expect(await page.content()).not.to.include("the-secret-token");
   });
 
-  it("keep typed text while a colleague changes the rest, say who, and ask before it is lost or they are off", async () => {
+  it("keep typed text while a colleague changes the rest, say who, and ask before it is lost", async () => {
     const { id } = await account.destination({ url: stage.receiver.url("/typed") });
     const colleague = await createUser(await login(stage.relay.url, account.email), "developer");
     const page = await open(`/destinations/${id}?tab=settings`);

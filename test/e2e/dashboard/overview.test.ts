@@ -116,7 +116,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByLabel("Retention, days").fill("30");
     await page.getByRole("button", { name: "Save" }).click();
     const question = page.getByRole("dialog", { name: "Shorten the retention?" });
-    await question.getByText("0 finished events are older than 30 days.").waitFor();
+    await question.getByText("No finished event is older than 30 days yet.").waitFor();
     await question.getByRole("button", { name: "Keep as it is" }).click();
     expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`)).to.include({ retentionDays: null });
     await page.getByRole("button", { name: "Save" }).click();

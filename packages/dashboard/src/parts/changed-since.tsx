@@ -14,7 +14,7 @@ export function ChangedSince({ moment, operation, id, ask }: {
   readonly ask: (newest: typeof newestFirst) => PromiseLike<History>;
 }): ReactNode {
   const { data } = useQuery({
-    queryKey: [operation, { id }, "newest"], queryFn: async () => await ask(newestFirst), staleTime: 0,
+    queryKey: [operation, { id }, "newest"], queryFn: async () => ask(newestFirst), staleTime: 0,
     refetchInterval: 5_000,
   });
   const since = (data?.items ?? []).filter(({ time }) => time > moment);

@@ -67,10 +67,10 @@ function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): React
 
 /** The texts of search fields by the names of their form's fields, of rows that are empty, too. */
 function textsOf(searchFields: Schemas["Sender"]["searchFields"]): Fields {
-  return Object.fromEntries(Array.from({ length: mostSearchFields }, (_, row) => [
-    [`searchFields.${row}.name`, searchFields[row]?.name ?? ""],
-    [`searchFields.${row}.path`, searchFields[row]?.path ?? ""],
-  ]).flat());
+  const rows = Array.from({ length: mostSearchFields }, (_, row) => searchFields[row] ?? { name: "", path: "" });
+  return Object.fromEntries(rows.flatMap(({ name, path }, row): [string, string][] => [
+    [`searchFields.${row}.name`, name], [`searchFields.${row}.path`, path],
+  ]));
 }
 
 /** The search fields of a submission, in the order of their rows; a row counts unless both of its fields are empty. */

@@ -66,6 +66,7 @@ async function questionOf(
   const tries = isWithin(maxTrys, 10_000) && maxTrys < tenant.maxTrys ? maxTrys : undefined;
   if (days === undefined && tries === undefined) return undefined;
   const purged = days === undefined ? 0 : await countOlder(days);
+  const daysText = days === 1 ? "1 day" : `${days} days`;
   return {
     title: days === undefined ? "Allow fewer tries?" : "Shorten the retention?",
     act: purged > 0 ? "Save and purge" : "Save",
@@ -74,9 +75,10 @@ async function questionOf(
       <>
         {days !== undefined && (
           <p>
-            {purged === 1 ? "1 finished event is" : `${purged} finished events are`} older than {days}{" "}
-            {days === 1 ? "day" : "days"}. The relay purges them soon after this is saved, and others once they are as
-            old. They do not come back.
+            {purged === 0 ? `No finished event is older than ${daysText} yet.`
+              : `${purged} finished ${purged === 1 ? "event is" : "events are"} older than ${daysText}: the relay `
+                + `purges ${purged === 1 ? "it" : "them"} soon after this is saved.`}
+            {" "}From then on it purges finished events as soon as they are as old. They do not come back.
           </p>
         )}
         {tries !== undefined && (
