@@ -21,7 +21,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "TenantDataKeyRewrapped" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "ReservationRefused";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -32,7 +32,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "EventsPurged" | "PurgeCompleted";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -43,7 +43,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "ReplayOrdered" | "ReplayCompleted";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -54,7 +54,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "CancellationOrdered" | "CancellationCompleted";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -116,7 +116,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -142,7 +142,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "ApiKeyIssued" | "ApiKeyUsed" | "ApiKeyRevoked";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -166,7 +166,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRevoked";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -223,7 +223,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -234,7 +234,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "CircuitCounted" | "CircuitOpened" | "CircuitHalfOpened" | "CircuitProbeClaimed" | "CircuitProbeReleased" | "CircuitClosed";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -290,7 +290,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -370,7 +370,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "EventAccepted" | "DeliveryAttemptStarted" | "DeliverySucceeded" | "DeliveryFailed" | "RetryScheduled" | "RetryBroughtForward" | "DeliveryExhausted" | "EventReplayed" | "EventCancelled";
+        readonly Type?: string;
         readonly From?: string;
         readonly To?: string;
     };
@@ -488,7 +488,7 @@ export interface Inputs {
         readonly TpOrd: "Asc" | "Desc";
         readonly Cursor?: string;
         readonly Total: boolean;
-        readonly Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRevoked";
+        readonly Type?: string;
         readonly SubjectId?: string;
         readonly ActorId?: string;
         readonly CorrelationId?: string;

@@ -62,7 +62,11 @@ const inputs = Object.fromEntries(operations.flatMap(({ id, body, query }) => {
   return schema ? [[id, schema] as const] : [];
 }));
 const inputDocument = { openapi: "3.1.0", info: document.info, paths: {}, components: { schemas: inputs } };
-const inputNodes = await openapiTS(structuredClone(inputDocument) as unknown as OpenAPI3, { immutable: true });
+/** Handlers take names of facts as texts: the declarations are the only list of them. */
+const withoutNames = JSON.parse(JSON.stringify(inputDocument), (keyword, value: unknown) =>
+  keyword === "enum" && (value as readonly unknown[]).every((name) => facts.has(String(name))) ? undefined : value,
+) as OpenAPI3;
+const inputNodes = await openapiTS(withoutNames, { immutable: true });
 const [inputTypes = ""] = /(?<=\n {4}(?:readonly )?schemas: )\{[^]*?\n {4}\}/.exec(astToString(inputNodes)) ?? [];
 /** Handlers have the words beside them, in the schemas. */
 const withoutWords = inputTypes.replace(/^ +\/\*\*[^]*?\*\/\n/gm, "").replace(/^ {4}/gm, "");

@@ -45,12 +45,11 @@ export function factWords({ type, data }: Pick<Fact, "type" | "data">): string {
 
 /** The text with the values of its fields; undefined where one has none. */
 function filled(text: string, values: Readonly<Record<string, unknown>>): string | undefined {
-  let isWhole = true;
-  const result = text.replace(/\{(\w+)(?::(\w+))?\}/g, (_, field: string, format = "plain") => {
+  const parts = text.split(/\{([\w:]+)\}/).map((part, place) => {
+    if (place % 2 === 0) return part;
+    const [field = "", format = "plain"] = part.split(":");
     const value = values[field];
-    const shown = value === undefined || value === null ? undefined : formats[format as string]?.(value);
-    if (shown === undefined) isWhole = false;
-    return shown ?? "";
+    return value === undefined || value === null ? undefined : formats[format]?.(value);
   });
-  return isWhole ? result : undefined;
+  return parts.includes(undefined) ? undefined : parts.join("");
 }
