@@ -13,21 +13,34 @@ export interface Certificates {
 
 /** Labels of PEM blocks that hold a certificate. */
 const certificateLabels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"];
-/** Begins a block: at the start of a line, or right behind the end of another. Elsewhere it is a comment. */
-const opening = /(?<=^\s*|-----)-----BEGIN ([A-Z0-9 ]+)-----/m;
+/** Begins a block, whatever comes before it on its line. */
+const opening = /-----BEGIN ([A-Z0-9 ]+)-----/;
+const commentLine = /^[ \t]*#.*$/gm;
+/** A marker of a block that cannot be read as one: a misspelt one would hide its certificate. */
+const strayMarker = /[-\u2010-\u2015]{2,}\s*(?:BEGIN|END)\s[\w\s]*CERTIFICATE/i;
 /** OpenSSL's default security level refuses a chain with a shorter key. */
 const shortestRsaBits = 2048;
 
-/** Reads the PEM file at a path: at least one certificate, all of them readable, among any other blocks and text. */
+/**
+ * Reads the PEM file at a path: at least one certificate, all of them readable, among any other blocks and text. Lines
+ * that begin with `#` are comments.
+ */
 export function certificateFile(path: string): Certificates {
   const file = JSON.stringify(path);
   const blocks: string[] = [];
   const parsed: X509Certificate[] = [];
   const otherBlocks: string[] = [];
   // The text before the first block, then the label and the rest of each.
-  const [, ...parts] = contents(path).split(opening);
+  const [before = "", ...parts] = contents(path).replace(commentLine, "").split(opening);
+  const checkText = (text: string) => {
+    const [marker] = strayMarker.exec(text) ?? [];
+    if (marker !== undefined) fail(`must be a PEM file, but a line with ${marker} in ${file} is no marker of a block`);
+  };
+  checkText(before);
   for (let at = 0; at < parts.length; at += 2) {
     const [label = "", rest = ""] = parts.slice(at);
+    const [, ...behind] = rest.split(`-----END ${label}-----`);
+    checkText(behind.join("\n"));
     if (!certificateLabels.includes(label)) {
       otherBlocks.push(label);
       continue;

@@ -129,7 +129,7 @@ export function readConfig(env: Environment): Config {
     outbound: {
       connectTimeoutMs: from.read("RELAY_CONNECT_TIMEOUT", "5s", timeout),
       deliveryTimeoutMs: from.read("RELAY_DELIVERY_TIMEOUT", "15s", timeout),
-      allowedNetworks: from.optional("RELAY_ALLOWED_NETWORKS", list(network)) ?? [],
+      allowedNetworks: from.optional("RELAY_ALLOWED_NETWORKS", list(callableNetwork)) ?? [],
       extraCa: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
     },
     dashboard: from.read("RELAY_DASHBOARD", "on", oneOf("on", "off")) === "on",
@@ -169,8 +169,6 @@ export function configWarnings(env: Environment, config: Config, now: number): r
     ...idle(inTime, "RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter", ["RELAY_CONNECT_TIMEOUT"]),
     ...outbound.allowedNetworks.filter(hasHostBits).map((network) =>
       `RELAY_ALLOWED_NETWORKS: ${network} names an address within a network: the whole network is allowed`),
-    ...outbound.allowedNetworks.filter((network) => neverCalled.some((never) => isWithin(network, never))).map(
-      (network) => `RELAY_ALLOWED_NETWORKS: ${network} has no effect: link-local and cloud metadata are never called`),
     ...ofCertificates("RELAY_EXTRA_CA_FILE", outbound.extraCa),
     ...ofCertificates("RELAY_KAFKA_CA_FILE", kafkaCa),
   ];
@@ -181,6 +179,13 @@ function roleSet(text: string): ReadonlySet<ProcessRole> {
   const roles = named.filter((name) => name !== "all");
   if (roles.length === named.length) return new Set(roles);
   return named.length === 1 ? new Set(processRoles) : fail("must be all alone, or a list of roles without it");
+}
+
+/** A network in CIDR notation with an address that may be called; a wider one may hold others besides. */
+function callableNetwork(text: string): string {
+  const never = neverCalled.find((one) => isWithin(network(text), one));
+  if (never === undefined) return text;
+  return fail(`must not name ${text}: ${never}, link-local or cloud metadata, is never called, whatever is allowed`);
 }
 
 function eventStore(from: Reader): Config["eventStore"] {

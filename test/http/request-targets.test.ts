@@ -5,6 +5,7 @@ import { illegalTarget } from "../../src/http/requests/target.ts";
 import { openAccount, openIngest } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { operations } from "../support/document.ts";
 
 describe("request targets", () => {
   let engines: InMemoryEngines;
@@ -48,6 +49,22 @@ describe("request targets", () => {
         }
       }
     }
+  });
+
+  it("give 400 if their query has a % without two hexadecimal digits, on every operation", async () => {
+    const files = ["/app", "/app/events", "/app/assets/x.js", "/", "/nothing"];
+    const paths = [...files.map((path) => ({ method: "GET", path })), ...operations];
+    for (const { method, path } of paths) {
+      const target = path.replaceAll(/:\w+/g, "0193a1b2-0000-7000-8000-00000000ffff");
+      for (const query of ["%zz", "a=%", "a=%4", "a=1&b=%4g", "%=1", "a=%25%"]) {
+        for (const before of ["", "http://relay.example"]) {
+          const asked = `${before}${target}?${query}`;
+          expect(await ask(method, asked), `${method} ${asked}`).to.deep.equal([400, illegalTarget]);
+        }
+      }
+    }
+    expect(await ask("POST", `${ingest.path}?%zz`)).to.deep.equal([400, illegalTarget]);
+    expect(await ask("GET", "/healthz?a=%7a%7A%25")).to.deep.equal([200, "ok"]);
   });
 
   it("give 404 for dot segments, plain or encoded, also in place of an id", async () => {

@@ -1,3 +1,5 @@
+import { decodeHTMLStrict } from "entities";
+
 /** A text with its escapes decoded. */
 export interface Decoded {
   readonly text: string;
@@ -35,10 +37,10 @@ const laterByte = `${byte}[89abAB]${hex}`;
 /** UTF-8 of two to four bytes. */
 const utf8 = `${byte}(?:[cCdD]${hex}|[eE]${hex}${laterByte}|[fF][0-7](?:${laterByte}){2})${laterByte}`;
 const codes = `${byte}(${hex}{2})|${backslash}(?:u(${hex}{4})|([^])|$)`;
-const references = `${ampersand}(?:#[xX]0*(${hex}{1,6})|#0*(\\d{1,7})|([a-zA-Z]{2,8}));`;
+const references = `${ampersand}(?:#[xX]0*(${hex}{1,6})|#0*(\\d{1,7})|([a-zA-Z][a-zA-Z0-9]{1,31}));`;
 const incomplete = [
   `${byte}[c-fC-F]${hex}(?:${laterByte}){0,2}(?:${percent}${hex}?|${backslash}(?:x${hex}?)?)?`,
-  `${percent}${hex}?`, `${backslash}(?:u${hex}{0,3}|x${hex}?)?`, `${ampersand}[#\\w]{0,9}`,
+  `${percent}${hex}?`, `${backslash}(?:u${hex}{0,3}|x${hex}?)?`, `${ampersand}[#\\w]{0,32}`,
 ];
 const allButBytes = new RegExp(byte, "g");
 const escapes = new RegExp(`(${utf8})|${codes}|${references}`, "g");
@@ -75,27 +77,19 @@ function meaningOf(bytes: Group, digits: Group, decimal: Group, name: Group): st
   if (bytes !== undefined) return Buffer.from(bytes.replaceAll(allButBytes, ""), "hex").toString();
   if (digits !== undefined) return characterOf(Number.parseInt(digits, 16));
   if (decimal !== undefined) return characterOf(Number(decimal));
-  return name === undefined ? undefined : (named.get(name.toLowerCase()) ?? `&${name};`);
+  return name === undefined ? undefined : namedCharacter(name);
 }
 
 function characterOf(code: number): string {
   return code <= 0x10_ff_ff ? String.fromCodePoint(code) : "";
 }
 
-/**
- * HTML's names of characters of ASCII and Latin-1, by the first one's code; `-` stands for a character without a name.
- */
-const names: readonly (readonly [first: number, names: string])[] = [
-  [0x21, "excl quot num dollar percnt amp apos lpar rpar ast plus comma - period sol"],
-  [0x3a, "colon semi lt equals gt quest commat"],
-  [0x5b, "lsqb bsol rsqb hat lowbar grave"],
-  [0x7b, "lcub verbar rcub"],
-  [0xa0, "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr"],
-  [0xb0, "deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest"],
-  [0xd7, "times"],
-  [0xdf, "szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml"],
-  [0xf0, "eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"],
-];
-/** In lower case: of a letter, the small one stands for both. */
-const named = new Map(names.flatMap(([first, some]) =>
-  some.split(" ").map((name, index) => [name, String.fromCharCode(first + index)] as const)));
+/** The character of a name that HTML knows, in lower case where it knows it so only; else the reference itself. */
+function namedCharacter(name: string): string {
+  const reference = `&${name};`;
+  const exact = decodeHTMLStrict(reference);
+  if (exact !== reference) return exact;
+  const small = reference.toLowerCase();
+  const character = decodeHTMLStrict(small);
+  return character === small ? reference : character;
+}

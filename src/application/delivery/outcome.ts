@@ -37,16 +37,16 @@ export const outcomeUnknown = {
   retryAfterMs: null,
 } as const;
 
-/** The pause after a 429 without `Retry-After`, ms. */
-const usualPauseMs = 1_000;
+/** The shortest pause after a 429, ms: without `Retry-After`, and with one of no time or a time that is over. */
+const leastPauseMs = 1_000;
 
 /**
- * The pause that a receiver asks for by a 429, in which no new attempt to its destination begins: ms, a day at most.
- * Null for any other outcome.
+ * The pause that a receiver asks for by a 429, in which no new attempt to its destination begins: ms, a second at
+ * least, a day at most. Null for any other outcome.
  */
 export function pauseAskedBy(outcome: Outcome | typeof outcomeUnknown): number | null {
   if (outcome.ok || outcome.answer?.statusCode !== 429) return null;
-  return Math.min(outcome.retryAfterMs ?? usualPauseMs, dayMs);
+  return Math.min(Math.max(outcome.retryAfterMs ?? 0, leastPauseMs), dayMs);
 }
 
 /**

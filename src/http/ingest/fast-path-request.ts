@@ -1,4 +1,4 @@
-import { targetCharacters } from "../requests/target.ts";
+import { hasBrokenEscape, targetCharacters } from "../requests/target.ts";
 import { ingestPath, ingestPrefix, type IngestPath } from "./operation.ts";
 
 /** A POST to an ingest path that has come whole, in a form that can be read in one way only. */
@@ -31,7 +31,7 @@ export function readFastPathRequest(bytes: Buffer, maxBodyBytes: number): FastPa
   const [first, url] = requestLine.exec(head) ?? [];
   const path = ingestPath(url ?? "");
   const headers = headersOf(head, first?.length ?? 0);
-  if (!path || headers?.["host"] === undefined) return "other";
+  if (!path || headers?.["host"] === undefined || hasBrokenEscape(url ?? "")) return "other";
   const length = headers["content-length"];
   if (length === undefined || !/^\d{1,7}$/.test(length) || Number(length) > maxBodyBytes) return "other";
   const body = bytes.subarray(end + headEnd.length);

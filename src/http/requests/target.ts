@@ -5,11 +5,13 @@ const pathAndQuery = new RegExp(`^[${targetCharacters}]*$`);
 /** Scheme and authority of a target in absolute form: perhaps a user, a name or an address, perhaps a port. */
 const origin =
   /^https?:\/\/(?:[\w\-.~!$&'()*+,;=:%]*@)?(?:\[[\da-f:.]+\]|[\w\-.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?]|$)/i;
+const brokenEscape = /\?.*%(?![\da-f]{2})/i;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /** The error text for a target of which {@link originForm} makes null. */
 export const illegalTarget =
-  "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not";
+  "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not, "
+  + "nor in a query a % without two hexadecimal digits behind it";
 
 /**
  * The path and the query of a request target, literally: nothing is decoded, resolved or replaced. A target may also
@@ -17,12 +19,17 @@ export const illegalTarget =
  * character that is not allowed.
  */
 export function originForm(target: string): string | null {
-  if (target.startsWith("/")) return pathAndQuery.test(target) ? target : null;
+  if (target.startsWith("/")) return pathAndQuery.test(target) && !hasBrokenEscape(target) ? target : null;
   if (target === "*") return target;
   const [before] = origin.exec(target) ?? [];
   if (before === undefined) return null;
   const rest = target.slice(before.length);
   return originForm(rest.startsWith("/") ? rest : `/${rest}`);
+}
+
+/** Whether the query of a target has a `%` without two hexadecimal digits behind it. */
+export function hasBrokenEscape(target: string): boolean {
+  return target.includes("?") && brokenEscape.test(target);
 }
 
 /** Whether a path has a segment `.` or `..`, plain or percent-encoded. */

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +51,43 @@ describe("a certificate file", () => {
     "a certificate that lost a line": [good.replace(/\n[^\n]{64}\n/, "\n"), "certificate 1 in"],
     "joined to a broken one": [good.trimEnd() + block("CERTIFICATE", "AAAA"), "certificate 2 in"],
   };
+  const one = good.trimEnd();
+  const other = makeAuthority().caPem.trimEnd();
+  const both: Readonly<Record<string, string>> = {
+    "a line break": `${one}\n${other}`,
+    "a line break of Windows": `${one}\r\n${other}`,
+    "nothing": `${one}${other}`,
+    "a blank": `${one} ${other}`,
+    "a tab": `${one}\t${other}`,
+    "several blanks": `${one}   \t ${other}`,
+    "text on the line of BEGIN": `${one}\nsubject=CN = other ${other}`,
+    "text on the line of END and of BEGIN": `${one} # the other: ${other} # the end`,
+    "a byte order mark": `\uFEFF${one}\n\uFEFF${other}`,
+    "a byte order mark and text": `\uFEFFfirst ${one}\nsecond ${other}`,
+    "a comment with a certificate": `${one}\n${other.replace(/^/gm, "# ")}\n${other}`,
+  };
+  for (const [what, content] of Object.entries(both)) {
+    it(`gives both of two certificates with ${what} before or between them, in a form that TLS takes`, () => {
+      const { extraCa } = read(content).outbound;
+      const fingerprints = [one, other].map((pem) => new X509Certificate(pem).fingerprint256);
+      expect(extraCa?.parsed.map(({ fingerprint256 }) => fingerprint256)).to.deep.equal(fingerprints);
+      expect(extraCa?.pem).to.equal(`${one}\n${other}\n`);
+    });
+  }
+
+  for (const [what, marker] of [
+    ["four dashes", "----BEGIN CERTIFICATE-----"], ["small letters", "-----begin certificate-----"],
+    ["a blank before its word", "----- BEGIN CERTIFICATE -----"], ["no dashes behind it", "-----BEGIN CERTIFICATE"],
+    ["dashes of another kind", "\u2013\u2013BEGIN CERTIFICATE\u2013\u2013"],
+  ] as const) {
+    it(`stops the start where the marker of a second certificate has ${what}`, () => {
+      const misspelt = other.replace("-----BEGIN CERTIFICATE-----", marker);
+      for (const content of [`${one}\n${misspelt}`, `${misspelt}\n${one}`]) {
+        expect(() => read(content)).to.throw(/^RELAY_EXTRA_CA_FILE: must be a PEM file, but [^\n]+$/);
+      }
+    });
+  }
+
   for (const [what, [content, says]] of Object.entries(broken)) {
     it(`stops the start where it holds or is ${what}`, () => {
       expect(() => read(content)).to.throw(/^RELAY_EXTRA_CA_FILE: must be a PEM file, but [^\n]+$/).with.property("message")

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { rootCertificates } from "node:tls";
 import { expect } from "chai";
+import { createAddressRules } from "../../../src/adapters/outbound/address-rules.ts";
 import { configWarnings, readConfig, type Config } from "../../../src/config/config.ts";
 import { ConfigError } from "../../../src/config/parse.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";
@@ -300,11 +301,24 @@ describe("configuration", () => {
       ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "64:ff9b::10.0.0.1/104"]);
   });
 
-  it("warns of networks that no setting can open", () => {
-    const networks = ["169.254.0.0/16", "169.254.169.254/32", "fe80::/64", "fd00:ec2::254/128", "168.63.129.16/32"];
-    const others = ["169.254.0.0/15", "0.0.0.0/0", "::/0", "fd00::/8", "10.0.0.0/8"];
-    const env = { RELAY_ALLOWED_NETWORKS: [...networks, ...others].join() };
-    const warned = configWarnings(env, readConfig(env), now).filter((warning) => warning.includes("has no effect"));
-    expect(warned.map((warning) => warning.split(" ")[1])).to.deep.equal(networks);
+  it("refuses networks that no setting can open, and takes those that hold other addresses besides", () => {
+    const networks = [
+      "169.254.0.0/16", "169.254.1.2/16", "169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32",
+      "192.0.0.192/32", "fe80::/10", "fe80::/64", "FE80::1/128", "febf::/16", "fd00:ec2::254/128", "fd00:ec2::/32",
+      "fd20:ce::/32", "fd00:42::42/128",
+    ];
+    for (const network of networks) {
+      const env = { RELAY_ALLOWED_NETWORKS: `10.0.0.0/8, ${network}` };
+      expect(() => readConfig(env), network).to.throw(/^RELAY_ALLOWED_NETWORKS: must not name [^\n]+ is never called/)
+        .with.property("message").that.includes(network);
+    }
+    const others = ["169.254.0.0/15", "0.0.0.0/0", "::/0", "fd00::/8", "10.0.0.0/8", "fe80::/9"];
+    const { outbound } = readConfig({ RELAY_ALLOWED_NETWORKS: others.join() });
+    expect(outbound.allowedNetworks).to.deep.equal(others);
+    const allows = createAddressRules(outbound.allowedNetworks);
+    for (const never of ["169.254.0.1", "169.254.169.254", "168.63.129.16", "fe80::1", "fd00:ec2::254"]) {
+      expect(allows(never), never).to.equal(false);
+    }
+    expect([allows("10.0.0.1"), allows("169.255.0.1"), allows("fd00::1")]).to.deep.equal([true, true, true]);
   });
 });

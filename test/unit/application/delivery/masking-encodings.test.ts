@@ -60,7 +60,37 @@ const escapes: Readonly<Record<string, (char: string) => string>> = {
 const inCapitals = (text: string) => text.replace(/(?<=[%ux25])[0-9a-f]{2,4}/g, (digits) => digits.toUpperCase());
 const cases = { "small digits": (text: string) => text, capitals: inCapitals };
 
+/** Every name that HTML has for a character of ASCII, and some of others: long ones, and of two characters. */
+const htmlNames: Readonly<Record<string, string>> = {
+  "!": "excl", '"': "quot QUOT", "#": "num", $: "dollar", "%": "percnt", "&": "amp AMP", "'": "apos", "(": "lpar",
+  ")": "rpar", "*": "ast midast", "+": "plus", ",": "comma", ".": "period", "/": "sol", ":": "colon", ";": "semi",
+  "<": "lt LT", "=": "equals", ">": "gt GT", "?": "quest", "@": "commat", "[": "lsqb lbrack", "\\": "bsol",
+  "]": "rsqb rbrack", "^": "Hat", _: "lowbar UnderBar", "`": "grave DiacriticalGrave", "{": "lcub lbrace",
+  "|": "verbar vert VerticalLine", "}": "rcub rbrace", fj: "fjlig",
+  Ö: "Ouml", ö: "ouml", é: "eacute", "½": "frac12 half",
+  "¹": "sup1", "€": "euro", "∳": "CounterClockwiseContourIntegral awconint", "𝔸": "Aopf", "≫⃒": "nGt",
+};
+
 describe("every secret of a delivery in every encoding", () => {
+  for (const [char, known] of Object.entries(htmlNames)) {
+    it(`masks a secret with ${char} by each of its names in HTML: ${known}`, () => {
+      const forms = secretForms([`Key${char}4f9aZx81`]);
+      for (const name of known.split(" ")) {
+        for (const reference of [`&${name};`, `&amp;${name};`, `\\u0026${name};`, `%26${name}%3B`]) {
+          const echoed = `§Key${reference}4f9aZx81§`;
+          expect(maskedAnswer(answer(echoed), forms).body, echoed).to.equal("§***§");
+        }
+        const cutOff = `said Key4&${name}`;
+        expect(maskedAnswer(answer(cutOff, true), secretForms([`Key4${char}rest`])).body, cutOff).to.equal("said ***");
+      }
+    });
+  }
+
+  it("leaves names that HTML does not know", () => {
+    const body = "§Key&nothing;4f9a &notit; &a; &zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz;§";
+    expect(maskedAnswer(answer(body), secretForms(["Key/4f9a"])).body).to.equal(body);
+  });
+
   for (const [kind, [secrets, echoed, shown]] of Object.entries(kinds)) {
     const forms = secretForms(secrets);
     const shows = (text: string, as = shown) => {
