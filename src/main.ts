@@ -195,7 +195,16 @@ async function perform(name: string, args: readonly string[]): Promise<void> {
   const fail = (error: unknown) => exitBecause(failed, error);
   const settings = { config, secrets, logger: createLogger(config.logLevel), onFatal: fail };
   const result = await requireLog(config).then(() => run(settings, given, option)).catch(fail);
-  process.stdout.write(result === "" ? "" : `${result}\n`);
+  print(result === "" ? "" : `${result}\n`);
+}
+
+/** Writes on standard output. Its reader may have gone, as in `tenants | head -1`: the command is done all the same. */
+function print(text: string): void {
+  process.stdout.once("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") exitBecause("the result cannot be printed", error);
+    process.exit(0);
+  });
+  process.stdout.write(text);
 }
 
 function exitWith(code: number, text: string): never {
@@ -217,7 +226,7 @@ const answers = new Map(Object.entries({
   help: usage, "--help": usage, "-h": usage, "--version": `${version}\n`, "-v": `${version}\n`,
 }));
 const answer = answers.get(name);
-if (answer !== undefined) process.stdout.write(answer);
+if (answer !== undefined) print(answer);
 else {
   // Keeps the process alive while all engines are unavailable: the clock's timers do not.
   const awake = setInterval(() => undefined, 2 ** 30);

@@ -144,6 +144,20 @@ describe("operator commands", () => {
       new RegExp(`^waiting 1  tenant ${account.tenantId}  destination ${places[0].id}  Inactive   ${due}`));
   });
 
+  it("end without a word where the reader of their output has gone", async () => {
+    for (const args of [["tenants"], ["keys"], ["backlog"], ["help"], ["--version"]]) {
+      const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+        env: { ...relay.environment },
+      });
+      child.stdout.destroy();
+      child.stdin.end();
+      const closed = once(child, "exit");
+      const stderr = await consume(child.stderr);
+      const [code] = (await closed) as [number | null];
+      expect([code, stderr], args.join()).to.deep.equal([0, ""]);
+    }
+  });
+
   it("of the system show each thread of a running relay by its name", async function () {
     const tasks = `/proc/${relay.pid}/task`;
     if (!existsSync(tasks)) this.skip();

@@ -13,8 +13,9 @@ import { PlatformKeys } from "../../application/keys/platform-keys.ts";
 import { Vault } from "../../application/keys/vault.ts";
 import { serviceOrigin } from "../../application/origin.ts";
 import { everyDocument } from "../../application/scans.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { bodyReader } from "../../http/requests/body-reader.ts";
-import { parseJsonObject } from "../../http/requests/json-text.ts";
+import { parseJsonObject, type JsonObject } from "../../http/requests/json-text.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
@@ -46,6 +47,21 @@ export interface OrderedTenant {
 export interface OwnersPassword {
   readonly email: string;
   readonly password: string;
+}
+
+/** The inputs of the operations, from JSON. Each throws a Refusal (invalid) that names the field at fault. */
+export const inputs: { readonly [Name in keyof Operations]: (json: JsonObject) => Parameters<Operations[Name]>[0] } = {
+  tenants: () => undefined,
+  "create-tenant": ({ value }) => ({
+    name: textOf(value, "name"), ownerEmail: textOf(value, "ownerEmail"), ownerPassword: textOf(value, "ownerPassword"),
+  }),
+  "reset-owner-password": ({ value }) => ({ email: textOf(value, "email"), password: textOf(value, "password") }),
+  "erase-tenant": ({ value }) => ({ tenantId: textOf(value, "tenantId") }),
+};
+
+function textOf(value: object, field: string): string {
+  const text = (value as Readonly<Record<string, unknown>>)[field];
+  return typeof text === "string" ? text : refuse("invalid", `${field}: must be a text`);
 }
 
 /** The parts that accounts are made of. */

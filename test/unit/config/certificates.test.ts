@@ -56,7 +56,7 @@ describe("a certificate file", () => {
   const both: Readonly<Record<string, string>> = {
     "a line break": `${one}\n${other}`,
     "a line break of Windows": `${one}\r\n${other}`,
-    "nothing": `${one}${other}`,
+    nothing: `${one}${other}`,
     "a blank": `${one} ${other}`,
     "a tab": `${one}\t${other}`,
     "several blanks": `${one}   \t ${other}`,

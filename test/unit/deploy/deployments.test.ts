@@ -6,10 +6,19 @@ import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
 import { configWarnings, processRoles, readConfig } from "../../../src/config/config.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";
+import { operations } from "../../support/document.ts";
 
 const root = new URL("../../../", import.meta.url);
 const text = (path: string) => readFileSync(new URL(path, root), "utf8");
 const masterKey = Buffer.alloc(32, 7).toString("base64");
+
+/** Paths of the relay for those who run it. */
+const probePaths: readonly string[] = ["/healthz", "/readyz", "/metrics"];
+/** Every path that a relay serves, with an id for each parameter. */
+const servedPaths = [
+  ...new Set(operations.map(({ path }) => path.replaceAll(/:\w+/g, "0193a1b2-0000-7000-8000-00000000ffff"))),
+  "/", "/app", "/app/", "/app/events", "/app/assets/index.js",
+];
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -204,6 +213,21 @@ describe("the relay is deployed", () => {
       }
     });
 
+    it("that route every path of the relay from outside, but those of its probes", () => {
+      interface Rule { readonly path: string; readonly pathType: string; readonly backend: object }
+      const { spec } = parse(text("deploy/kubernetes/ingress.example.yaml")) as
+        { readonly spec: { readonly rules: readonly { readonly http: { readonly paths: readonly Rule[] } }[] } };
+      const rules = spec.rules.flatMap(({ http }) => http.paths);
+      // A prefix is one of whole segments.
+      const routes = ({ path, pathType }: Rule, asked: string) =>
+        path === asked || (pathType === "Prefix" && asked.startsWith(`${path}/`));
+      for (const path of servedPaths) {
+        expect(rules.some((rule) => routes(rule, path)), path).to.equal(!probePaths.includes(path));
+      }
+      const backend = { service: { name: "webhook-relay", port: { name: "http" } } };
+      for (const rule of rules) expect(rule.backend, rule.path).to.deep.equal(backend);
+    });
+
     for (const workload of [...deployments, embedded]) {
       const { kind, metadata: { name } } = workload;
       it(`that configure ${kind} ${name} to start confined, with probes and time to drain`, () => {
@@ -236,5 +260,23 @@ describe("the relay is deployed", () => {
       const [container] = spec?.template?.spec.containers ?? [];
       return Object.fromEntries((container?.env ?? []).map(({ name, value = masterKey }) => [name, value]));
     }
+  });
+
+  describe("proxies in front, as the guide configures them", () => {
+    const guide = text("docs/operating/proxy.md");
+    const closed = {
+      nginx: [...guide.matchAll(/location = (\S+) \{ return/g)].map(([, path]) => path),
+      HAProxy: [...guide.matchAll(/if \{ path ([^}]+) \}/g)].flatMap(([, paths = ""]) => paths.split(" ")),
+    };
+    for (const [proxy, paths] of Object.entries(closed)) {
+      it(`pass every path through ${proxy} but those for operators and of registration`, () => {
+        expect(new Set(paths)).to.deep.equal(new Set(["/metrics", "/readyz", "/api/v1/tenants"]));
+        expect(servedPaths).to.include.members(paths);
+      });
+    }
+
+    it("pass on all others", () => {
+      expect(guide).to.match(/location \/ \{\s+proxy_pass/).and.to.include("default_backend relay");
+    });
   });
 });
