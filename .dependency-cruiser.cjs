@@ -19,6 +19,7 @@ const homes = {
   ajv: ["src/adapters/event-codec", "src/http"],
   bcryptjs: ["src/adapters/bcrypt"],
   "disposable-email-domains-js": ["src/adapters/disposable-domains"],
+  entities: ["src/application/delivery"],
   "google-protobuf": ["src/adapters/eventstoredb"],
   jose: ["src/adapters/jose"],
   kafkajs: ["src/adapters/kafka"],
