@@ -109,7 +109,7 @@ function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObje
     if (!run) continue;
     const guardQuery = queryGuard(operations, operation);
     router.register(path, [method], async (context) => {
-      const { exchange, memory, weight, leave } = await begun(context, api, read, { guardQuery, admission });
+      const { exchange, memory, weight, leave } = await begun(context, api, read, { operation, guardQuery, admission });
       const failed = (error: unknown) => void (isCallersEnd(error) || fail(error, exchange.requestId));
       const work = async () => {
         const answered = await run(exchange);
@@ -139,7 +139,9 @@ interface Begun {
 /** Begins a request. Its memory is the tenant's, once the caller is known. */
 async function begun(
   context: Context, api: Api, read: ReadJsonObject,
-  { guardQuery, admission }: { readonly guardQuery: (query: string) => void; readonly admission: Admission },
+  { operation, guardQuery, admission }: {
+    readonly operation: Operation; readonly guardQuery: (query: string) => void; readonly admission: Admission;
+  },
 ): Promise<Begun> {
   const { req: request, res: response, params, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
@@ -150,7 +152,7 @@ async function begun(
   let heldAhead = 0;
   let signal: AbortSignal | undefined;
   const gone = () => signal ??= goneOf(request, response);
-  const weight = weightOf(context.method, context.path, query);
+  const weight = weightOf(operation, query);
   let place: Leave | undefined;
   const holdAnswer = async (bytes: number, kept?: number) => {
     if (bytes > heldAhead) await hold(bytes, kept);

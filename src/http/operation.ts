@@ -82,6 +82,8 @@ export interface Operation extends Description {
   readonly security: "bearer" | "cookie" | "apiKey" | "none";
   /** Of the signed-in operations. */
   readonly access?: Access;
+  /** It may read much of the log or answer with much, so it takes one of the few places of such requests. */
+  readonly isLarge?: true;
   readonly query?: { readonly schema: SchemaObject };
   readonly body?: { readonly schema: SchemaObject };
   /**
@@ -162,7 +164,9 @@ export function open<Id extends OperationId, Input = InputOf<Id>>(
  * its time, and a session that ends meanwhile is over.
  */
 export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
-  { access, security = "bearer", ...declared }: Declared<Id, Input> & Pick<Required<Operation>, "access"> & {
+  { access, isLarge, security = "bearer", ...declared }: Declared<Id, Input> & {
+    readonly access: Access;
+    readonly isLarge?: true;
     /** A cookie, where an access token will not do. */
     readonly security?: Operation["security"];
   },
@@ -185,7 +189,7 @@ export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
     if (!path.includes(":id")) requireUnbarred(call);
     return carriedOut({ ...call, input }, handle);
   };
-  return { ...described, access, security, run };
+  return { ...described, access, ...(isLarge && { isLarge }), security, run };
 }
 
 function describedOf<Id extends OperationId, Input>({ route, body, query, list, ...description }: Declared<Id, Input>) {

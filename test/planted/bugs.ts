@@ -396,8 +396,8 @@ const refused: readonly Bug[] = [
     breaks: "a token stops working when it is logged out",
     changes: [{
       file: "src/application/accounts/sessions.ts",
-      from: "if (revoked != null || sessionVersion",
-      to: "if (revoked === \"\" || sessionVersion",
+      from: "const isRevoked = revoked.some((at) => at !== null);",
+      to: "const isRevoked = revoked.some((at) => at === \"\");",
     }],
     tests: ["test/http/sessions.test.ts"],
   },

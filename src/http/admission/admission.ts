@@ -1,5 +1,6 @@
 import { CallerGone } from "../../application/caller-gone.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import type { Operation } from "../operation.ts";
 import { Places, type Asker, type Leave } from "./places.ts";
 
 /** Places of each kind: what is under way at once. */
@@ -29,9 +30,7 @@ export class Admission {
   }
 }
 
-/** Reads of events and their like, statistics, histories and the past: all that does not only look up a few records. */
-export function weightOf(method: string, path: string, query: string): Weight {
-  if (method !== "GET" && method !== "HEAD") return "plain";
-  const isLarge = /^\/api\/v1\/(events|statistics|audit|stream)\b|\/[a-z-]*history$/.test(path) || query.includes("AsOf=");
-  return isLarge ? "large" : "plain";
+/** The weight of a request: a read of the past may decode much of the log, whatever its operation. */
+export function weightOf({ isLarge }: Pick<Operation, "isLarge">, query: string): Weight {
+  return isLarge || new URLSearchParams(query).has("AsOf") ? "large" : "plain";
 }

@@ -14,20 +14,16 @@ export function streamBody(
 async function* counted(
   texts: AsyncIterable<string>, { hold, release }: AnswerMemory, failed: (error: unknown) => void,
 ): AsyncGenerator<string, void> {
-  let isGiven = false;
   try {
     for await (const text of texts) {
       const bytes = Buffer.byteLength(text);
       const isCounted = bytes > uncountedBytes;
       if (isCounted) await hold(bytes);
-      isGiven = true;
       yield text;
-      isGiven = false;
       if (isCounted) release();
     }
   } catch (error) {
-    // While the client has a text, the error is that it went.
-    if (!isGiven) failed(error);
+    failed(error);
     throw error;
   }
 }

@@ -57,6 +57,7 @@ export function apiKeyOperations({ commands, queries }: Services): Operation[] {
       id: "listApiKeyHistory",
       route: "GET /api/v1/api-keys/:id/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List an API key's history",
       description:

@@ -18,6 +18,7 @@ export function auditOperations({ queries }: Services): Operation[] {
       id: "listAudit",
       route: "GET /api/v1/audit",
       access: read,
+      isLarge: true,
       tag: "Audit",
       summary: "List the audit",
       description:

@@ -103,6 +103,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
       id: "listDestinationHistory",
       route: "GET /api/v1/destinations/:id/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List a destination's history",
       description:
@@ -124,6 +125,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
       id: "listCircuitHistory",
       route: "GET /api/v1/destinations/:id/circuit/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List a circuit's history",
       description:

@@ -31,6 +31,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "listEvents",
       route: "GET /api/v1/events",
       access: read,
+      isLarge: true,
       tag,
       summary: "List events",
       description:
@@ -51,6 +52,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "countEvents",
       route: "GET /api/v1/events/totals",
       access: read,
+      isLarge: true,
       tag,
       summary: "Count events by status",
       description:
@@ -66,6 +68,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "getEvent",
       route: "GET /api/v1/events/:id",
       access: read,
+      isLarge: true,
       tag,
       summary: "Get an event",
       description: `${asOfWords} A purged event is gone for every moment.`,
@@ -83,6 +86,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "listAttempts",
       route: "GET /api/v1/events/:id/attempts",
       access: read,
+      isLarge: true,
       tag,
       summary: "List an event's attempts",
       description: "What was sent and what came back, with credentials masked in both.",
@@ -100,6 +104,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "listEventHistory",
       route: "GET /api/v1/events/:id/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List an event's history",
       description:
@@ -118,6 +123,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "getEventStory",
       route: "GET /api/v1/events/:id/story",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "Tell an event's story",
       description:
@@ -247,6 +253,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "searchEvents",
       route: "GET /api/v1/events/search",
       access: read,
+      isLarge: true,
       tag: "Events",
       summary: "Search payloads",
       description:
@@ -285,6 +292,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       id: "exportEvents",
       route: "GET /api/v1/events/export",
       access: read,
+      isLarge: true,
       tag: "Events",
       summary: "Export events",
       description:

@@ -62,6 +62,7 @@ export function inviteOperations({ commands, queries }: Services): Operation[] {
       id: "listInviteHistory",
       route: "GET /api/v1/invites/:id/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List an invite's history",
       description:

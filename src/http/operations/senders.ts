@@ -90,6 +90,7 @@ export function senderOperations({ commands, queries }: Services): Operation[] {
       id: "listSenderHistory",
       route: "GET /api/v1/senders/:id/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List a sender's history",
       description:

@@ -90,6 +90,7 @@ export function serviceAccountOperations({ commands, queries }: Services): Opera
       id: "listServiceAccountHistory",
       route: "GET /api/v1/service-accounts/:id/history",
       access: readHistory,
+      isLarge: true,
       tag,
       summary: "List a service account's history",
       description:

@@ -15,6 +15,7 @@ export function statisticsOperations({ queries }: Services): Operation[] {
       id: "getStatistics",
       route: "GET /api/v1/statistics",
       access: read,
+      isLarge: true,
       tag: "Events",
       summary: "Get statistics of events",
       description:

@@ -30,6 +30,7 @@ export function streamOperations({ live }: Services): Operation[] {
       id: "followStream",
       route: "GET /api/v1/stream",
       access: read,
+      isLarge: true,
       tag: "Events",
       summary: "Follow events, circuits and changes live",
       description:

@@ -92,6 +92,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       id: "listTenantHistory",
       route: "GET /api/v1/tenants/:id/history",
       access: readHistory,
+      isLarge: true,
       tag: "Tenants",
       summary: "List the tenant's history",
       description:
@@ -112,6 +113,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       id: "listPurgeHistory",
       route: "GET /api/v1/tenants/:id/purges/history",
       access: readHistory,
+      isLarge: true,
       tag: "Tenants",
       summary: "List the history of purges",
       description:
@@ -132,6 +134,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       id: "listReplayHistory",
       route: "GET /api/v1/tenants/:id/replays/history",
       access: readHistory,
+      isLarge: true,
       tag: "Tenants",
       summary: "List the history of bulk replays",
       description:
@@ -155,6 +158,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       id: "listCancellationHistory",
       route: "GET /api/v1/tenants/:id/cancellations/history",
       access: readHistory,
+      isLarge: true,
       tag: "Tenants",
       summary: "List the history of bulk cancellations",
       description:

@@ -152,7 +152,7 @@ export const asked: readonly PlantedBug[] = [
     name: "an ended session stays valid",
     breaks: "an ended session is refused by every process",
     file: sessions,
-    from: "if (revoked != null || sessionVersion < Number(least ?? 0)) refuse(",
+    from: "if (isRevoked || sessionVersion < Number(least ?? 0)) refuse(",
     to: "if (sessionVersion < Number(least ?? 0)) refuse(",
   },
   {

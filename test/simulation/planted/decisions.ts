@@ -248,8 +248,8 @@ export const decisions: readonly PlantedBug[] = [
     name: "a 429 without Retry-After asks for too short a pause",
     breaks: "a pause that a receiver asked for is kept",
     file: outcome,
-    from: "const usualPauseMs = 1_000;",
-    to: "const usualPauseMs = 10;",
+    from: "const leastPauseMs = 1_000;",
+    to: "const leastPauseMs = 10;",
   },
   {
     name: "a lost attempt is retried by the schedule",
