@@ -5,7 +5,7 @@ import { defineConfig } from "vite";
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
-  plugins: [react()],
+  plugins: [react({ jsxImportSource: "#shown" })],
   build: {
     outDir: "../../build/dashboard",
     emptyOutDir: true,

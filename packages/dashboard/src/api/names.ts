@@ -1,6 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { OperationId } from "../../../client/src/index.ts";
-import { shownText } from "../parts/shown-text.ts";
 import { relay } from "./relay.ts";
 
 /** A thing of the tenant, as it is chosen and named. */
@@ -42,7 +41,7 @@ function namesBy<Item extends { readonly id: string }>(
       const all: Named[] = [];
       for await (const item of list()) {
         const name = nameOf(item);
-        if (name !== null) all.push({ id: item.id, name: shownText(name) });
+        if (name !== null) all.push({ id: item.id, name });
         if (all.length === mostNames) break;
       }
       return all.sort((one, other) => one.name.localeCompare(other.name));

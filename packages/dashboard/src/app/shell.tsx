@@ -3,7 +3,6 @@ import { useEffect, useLayoutEffect, useState, type ReactNode } from "react";
 import { caller } from "../api/relay.ts";
 import { AskToDiscard, Dialog } from "../parts/dialog.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
-import { shownText } from "../parts/shown-text.ts";
 import { Failure, textOf } from "../parts/states.tsx";
 import { unsavedForm } from "../parts/unsaved.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
@@ -68,7 +67,7 @@ function Navigation(): ReactNode {
       <div className="who">
         <LiveState />
         <button type="button" onClick={() => setPalette(true)}>Go to… <kbd>Ctrl K</kbd></button>
-        <span className="small tenant" title={shownText(me.tenant.name)}>{shownText(me.tenant.name)}</span>
+        <span className="small tenant" title={me.tenant.name}>{me.tenant.name}</span>
         <Account openHelp={() => setHelp(true)} />
       </div>
       {palette && <Palette close={() => setPalette(false)} />}

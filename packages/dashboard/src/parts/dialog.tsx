@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { Copy } from "./copy.tsx";
 import { unlessComposing } from "./keys.tsx";
+import { shownText } from "./shown-text.ts";
 import { textOf } from "./states.tsx";
 import { markUnsaved, unsavedForm } from "./unsaved.ts";
 
@@ -127,6 +128,8 @@ export function Confirm({ title, act, type, run, close, children }: Question & {
   const [typed, setTyped] = useState("");
   const [running, setRunning] = useState(false);
   const [error, setError] = useState<unknown>();
+  // Signs that show as symbols can be typed as such only.
+  const isConfirmed = type === undefined || typed === type || typed === shownText(type);
   const submit = async () => {
     setRunning(true);
     try {
@@ -153,7 +156,7 @@ export function Confirm({ title, act, type, run, close, children }: Question & {
         {error !== undefined && <p className="problem" role="alert">{textOf(error)}</p>}
         <p className="acts">
           <button type="button" onClick={close}>Keep as it is</button>
-          <button type="submit" className="danger" disabled={running || typed !== (type ?? "")}>{act}</button>
+          <button type="submit" className="danger" disabled={running || !isConfirmed}>{act}</button>
         </p>
       </form>
     </Dialog>

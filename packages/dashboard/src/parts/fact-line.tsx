@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import type { Schemas } from "../../../client/src/index.ts";
 import { factWords, type Fact } from "./fact-words.ts";
-import { shownText } from "./shown-text.ts";
 import { Moment } from "./time.tsx";
 import { useWho } from "./who.tsx";
 
@@ -26,11 +25,11 @@ const special = /(\d{4}-\d\d-\d\dT[\d:.]+Z|“.*”)/s;
 function Words({ text }: { readonly text: string }): ReactNode {
   return text.split(special).map((part, place) => {
     if (time.test(part)) return <Moment key={place} at={part} />;
-    return <bdi key={place}>{shownText(part)}</bdi>;
+    return <bdi key={place}>{part}</bdi>;
   });
 }
 
 function Actor({ actor }: { readonly actor: Schemas["Actor"] }): ReactNode {
   const who = useWho()(actor);
-  return <strong title={actor.id}><bdi>{shownText(who)}</bdi></strong>;
+  return <strong title={actor.id}><bdi>{who}</bdi></strong>;
 }

@@ -10,7 +10,7 @@ export function Told({ words }: { readonly words: Words }): ReactNode {
 }
 
 function ToldPiece({ piece }: { readonly piece: Piece }): ReactNode {
-  if (typeof piece === "string") return piece;
+  if (typeof piece === "string") return <>{piece}</>;
   if ("time" in piece) return <Moment at={piece.time} only="time" />;
   if ("eventId" in piece) return <PageLink to={`/events/${piece.eventId}`}>{piece.text}</PageLink>;
   return <EntryLink entry={piece.entry}>{piece.text}</EntryLink>;

@@ -2,7 +2,6 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import { pagesPath } from "../../api/relay.ts";
 import { useKeys } from "../../parts/keys.tsx";
-import { shownText } from "../../parts/shown-text.ts";
 import { Status } from "../../parts/status.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
 import type { Item } from "./filters.ts";
@@ -129,8 +128,6 @@ function Cells({ item, selected, nameOf, columns }: {
   readonly columns: readonly string[];
 }): ReactNode {
   const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
-  const key = idempotencyKey === null ? null : shownText(idempotencyKey);
-  const type = eventType === null ? "–" : shownText(eventType);
   return (
     <>
       <span className="mark" aria-hidden="true">{selected ? "☑" : "☐"}</span>
@@ -138,10 +135,10 @@ function Cells({ item, selected, nameOf, columns }: {
       <span className="c-second">
         <span className="c-time"><Moment at={acceptedAt} /></span>
         <span className="c-id clipped">
-          <code>{id}</code>{key !== null && <small title={key}> {key}</small>}
+          <code>{id}</code>{idempotencyKey !== null && <small title={idempotencyKey}> {idempotencyKey}</small>}
         </span>
       </span>
-      <span className="c-type clipped">{test && <span className="test">test</span>}{type}</span>
+      <span className="c-type clipped">{test && <span className="test">test</span>}{eventType ?? "–"}</span>
       <span className="c-destination clipped" title={nameOf(destinationUrlId)}>
         {nameOf(destinationUrlId).replace(/^https:\/\//, "")}
       </span>

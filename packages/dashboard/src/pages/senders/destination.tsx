@@ -26,7 +26,7 @@ export function DestinationChoice({ control, chosen }: {
   const isGone = chosen !== undefined && !isLoading && !data.some(({ id }) => id === chosen);
   // The chosen one can be set only once it is among the options.
   return (
-    <select {...control} key={String(isLoading)} defaultValue={chosen ?? ""} required>
+    <select key={String(isLoading)} {...control} defaultValue={chosen ?? ""} required>
       <option value="" disabled>{isLoading ? "Loading…" : "Choose a destination"}</option>
       {isGone && <option value={chosen}>{chosen} (deleted)</option>}
       {data.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
