@@ -6,7 +6,7 @@ import { pagesOf } from "../../support/dashboard-pages.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../../support/furnished-tenant.ts";
 import { openAccount } from "../../support/relay.ts";
 
-/** Texts of the page that have a character which turns the direction; fields and editors show what is in them. */
+/** Texts of the page that have a character that turns the direction; fields and editors may. */
 const turningTexts = String.raw`[document.title, ...[...document.querySelectorAll("body *")].flatMap((element) => [
   ...[...element.childNodes].filter((node) => node.nodeType === 3 && element.tagName !== "TEXTAREA")
     .map((node) => node.data),
@@ -90,7 +90,7 @@ describe("every page of the dashboard", () => {
     return faults;
   }
 
-  it("has no violation that axe finds, scrolls down only, and shows no name that turns its texts, in each look", async () => {
+  it("has no violation that axe finds, scrolls down only, and no name turns a line, in each look", async () => {
     expect(await faultsOf(["/login"])).to.deep.equal({});
     await signIn(seen, full);
     expect(await faultsOf(paths())).to.deep.equal({});

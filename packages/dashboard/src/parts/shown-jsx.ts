@@ -12,7 +12,7 @@ const shownAttributes = ["title", "aria-label", "placeholder"];
 const withLines: ReadonlySet<unknown> = new Set(["pre", "code"]);
 /** Elements that take text only. */
 const textOnly: ReadonlySet<unknown> = new Set(["option", "title"]);
-/** Letters from right to left, and what stands between them without a Latin letter. */
+/** Letters from right to left, with the signs between them that are not Latin letters. */
 const rightToLeft =
   /([\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC](?:[^\p{Script=Latin}]*[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC])?)/u;
 
