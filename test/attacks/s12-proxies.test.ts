@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { get } from "node:https";
 import { connect } from "node:tls";
 import { expect } from "chai";
+import { operations } from "../../packages/client/src/operations.ts";
 import { ApiClient, text } from "../support/api-client.ts";
 import { proxyOrSkip, type Proxy, type ProxyName } from "../support/proxies.ts";
 import { openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -105,6 +106,17 @@ for (const name of ["nginx", "haproxy"] satisfies ProxyName[]) {
       expect(await passed(proxy!, "POST", targets, JSON.stringify(tenant))).to.deep.equal([]);
       // Its name and its Owner's email are still free.
       expect(text(await new ApiClient(relay.url).post("/api/v1/tenants", tenant), "tenantId")).to.be.a("string");
+    });
+
+    it("every other path is open, and answered by the relay", async () => {
+      const closed = new Set(["GET /metrics", "GET /readyz", "POST /api/v1/tenants"]);
+      const served = Object.values(operations).map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, "none")}`);
+      const unanswered = await Promise.all([...served, "GET /app/", "GET /"].map(async (one) => {
+        const [method = "", path = ""] = one.split(" ");
+        const isOpen = /^x-request-id: /im.test(await ask(proxy!, method, path, ""));
+        return isOpen === closed.has(one) ? [one] : [];
+      }));
+      expect(unanswered.flat()).to.deep.equal([]);
     });
 
     it("open paths are open: an event is posted, and found", async () => {
