@@ -19,7 +19,7 @@ function holdThreads(): () => void {
   };
 }
 
-describe("while one tenant fills the password queue", () => {
+describe("while one caller changes passwords as fast as it can", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   let letGo = () => {};
@@ -47,7 +47,7 @@ describe("while one tenant fills the password queue", () => {
     return (count: number) => eventually(async () => tasks, (made) => made === count);
   };
 
-  it("logins, registrations and other tenants' users are served at the cost of that tenant", async () => {
+  it("a quarter of the places are its own, and logins, registrations and other tenants' users are served", async () => {
     const [one, other] = [await createTenant(api.url), await createTenant(api.url)];
     const viewer = await createUser(one.owner.client, "viewer");
     const invite = (await other.owner.client.post("/api/v1/invites", { email: freshEmail(), role: 0 })).json;
@@ -55,7 +55,7 @@ describe("while one tenant fills the password queue", () => {
     letGo = holdThreads();
 
     const flood = Array.from({ length: 70 }, () => viewer.client.patch(`/api/v1/users/${viewer.id}`, { password }));
-    await reached(70);
+    await reached(16);
     const post = (path: string, json: object) => http("POST", `${api.url}/api/v1/${path}`, { json });
     const wanted = [
       post("auth/login", { email: other.owner.email, password }),
@@ -64,14 +64,12 @@ describe("while one tenant fills the password queue", () => {
       post(`invites/${String(invite["inviteToken"])}/register`, { password }),
       other.owner.client.post("/api/v1/users", { email: freshEmail(), password }),
     ];
-    await reached(75);
+    await reached(21);
     letGo();
 
     const statuses = async (answers: typeof flood) => (await Promise.all(answers)).map(({ status }) => status);
     const [served, flooded] = [await statuses(wanted), await statuses(flood)];
     expect(served).to.deep.equal([200, 401, 201, 201, 201]);
-    expect(flooded.toSorted((a, b) => a - b)).to.deep.equal([
-      ...Array<number>(59).fill(200), ...Array<number>(11).fill(503),
-    ]);
+    expect(flooded).to.deep.equal(Array(70).fill(200));
   });
 });
