@@ -33,7 +33,8 @@ describe("appends while EventStoreDB is unavailable", () => {
       },
       callArguments: () => [],
       failed: async () => undefined,
-      renew: async () => { renewed += 1; },
+      answered: () => undefined,
+      replaceIfSilent: async () => { renewed += 1; },
     } as unknown as Connection;
     calls = new AppendCalls(connection, clock, defaultTuning, () => undefined);
   });

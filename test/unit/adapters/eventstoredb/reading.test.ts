@@ -12,6 +12,7 @@ describe("a read of EventStoreDB", () => {
     const call = Object.assign(new EventEmitter(), { cancel: () => undefined });
     const connection = {
       streams: async () => ({ read: () => call }), callArguments: () => [], failed: async () => undefined,
+      answered: () => undefined,
     } as unknown as Connection;
     const reading = readRecords(connection, readStreamRequest("event-1", { backwards: true }), 1_000);
     const failure = failureOf(reading);
