@@ -1,5 +1,6 @@
 import { ApiClient } from "../test/support/api-client.ts";
 import { waitedForCore } from "./support/cpu.ts";
+import { delayOf, type Delay } from "./support/event-loop.ts";
 import type { Figure, LedgerLine, Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { Stage, type Measured, type Subject } from "./support/stage.ts";
@@ -14,8 +15,6 @@ const loginsPerSecond = 2;
 const passwordCost = "12";
 /** A login counts as a failed one until it has succeeded: on a busy machine many are under way. */
 const loginLimit = "1000/5m";
-/** Node's monitor takes a sample each time a timer of this length has run out, and calls the whole of it the delay. */
-const sampleMs = 10;
 
 /** How fast the whole chain is. */
 interface Full {
@@ -23,12 +22,6 @@ interface Full {
   readonly chain: number;
   /** Events taken in a second meanwhile. */
   readonly accepted: number;
-}
-
-interface Delay {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
 }
 
 interface Round {
@@ -89,7 +82,7 @@ async function atShareOf(full: Full, stage: Stage, subject: Subject): Promise<Ro
   const delivered = await stage.delivered(subject);
   const logins = startLogins(subject);
   // Asking for the delay resets it.
-  await delayOf(subject);
+  await delayOf(subject.relay);
   const from = performance.now();
   const waitedBefore = waitedForCore(subject.pid);
   let delay: Delay | undefined;
@@ -97,22 +90,12 @@ async function atShareOf(full: Full, stage: Stage, subject: Subject): Promise<Ro
   const load = await stage.open(
     subject, { connections, ratePerSecond, events: ratePerSecond * seconds },
     async (result) => {
-      delay = await delayOf(subject);
+      delay = await delayOf(subject.relay);
       coreless = (waitedForCore(subject.pid) - waitedBefore) / (performance.now() - from);
       await delivered(result);
     },
   );
   return { full, ratePerSecond, delay: delay!, coreless, load, logins: await logins.stop() };
-}
-
-/** The delay of the main thread's event loop since the last call, ms; the main thread answers `/metrics`. */
-async function delayOf({ relay }: Subject): Promise<Delay> {
-  const metrics = await relay.metrics();
-  const of = (part: string) => {
-    const value = new RegExp(`^nodejs_eventloop_lag_${part}_seconds (\\S+)$`, "m").exec(metrics)?.[1];
-    return Math.max(0, Number(value ?? NaN) * 1000 - sampleMs);
-  };
-  return { p50: of("p50"), p99: of("p99"), max: of("max") };
 }
 
 /** Logs the owner in again and again, at a rate of its own; `stop` waits for those under way. */

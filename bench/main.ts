@@ -11,6 +11,7 @@ import { latency } from "./latency.ts";
 import { loop } from "./loop.ts";
 import { profile } from "./profile.ts";
 import { replay } from "./replay.ts";
+import { stalls } from "./stalls.ts";
 import { stream } from "./stream.ts";
 import { machineTime, othersSince } from "./support/machine.ts";
 import { publish, type Report } from "./support/report.ts";
@@ -22,7 +23,7 @@ const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
   ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream, dashboard, replay,
-  finding,
+  finding, stalls,
 };
 /** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

@@ -18,8 +18,8 @@ const measuredMs = sized(700, 5_000);
 /** After that, memory is back. */
 const restMs = sized(0, 15_000);
 /**
- * The times of others' requests that are good enough, where twice the time without an attack is less. Beside other tests
- * a time says little: there it only tells that others were served.
+ * The times of others' requests that are good enough, where twice the time without an attack is less. Beside other
+ * tests a time says little: there it only tells that others were served.
  */
 const goodIngestMs = sized(5_000, 50);
 const goodListMs = sized(5_000, 200);
