@@ -11,6 +11,8 @@ import { MemoryLog, stored, type StoredEntry } from "./memory-log.ts";
 export class InMemoryEventStore implements EventStore {
   readonly #log = new MemoryLog();
   readonly #followers = new Followers((after, limit) => this.readLog(after, limit));
+  /** Called before each read of a stream; may throw in its stead. */
+  beforeStreamRead: () => void = () => undefined;
   /** Called before each append; may throw in its stead. */
   beforeAppend: (
     stream: string, entries: readonly NewEntry[], options: AppendOptions,
@@ -34,6 +36,7 @@ export class InMemoryEventStore implements EventStore {
   }
 
   async readStream(...asked: Parameters<EventStore["readStream"]>): Promise<readonly LogEntry[]> {
+    this.beforeStreamRead();
     return this.#log.readStream(...asked);
   }
 

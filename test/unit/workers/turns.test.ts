@@ -85,9 +85,10 @@ describe("a delivery worker with many active destinations", () => {
     ["stay under a new membership", async () => working.worker.take(wakes(), { alive: false }),
       () => working.worker.reassign(() => false, working.session)],
     ["have paused while the log was unavailable", async () => {
-      claimsMeet(() => Promise.reject(new LogUnavailable("away")));
+      relay.store.beforeStreamRead = () => { throw new LogUnavailable("away"); };
       take(wakes());
       await until(() => working.clock.pending.filter((ms) => ms === pauseMs).length === firsts.length);
+      relay.store.beforeStreamRead = () => undefined;
     }, () => working.clock.advance(pauseMs)],
   ] as const) it(`lets a limited number of them claim at once when they ${title}`, async () => {
     await before();
