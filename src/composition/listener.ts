@@ -2,11 +2,6 @@ import type { Server } from "node:http";
 import { createServer, type AddressInfo, type Server as AnyServer, type Socket } from "node:net";
 
 const lookAgainMs = 50;
-/**
- * Connections that wait to be accepted; the system allows fewer (net.core.somaxconn). Beyond Node's 511 it drops them,
- * and each of their clients tries again after a second: a burst of one caller would delay everyone.
- */
-const backlog = 4_096;
 
 /** The reason why an address cannot be listened on, by the code of the error. */
 const reasons: Readonly<Record<string, string>> = {
@@ -36,7 +31,7 @@ function listen(server: AnyServer, host: string, port: number): Promise<string> 
       const reason = reasons[error.code ?? ""];
       reject(reason === undefined ? error : new Error(`${reason} (${host}:${port})`, { cause: error }));
     });
-    server.listen({ port, host, backlog }, () => {
+    server.listen(port, host, () => {
       const { address, family, port: bound } = server.address() as AddressInfo;
       resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
     });
