@@ -1,8 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import { refuse } from "../../domain/refusal.ts";
 import { bodyReader, type BodyReader } from "./body-reader.ts";
-import type { JsonObject } from "./json-text.ts";
-import { memberText, parseJsonObject } from "./json-text.ts";
+import { memberText, parseJsonObject, type JsonObject } from "./json-text.ts";
 
 /**
  * A reader whose body has a `payload`, an object or its JSON text, where its schema asks for one: reads the payload as
