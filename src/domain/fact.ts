@@ -43,6 +43,8 @@ interface Shown<F extends Fields> extends Declared<F> {
   readonly sets?: Readonly<Record<string, string | null>>;
   /** The name of the hidden value that it replaced. */
   readonly replaces?: string;
+  /** The data of one such fact as the API's description shows it, in its order. */
+  readonly example?: Partial<ObjectOf<F>>;
 }
 
 /** The kinds of subjects whose ids are among the fields. */

@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { anyText, nullable, text, time, uuid } from "../schema.ts";
 
@@ -33,6 +34,7 @@ export const apiKeyFacts = {
     shown: told,
     audit: "apiKey",
     sets: { status: "Revoked" },
+    example: { keyId: examples.apiKeyId, tenantId: examples.tenantId, at: examples.at },
   }),
 };
 /** One of {@link apiKeyFacts}. */

@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { anyText, integer, list, nullable, oneOf, time, uuid, type ObjectOf } from "../schema.ts";
 
@@ -36,6 +37,11 @@ export const cancellationsFacts = {
       "matched",
     ],
     audit: "cancellation",
+    example: {
+      tenantId: examples.tenantId, cancellationId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e1f",
+      destinationId: examples.destinationId, senderId: null, eventType: null, tag: null,
+      statuses: ["Pending", "WaitingRetry"], from: null, to: null, ids: null, matched: 42, at: examples.at,
+    },
   }),
   CancellationCompleted: fact({
     data: {

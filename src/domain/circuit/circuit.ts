@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf, type Upcaster } from "../fact.ts";
 import { integer, nullable, object, oneOf, optional, time, uuid, type ObjectOf, type ValueOf } from "../schema.ts";
 import { millis, timestamp, type Timestamp } from "../time.ts";
@@ -69,6 +70,10 @@ export const circuitFacts = {
     ],
     shown: "all",
     audit: false,
+    example: {
+      destinationId: examples.destinationId, tenantId: examples.tenantId, position: "Open", failures: examples.maxTrys,
+      openUntil: "2026-02-01T00:04:59.412Z", probe: null, eventId: examples.eventId, at: examples.later,
+    },
   }),
   CircuitHalfOpened: fact({
     data: { ...whole, ...cause },

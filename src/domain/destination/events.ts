@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { httpsUrl, integer, nullable, object, oneOf, sealed, text, uuid, type ValueOf } from "../schema.ts";
 import type { Timestamp } from "../time.ts";
@@ -43,6 +44,9 @@ export const destinationFacts = {
     shown: [...told, "url"],
     audit: "destination",
     setting: "the destination's URL",
+    example: {
+      destinationId: examples.destinationId, tenantId: examples.tenantId, url: examples.url, at: examples.at,
+    },
   }),
   DestinationRateLimitChanged: fact({
     data: { ...ids, serverRateLimit: integer(1) },

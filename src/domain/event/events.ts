@@ -1,4 +1,5 @@
 import { authTypes } from "../destination/events.ts";
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import {
   anyText, boolean, httpsUrl, integer, nullable, number, object, oneOf, optional, text, texts, time, uuid,
@@ -119,6 +120,12 @@ export const webhookFacts = {
     words: "posted the event",
     shown: "all",
     audit: false,
+    example: {
+      eventId: examples.eventId, tenantId: examples.tenantId, destinationId: examples.destinationId,
+      apiKeyId: examples.apiKeyId, senderId: null, senderRevision: null, idempotencyKey: examples.idempotencyKey,
+      payload: examples.payload, original: null, at: examples.at, eventType: examples.eventType,
+      ownerId: examples.ownerId, tags: examples.tags,
+    },
   }),
   DeliveryAttemptStarted: fact({
     data: {
@@ -135,6 +142,7 @@ export const webhookFacts = {
     words: "began attempt {attempt}",
     shown: "all",
     audit: false,
+    example: { eventId: examples.eventId, attempt: 1, at: examples.attemptAt },
   }),
   DeliverySucceeded: fact({
     data: {
@@ -145,6 +153,10 @@ export const webhookFacts = {
     words: "delivered the event by attempt {attempt}",
     shown: "all",
     audit: false,
+    example: {
+      eventId: examples.eventId, destinationId: examples.destinationId, from: "Processing", to: "Succeeded",
+      at: examples.later, attempt: 1, durationMs: 87,
+    },
   }),
   DeliveryFailed: fact({
     data: {

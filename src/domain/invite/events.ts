@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { roles } from "../roles.ts";
 import { oneOf, sealed, text, time, uuid } from "../schema.ts";
@@ -20,6 +21,10 @@ export const inviteFacts = {
     words: "invited a person as {role}, until {expiresAt}",
     shown: [...told, "role", "expiresAt"],
     audit: "invite",
+    example: {
+      inviteId: examples.inviteId, tenantId: examples.tenantId, role: "Developer", expiresAt: examples.inviteEnd,
+      at: examples.at,
+    },
   }),
   // The invite is used up: only the writer of this goes on to create the user.
   InviteAccepted: fact({

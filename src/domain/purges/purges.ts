@@ -1,4 +1,5 @@
 import { purge, purgeFilter, type Purge, type PurgeFilter } from "../event/purge.ts";
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { refuse } from "../refusal.ts";
 import { integer, list, nullable, text, uuid } from "../schema.ts";
@@ -40,6 +41,10 @@ export const purgesFacts = {
     words: "ordered a purge of {matched:events}",
     shown: [...told, "purgeId", "before", "status", "destinationId", "matched"],
     audit: "purge",
+    example: {
+      tenantId: examples.tenantId, purgeId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0e", before: "2026-01-01T00:00:00.000Z",
+      status: null, destinationId: null, matched: 42, at: examples.at,
+    },
   }),
   PurgeCompleted: fact({
     data: { purgeId: uuid(), tenantId: uuid(), left: list(purge, "The purges still under way, oldest first."), at },

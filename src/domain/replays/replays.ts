@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { integer, nullable, time, uuid, type ObjectOf } from "../schema.ts";
 
@@ -23,6 +24,10 @@ export const replaysFacts = {
     words: "ordered a replay of {matched:events}",
     shown: [...told, "replayId", "destinationId", "from", "to", "matched"],
     audit: "replay",
+    example: {
+      tenantId: examples.tenantId, replayId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f",
+      destinationId: examples.destinationId, from: null, to: null, matched: 42, at: examples.at,
+    },
   }),
   ReplayCompleted: fact({
     data: {

@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { list, nullable, object, oneOf, optional, text, uuid, type ValueOf } from "../schema.ts";
 import type { Timestamp } from "../time.ts";
@@ -54,6 +55,9 @@ export const senderFacts = {
     shown: [...told, "mapping"],
     audit: "sender",
     setting: "the sender's mapping",
+    example: {
+      senderId: examples.senderId, tenantId: examples.tenantId, mapping: examples.mapping, at: examples.at,
+    },
   }),
   SenderSearchFieldsChanged: fact({
     data: { ...ids, searchFields: list(searchField, "Fields of received bodies that become tags from now on.") },

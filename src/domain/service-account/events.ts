@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import type { Role } from "../roles.ts";
 import { anyText, list, nullable, oneOf, text, time, uuid } from "../schema.ts";
@@ -34,6 +35,10 @@ export const serviceAccountFacts = {
     words: "changed the service account's role from {from} to {role}",
     shown: [...told, "from", "role"],
     audit: "serviceAccount",
+    example: {
+      serviceAccountId: examples.serviceAccountId, tenantId: examples.tenantId, from: "Viewer", role: "Developer",
+      at: examples.at,
+    },
   }),
   ServiceAccountActivated: fact({
     data: ids,

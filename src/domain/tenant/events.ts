@@ -1,3 +1,4 @@
+import { examples } from "../examples.ts";
 import { at, fact, internalFact, type EventsOf } from "../fact.ts";
 import { roles, type Role } from "../roles.ts";
 import { integer, nullable, oneOf, sealed, text, uuid } from "../schema.ts";
@@ -114,6 +115,10 @@ export const tenantFacts = {
     words: "changed the role of a user from {from} to {role}",
     shown: [...ofUser, "from", "role", "status"],
     audit: "user",
+    example: {
+      tenantId: examples.tenantId, userId: examples.developerId, from: "Developer", role: "Admin", status: "Active",
+      at: examples.at,
+    },
   }),
   UserStatusChanged: fact({
     data: {

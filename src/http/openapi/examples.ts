@@ -1,9 +1,7 @@
-/** Values the examples of the document share, so that they tell one story. */
+import { examples } from "../../domain/examples.ts";
+import { facts, histories, type HistoryName } from "../../domain/facts.ts";
 
-const tenantId = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e01";
-const destinationId = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
-const at = "2026-01-31T23:59:59.000Z";
-const later = "2026-01-31T23:59:59.412Z";
+const { tenantId, destinationId, at, later } = examples;
 
 /** The part of a key or token after its prefix: 32 bytes in base64url. Opens nothing. */
 export const token = "q0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaE-uIoP_kZxA";
@@ -66,7 +64,7 @@ export const user = {
 
 /** A second user of it. */
 export const developer = {
-  ...user, id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0a", email: "dev@example.com", role: "Developer",
+  ...user, id: examples.developerId, email: "dev@example.com", role: "Developer",
 };
 
 /** The Owner's login, good for an hour. */
@@ -95,7 +93,7 @@ export const me = {
 export const destination = {
   id: destinationId,
   tenantId,
-  url: "https://receiver.example.com/hooks",
+  url: examples.url,
   status: "Active",
   suspendedUntil: null,
   serverRateLimit: 5,
@@ -106,12 +104,12 @@ export const destination = {
 
 /** A sender to that destination, with a mapping. */
 export const sender = {
-  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0b",
+  id: examples.senderId,
   tenantId,
   name: "Shop",
   destinationUrlId: destinationId,
   status: "Active",
-  mapping: { language: "jmespath", expression: "{order: data.id, total: sum(data.lines[*].price)}" },
+  mapping: examples.mapping,
   searchFields: [{ name: "order", path: "/data/id" }],
   createdAt: at,
   updatedAt: at,
@@ -119,7 +117,7 @@ export const sender = {
 
 /** The producer's key, as lists show it. */
 export const apiKey = {
-  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e04",
+  id: examples.apiKeyId,
   tenantId,
   name: "order service",
   prefix: "rk_",
@@ -131,7 +129,7 @@ export const apiKey = {
 
 /** A machine that sets destinations up. */
 export const serviceAccount = {
-  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e10",
+  id: examples.serviceAccountId,
   tenantId,
   name: "deployment",
   role: "Developer",
@@ -155,32 +153,32 @@ export const serviceKey = {
 
 /** An invite, open for seven days. */
 export const invite = {
-  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05",
+  id: examples.inviteId,
   tenantId,
   email: "new@example.com",
   role: "Developer",
   status: "Pending",
   createdAt: at,
-  expiresAt: "2026-02-07T23:59:59.000Z",
+  expiresAt: examples.inviteEnd,
 };
 
 /** An event that was delivered at its first attempt. */
 export const event = {
-  id: "019c167f-c818-87c8-8ca8-64b1d472e0ea",
+  id: examples.eventId,
   tenantId,
   destinationUrlId: destinationId,
-  payload: '{"type":"order.paid","amount":19.90}',
+  payload: examples.payload,
   status: "Succeeded",
-  idempotencyKey: "order-4711-paid",
+  idempotencyKey: examples.idempotencyKey,
   currentRetryCount: 0,
   nextAttemptAt: null,
   acceptedAt: at,
   deliveredAt: later,
   senderId: null,
   messageId: null,
-  eventType: "order.paid",
-  ownerId: "customer-42",
-  tags: { order: "4711", region: "eu" },
+  eventType: examples.eventType,
+  ownerId: examples.ownerId,
+  tags: examples.tags,
   test: false,
   sourceEventId: null,
 };
@@ -218,7 +216,7 @@ export const eventTotals = {
 /** The attempt that delivered it. */
 export const attempt = {
   number: 1,
-  startedAt: "2026-01-31T23:59:59.004Z",
+  startedAt: examples.attemptAt,
   finishedAt: later,
   durationMs: 408,
   outcome: "succeeded",
@@ -240,101 +238,47 @@ export const attempt = {
 const byOwner = { time: at, actor: { type: "user", id: user.id, role: user.role }, correlationId: "CHG-4711" };
 const byProducer = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0d";
 
+/** The types of a history's facts that are declared with an example. */
+function exampleTypes(history: HistoryName): readonly string[] {
+  return histories[history].filter((type) => facts.get(type)?.example);
+}
+
+/** The first example of a history, as the history shows it; the position is the embedded log's. */
+function factOf(history: HistoryName, revision: number, position: string, by: object = byOwner) {
+  const [type = ""] = exampleTypes(history);
+  return { type, revision, position, ...by, data: facts.get(type)?.example ?? {} };
+}
+
 /** Of the tenant's history. */
-export const tenantFact = {
-  type: "UserRoleChanged",
-  revision: 5,
-  position: "0000000000004690",
-  ...byOwner,
-  data: { tenantId, userId: developer.id, from: developer.role, role: "Admin", status: "Active", at },
-};
-
+export const tenantFact = factOf("tenant", 5, "0000000000004690");
 /** Of the tenant's history of purges. */
-export const purgeFact = {
-  type: "EventsPurged",
-  revision: 8,
-  position: "0000000000004695",
-  ...byOwner,
-  data: {
-    tenantId, purgeId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0e", before: "2026-01-01T00:00:00.000Z", status: null,
-    destinationId: null, matched: 42, at,
-  },
-};
-
+export const purgeFact = factOf("purges", 8, "0000000000004695");
 /** Of the tenant's history of replays. */
-export const replayFact = {
-  type: "ReplayOrdered",
-  revision: 2,
-  position: "0000000000004713",
-  ...byOwner,
-  data: {
-    tenantId, replayId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f", destinationId, from: null, to: null, matched: 42, at,
-  },
-};
-
+export const replayFact = factOf("replays", 2, "0000000000004713");
 /** Of the tenant's history of cancellations. */
-export const cancellationFact = {
-  type: "CancellationOrdered",
-  revision: 2,
-  position: "0000000000004714",
-  ...byOwner,
-  data: {
-    tenantId, cancellationId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e1f", destinationId, senderId: null,
-    eventType: null, tag: null, statuses: ["Pending", "WaitingRetry"], from: null, to: null, ids: null, matched: 42, at,
-  },
-};
-
+export const cancellationFact = factOf("cancellations", 2, "0000000000004714");
 /** Of the API key's history. */
-export const apiKeyFact = {
-  type: "ApiKeyRevoked",
-  revision: 1,
-  position: "0000000000004691",
-  ...byOwner,
-  data: { keyId: apiKey.id, tenantId, at },
-};
-
+export const apiKeyFact = factOf("apiKey", 1, "0000000000004691");
 /** Of the service account's history. */
-export const serviceAccountFact = {
-  type: "ServiceAccountRoleChanged",
-  revision: 2,
-  position: "0000000000004697",
-  ...byOwner,
-  data: { serviceAccountId: serviceAccount.id, tenantId, from: "Viewer", role: serviceAccount.role, at },
-};
-
+export const serviceAccountFact = factOf("serviceAccount", 2, "0000000000004697");
 /** Of the invite's history. */
-export const inviteFact = {
-  type: "InviteCreated",
-  revision: 0,
-  position: "0000000000004692",
-  ...byOwner,
-  data: { inviteId: invite.id, tenantId, role: invite.role, expiresAt: invite.expiresAt, at },
-};
-
-/** The first of the event's history; the position is the embedded log's. */
-export const fact = {
-  type: "EventAccepted",
-  revision: 0,
-  position: "0000000000004711",
-  time: at,
-  actor: { type: "apiKey", id: apiKey.id },
+export const inviteFact = factOf("invite", 0, "0000000000004692");
+/** Of the destination's history. */
+export const destinationFact = factOf("destination", 3, "0000000000004693");
+/** Of the sender's history. */
+export const senderFact = factOf("sender", 1, "0000000000004694");
+/** Of the audit. */
+export const auditFact = { ...destinationFact, subject: { type: "destination", id: destinationId } };
+/** Of the history of the destination's circuit. */
+export const circuitFact = factOf("circuit", 12, "0000000000004712", {
+  time: later,
+  actor: { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0c" },
   correlationId: byProducer,
-  data: {
-    eventId: event.id,
-    tenantId,
-    destinationId,
-    apiKeyId: apiKey.id,
-    senderId: null,
-    senderRevision: null,
-    idempotencyKey: event.idempotencyKey,
-    payload: event.payload,
-    original: null,
-    at,
-    eventType: event.eventType,
-    ownerId: event.ownerId,
-    tags: event.tags,
-  },
-};
+});
+
+const producer = { type: "apiKey", id: apiKey.id };
+/** The first of the event's history. */
+export const fact = factOf("event", 0, "0000000000004711", { time: at, actor: producer, correlationId: byProducer });
 
 /** A replay of a day's failures to another destination. */
 export const replay = {
@@ -358,51 +302,13 @@ export const replay = {
   finishedAt: null,
 };
 
-/** Of the destination's history. */
-export const destinationFact = {
-  type: "DestinationUrlChanged",
-  revision: 3,
-  position: "0000000000004693",
-  ...byOwner,
-  data: { destinationId, tenantId, url: destination.url, at },
-};
-
-/** Of the sender's history. */
-export const senderFact = {
-  type: "SenderMappingChanged",
-  revision: 1,
-  position: "0000000000004694",
-  ...byOwner,
-  data: { senderId: sender.id, tenantId, mapping: sender.mapping, at },
-};
-
-/** Of the audit. */
-export const auditFact = { ...destinationFact, subject: { type: "destination", id: destinationId } };
-
-/** Of the history of the destination's circuit. */
-export const circuitFact = {
-  type: "CircuitOpened",
-  revision: 12,
-  position: "0000000000004712",
-  time: later,
-  actor: { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0c" },
-  correlationId: byProducer,
-  data: {
-    destinationId,
-    tenantId,
-    position: "Open",
-    failures: tenant.maxTrys,
-    openUntil: "2026-02-01T00:04:59.412Z",
-    probe: null,
-    eventId: event.id,
-    at: later,
-  },
-};
-
 const storySubject = { type: "event", id: event.id };
-const acceptedEntry = { position: fact.position, type: fact.type, subject: storySubject, time: fact.time };
+const [accepted, started, succeeded] = exampleTypes("event");
+/** The type of the fact that an attempt succeeded. */
+export const successType = succeeded;
+const acceptedEntry = { position: fact.position, type: accepted, subject: storySubject, time: at };
 const byWorker = { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f" };
-const attemptEntry = (position: string, type: string, time: string) =>
+const attemptEntry = (position: string, type: string | undefined, time: string) =>
   ({ position, type, subject: storySubject, time, actor: byWorker });
 
 const { number, outcome, durationMs, statusCode, reason, error } = attempt;
@@ -415,13 +321,13 @@ export const story = {
   waiting: null,
   chapters: [
     {
-      kind: "accepted", from: at, to: at, entries: [{ ...acceptedEntry, actor: fact.actor }], because: [],
+      kind: "accepted", from: at, to: at, entries: [{ ...acceptedEntry, actor: producer }], because: [],
     },
     {
       kind: "attempt", from: attempt.startedAt, to: later,
       entries: [
-        attemptEntry("0000000000004712", "DeliveryAttemptStarted", attempt.startedAt),
-        attemptEntry("0000000000004713", "DeliverySucceeded", later),
+        attemptEntry("0000000000004712", started, attempt.startedAt),
+        attemptEntry("0000000000004713", succeeded, later),
       ],
       because: [{ code: "first-attempt", entry: acceptedEntry, values: {} }],
       attempt: storyAttempt,

@@ -5,7 +5,7 @@ import type { Services } from "../../application/services.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { access, barrier } from "../access.ts";
 import { problem } from "../openapi/description.ts";
-import { auditFact, circuitFact, event } from "../openapi/examples.ts";
+import { auditFact, circuitFact, event, successType } from "../openapi/examples.ts";
 import { signedIn, type Operation } from "../operation.ts";
 
 const read = access("Viewer", "events:read");
@@ -14,7 +14,7 @@ const readAudit = access("Viewer", "audit:read");
 const unbuffered = { "X-Accel-Buffering": "no" };
 
 const moved = {
-  eventId: event.id, destinationUrlId: event.destinationUrlId, type: "DeliverySucceeded", from: "Processing",
+  eventId: event.id, destinationUrlId: event.destinationUrlId, type: successType, from: "Processing",
   to: "Succeeded", at: event.deliveredAt, attempt: 1, statusCode: 204, reason: null, durationMs: 87, test: false,
 };
 const circuit = { ...circuitFact, subject: { type: "circuit", id: event.destinationUrlId } };

@@ -1,0 +1,23 @@
+/** Values that the examples in the API's description share, so that they tell one story. */
+export const examples = {
+  tenantId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e01",
+  destinationId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
+  url: "https://receiver.example.com/hooks",
+  apiKeyId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e04",
+  inviteId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05",
+  inviteEnd: "2026-02-07T23:59:59.000Z",
+  developerId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0a",
+  senderId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0b",
+  mapping: { language: "jmespath", expression: "{order: data.id, total: sum(data.lines[*].price)}" },
+  serviceAccountId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e10",
+  eventId: "019c167f-c818-87c8-8ca8-64b1d472e0ea",
+  payload: '{"type":"order.paid","amount":19.90}',
+  idempotencyKey: "order-4711-paid",
+  eventType: "order.paid",
+  ownerId: "customer-42",
+  tags: { order: "4711", region: "eu" },
+  maxTrys: 10,
+  at: "2026-01-31T23:59:59.000Z",
+  attemptAt: "2026-01-31T23:59:59.004Z",
+  later: "2026-01-31T23:59:59.412Z",
+} as const;
