@@ -79,11 +79,28 @@ module.exports = {
       },
     },
     {
-      // Of the schemas they take the types that are generated from them.
       name: "packages know nothing of the program",
       severity: "error",
-      from: { path: "^packages/" },
+      from: { path: "^packages/", pathNot: "^packages/client/src/(index|types)\\.ts$" },
+      to: { path: "^(src|projections|schemas|test|bench|demo|scripts)/" },
+    },
+    {
+      name: "of the program, the client takes what is generated from its schemas",
+      severity: "error",
+      from: { path: "^packages/client/src/(index|types)\\.ts$" },
       to: { path: "^(src|projections|schemas|test|bench|demo|scripts)/", pathNot: "^schemas/api\\.ts$" },
+    },
+    {
+      name: "packages import each other by name",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/" },
+      to: { path: "^packages/", pathNot: "^packages/$1/", dependencyTypes: ["local"] },
+    },
+    {
+      name: "a package declares what it imports",
+      severity: "error",
+      from: { path: "^packages/" },
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
     },
     {
       name: "packages import no package but the client",
@@ -140,6 +157,8 @@ module.exports = {
     exclude: { path: "^build/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"], conditionNames: ["@webhook-relay/source", "import", "types", "node", "default"],
+    },
   },
 };

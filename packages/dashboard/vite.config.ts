@@ -1,11 +1,12 @@
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defaultClientConditions, defineConfig } from "vite";
 
 /** Writes the pages to the project's `build/dashboard`. Addresses in them are relative: a proxy may add a prefix. */
 export default defineConfig({
   root: import.meta.dirname,
   base: "./",
   plugins: [react({ jsxImportSource: "#shown" })],
+  resolve: { conditions: ["@webhook-relay/source", ...defaultClientConditions] },
   build: {
     outDir: "../../build/dashboard",
     emptyOutDir: true,

@@ -1,3 +1,4 @@
+export { facts } from "../../../schemas/api.ts";
 export { createClient, type RelayClient } from "./client.ts";
 export { Producer, type Posting, type ProducerOptions } from "./producer.ts";
 export { RelayError, type ErrorCode, type ErrorDetails } from "./relay-error.ts";

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { OperationId } from "../../../client/src/index.ts";
+import type { OperationId } from "@webhook-relay/client";
 import { relay } from "./relay.ts";
 
 /** A thing of the tenant, as it is chosen and named. */

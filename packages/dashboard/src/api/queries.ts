@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
-import { RelayError, type OperationId, type Schemas } from "../../../client/src/index.ts";
+import { RelayError, type OperationId, type Schemas } from "@webhook-relay/client";
 import { throttled } from "../live/throttled.ts";
 import { caller, relay, whoIsSignedIn } from "./relay.ts";
 

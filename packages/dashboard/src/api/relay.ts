@@ -1,4 +1,4 @@
-import { createClient } from "../../../client/src/index.ts";
+import { createClient } from "@webhook-relay/client";
 import { relayClock } from "./clock.ts";
 
 /** Where this script lies: `<the relay's address>/app/assets/`, whatever path a proxy puts before the relay's own. */

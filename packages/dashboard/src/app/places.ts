@@ -1,4 +1,4 @@
-import type { OperationId } from "../../../client/src/index.ts";
+import type { OperationId } from "@webhook-relay/client";
 
 /** A page of the navigation: where, what it is called, the key behind `g`, and an operation that it needs. */
 export type Place = readonly [path: string, title: string, key: string, needs: OperationId];

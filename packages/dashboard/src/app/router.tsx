@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type AnyRouter,
 } from "@tanstack/react-router";
-import type { Schemas } from "../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import { hasSeveralCookies, isSignedOut, meQuery, type CallerTurns } from "../api/queries.ts";
 import { pagesPath } from "../api/relay.ts";
 import { UnknownPage } from "../pages/unknown/unknown-page.tsx";

@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { OperationId, Schemas } from "../../../client/src/index.ts";
+import type { OperationId, Schemas } from "@webhook-relay/client";
 import { may, meQuery } from "../api/queries.ts";
 import { relay } from "../api/relay.ts";
 import { tellTabs } from "./tabs.ts";

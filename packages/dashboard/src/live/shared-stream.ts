@@ -1,4 +1,4 @@
-import type { FollowOptions, StreamConnection, StreamFrame } from "../../../client/src/index.ts";
+import type { FollowOptions, StreamConnection, StreamFrame } from "@webhook-relay/client";
 
 /** Whether frames come, as the header says it; `since` is in ms since 1970. */
 export type Connection =

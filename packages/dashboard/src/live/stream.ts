@@ -1,5 +1,5 @@
+import type { StreamFrame } from "@webhook-relay/client";
 import { useCallback, useEffect, useRef, useSyncExternalStore } from "react";
-import type { StreamFrame } from "../../../client/src/index.ts";
 import { relayClock } from "../api/clock.ts";
 import { caller, relay, relayAddress } from "../api/relay.ts";
 import { useMay, useMe } from "../app/session.ts";

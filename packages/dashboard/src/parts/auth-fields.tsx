@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
-import type { Schemas } from "../../../client/src/index.ts";
 import { Field } from "./form.tsx";
 
 /** The kinds of authentication at a receiver. */

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../client/src/index.ts";
 import { FactLine } from "./fact-line.tsx";
 
 type History = { readonly items: readonly Schemas["HistoryItem"][] };

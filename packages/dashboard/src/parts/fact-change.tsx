@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { OperationId } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { OperationId } from "../../../client/src/index.ts";
 import { relay } from "../api/relay.ts";
 import { PageLink } from "../app/navigation.tsx";
 import { useMe } from "../app/session.ts";

@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../client/src/index.ts";
 import { factWords, type Fact } from "./fact-words.ts";
 import { Moment } from "./time.tsx";
 import { useWho } from "./who.tsx";

@@ -1,5 +1,4 @@
-import { facts } from "../../../../schemas/api.ts";
-import type { Schemas } from "../../../client/src/index.ts";
+import { facts, type Schemas } from "@webhook-relay/client";
 
 /** An entry of a history or of the audit. */
 export type Fact = Schemas["HistoryItem"] | Schemas["AuditItem"];

@@ -1,5 +1,5 @@
+import { RelayError } from "@webhook-relay/client";
 import { createContext, use, useEffect, useId, useLayoutEffect, useRef, useState, type ReactNode } from "react";
-import { RelayError } from "../../../client/src/index.ts";
 import { changedIn, fieldsOf, followValues, type Fields } from "./fields.ts";
 import { textOf } from "./states.tsx";
 import { markUnsaved, tellUnsaved } from "./unsaved.ts";

@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../client/src/index.ts";
 
 /** A role of a person. */
 export type Role = Schemas["User"]["role"];

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
+import { RelayError } from "@webhook-relay/client";
 import { useEffect, useState, type ReactNode } from "react";
-import { RelayError } from "../../../client/src/index.ts";
 import { mayPass } from "../api/queries.ts";
 import { LoadError } from "./use-loaded.ts";
 

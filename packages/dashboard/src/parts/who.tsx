@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Schemas } from "@webhook-relay/client";
 import { useMemo } from "react";
-import type { Schemas } from "../../../client/src/index.ts";
 import { apiKeyNames, none, serviceAccountNames, userNames } from "../api/names.ts";
 import { useMe } from "../app/session.ts";
 

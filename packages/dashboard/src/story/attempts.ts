@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import { durationText } from "../parts/duration.ts";
 
 type Chapter = Schemas["StoryChapter"];

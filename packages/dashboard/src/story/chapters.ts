@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import { between, durationText } from "../parts/duration.ts";
 import { factType } from "../parts/fact-words.ts";
 import { outcomeText, type Attempt } from "./attempts.ts";

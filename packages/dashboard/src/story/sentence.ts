@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import { between, durationText } from "../parts/duration.ts";
 import { causeWords } from "./causes.ts";
 import { contextOf, waitTimes, type Chapter, type Telling } from "./chapters.ts";

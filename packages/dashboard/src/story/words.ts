@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 
 /** A place in the log, and what its entry is about. */
 export interface Reference {

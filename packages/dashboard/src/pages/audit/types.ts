@@ -1,4 +1,4 @@
-import { facts } from "../../../../../schemas/api.ts";
+import { facts } from "@webhook-relay/client";
 
 type Facts = typeof facts;
 type Known = Facts[keyof Facts];

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { RelayError, type Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import { RelayError, type Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { useSearch } from "../../app/navigation.tsx";
 import { authTitle } from "../../parts/auth-fields.tsx";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 
 type Point = Schemas["StatisticsPoint"];
 

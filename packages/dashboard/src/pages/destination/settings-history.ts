@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import type { Values } from "../../parts/changes.ts";
 import { factType } from "../../parts/fact-words.ts";
 

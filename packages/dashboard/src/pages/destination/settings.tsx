@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { authOf, AuthFields, authTitle } from "../../parts/auth-fields.tsx";

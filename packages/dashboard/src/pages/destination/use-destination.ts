@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient, type UseQueryResult } from "@tanstack/react-query";
-import type { BodyOf, Schemas } from "../../../../client/src/index.ts";
+import type { BodyOf, Schemas } from "@webhook-relay/client";
 import { relay } from "../../api/relay.ts";
 
 /** A destination as it is now, asked for again and again: its circuit changes by itself. */

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";

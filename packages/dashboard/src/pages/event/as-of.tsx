@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { Id } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";

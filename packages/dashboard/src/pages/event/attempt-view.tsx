@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { CopyIcon, useCopy } from "../../parts/copy.tsx";

@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import { useMemo, type ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { useSearch } from "../../app/navigation.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";

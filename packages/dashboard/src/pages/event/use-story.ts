@@ -1,5 +1,5 @@
 import { keepPreviousData, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
-import { RelayError, type Schemas } from "../../../../client/src/index.ts";
+import { RelayError, type Schemas } from "@webhook-relay/client";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import type { Attempt } from "../../story/attempts.ts";

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { BodyOf } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
-import type { BodyOf } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";

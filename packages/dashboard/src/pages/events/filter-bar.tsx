@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
+import { RelayError } from "@webhook-relay/client";
 import { useRef, useState, type ReactNode } from "react";
-import { RelayError } from "../../../../client/src/index.ts";
 import type { Named } from "../../api/names.ts";
 import { relay } from "../../api/relay.ts";
 import { useSearch, type SearchChanges } from "../../app/navigation.tsx";

@@ -1,4 +1,4 @@
-import type { OperationId, ParametersOf, Schemas } from "../../../../client/src/index.ts";
+import type { OperationId, ParametersOf, Schemas } from "@webhook-relay/client";
 import type { Search } from "../../app/search.ts";
 
 /** The filters of the list in the page's address, by the names of the API. */

@@ -1,4 +1,4 @@
-import type { Moved } from "../../../../client/src/index.ts";
+import type { Moved } from "@webhook-relay/client";
 import type { Item } from "./filters.ts";
 
 /** An event of the list after a fact of it that the stream told. Facts of earlier attempts change nothing. */

@@ -1,8 +1,8 @@
 import {
   queryOptions, useQueries, useQuery, useQueryClient, type QueryClient, type UseQueryResult,
 } from "@tanstack/react-query";
+import type { Moved } from "@webhook-relay/client";
 import { useRef, useState } from "react";
-import type { Moved } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { useStream } from "../../live/stream.ts";
 import { useThrottled } from "../../live/throttled.ts";

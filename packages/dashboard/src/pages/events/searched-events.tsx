@@ -1,5 +1,5 @@
+import type { ParametersOf, Schemas } from "@webhook-relay/client";
 import { useEffect, useState, type ReactNode } from "react";
-import type { ParametersOf, Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import type { Search } from "../../app/search.ts";
 import { Empty, Failure } from "../../parts/states.tsx";

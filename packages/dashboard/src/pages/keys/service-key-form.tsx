@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { usePreferences } from "../../app/preferences.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
 import { Field, Form } from "../../parts/form.tsx";

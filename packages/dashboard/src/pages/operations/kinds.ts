@@ -1,4 +1,4 @@
-import type { OperationId } from "../../../../client/src/index.ts";
+import type { OperationId } from "@webhook-relay/client";
 
 /** A kind of operation on many events. */
 export type Kind = "replay" | "cancel" | "purge";

@@ -1,4 +1,4 @@
-import type { BodyOf } from "../../../../client/src/index.ts";
+import type { BodyOf } from "@webhook-relay/client";
 import type { Preferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { timeInField } from "../../parts/time-fields.ts";

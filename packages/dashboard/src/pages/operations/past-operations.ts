@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import type { Filter } from "./filter-text.ts";
 
 /** An operation on many events, as its row shows it. */

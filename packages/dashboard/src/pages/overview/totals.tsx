@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { PageLink } from "../../app/navigation.tsx";
 import { Status } from "../../parts/status.tsx";
 

@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { PageLink, useFragment } from "../../app/navigation.tsx";
 import { Field, Form } from "../../parts/form.tsx";

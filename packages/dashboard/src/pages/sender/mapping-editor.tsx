@@ -1,5 +1,5 @@
+import type { Schemas } from "@webhook-relay/client";
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
-import type { Schemas } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { useSearch } from "../../app/navigation.tsx";
 import { Copy } from "../../parts/copy.tsx";

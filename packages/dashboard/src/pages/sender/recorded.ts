@@ -1,5 +1,5 @@
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
-import type { Schemas } from "../../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { RelayError } from "@webhook-relay/client";
 import { useEffect, useState } from "react";
-import { RelayError } from "../../../../client/src/index.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { textOf } from "../../parts/states.tsx";

@@ -1,4 +1,4 @@
-import type { Schemas } from "../../../../client/src/index.ts";
+import type { Schemas } from "@webhook-relay/client";
 import type { Fields } from "../../parts/fields.ts";
 import { durationText } from "../../parts/time.tsx";
 
