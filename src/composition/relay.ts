@@ -9,9 +9,7 @@ import { createOutboundClient } from "../adapters/outbound/client.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import { SystemIds } from "../adapters/system/system-ids.ts";
-import { Erasure } from "../application/accounts/erasure.ts";
 import { failedLoginMs } from "../application/accounts/login.ts";
-import { Reservations } from "../application/accounts/reservations.ts";
 import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
 import { FirstAttempts } from "../application/delivery/first-attempts.ts";
@@ -38,8 +36,7 @@ import { lockEmbedded, openEngines, type Engines } from "./engines/engines.ts";
 import { followLog } from "./follow-log.ts";
 import { Listener, tryListening } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
-import { liveErasure } from "./operator/live-erasure.ts";
-import { accountOperations, everyTenant } from "./operator/operations.ts";
+import { accountOperations, everyTenant, liveErasure, stoppedErasure } from "./operator/operations.ts";
 import { serveOperator } from "./operator/socket.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
 import { neededBy, readiness } from "./readiness.ts";
@@ -241,7 +238,7 @@ async function serveOperatorOf(
   const { store, readModels, state } = engines;
   const { accessTokenTtlMs, dataDir } = config;
   const parts = { store, readModels, state, sealing, passwords, aggregates, ids, accessTokenTtlMs, ...instruments };
-  const erasure = liveErasure({ ...parts, freshness });
+  const erasure = liveErasure(parts);
   return serveOperator(dataDir, {
     ...accountOperations(parts),
     tenants: async () => {
@@ -279,7 +276,6 @@ async function finishErasure(
   },
 ): Promise<void> {
   if (!projector || shared.log || shared.readModels) return;
-  const erasing = { ...parts, store, state, reservations: new Reservations({ ...parts, store }) };
-  const resumed = await new Erasure(erasing, () => projector.rebuild()).resume();
+  const resumed = await stoppedErasure({ ...parts, store, state }, () => projector.rebuild()).resume();
   if (resumed !== null) logger.warn({ tenantId: resumed }, "finished erasing a tenant");
 }

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { tenantOf } from "../../domain/domain-event.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
@@ -26,41 +27,40 @@ interface ErasureParts {
   readonly ids: Ids;
 }
 
+/** The steps that differ between stopped and running relays. */
+export interface ErasureSteps {
+  /** Ends the work of relays for the tenant, if there is such a tenant. */
+  readonly endWork: (tenantId: string) => Promise<void>;
+  /** Takes the tenant, whose streams are deleted, out of the read models. */
+  readonly forget: (tenantId: string) => Promise<void>;
+}
+
 const marker = "erasure/tenant";
 const batch = 1_000;
 
 /**
- * Removes a tenant and all that belongs to it from the log, while nothing works for that tenant. Every step can be
- * repeated, and the expiring state names the tenant until `forget` is done: so the next run of the command, or start
- * of the relay, finishes an interrupted erasure.
+ * Removes a tenant and all that belongs to it from the log, once nothing works for that tenant. Every step can be
+ * repeated, and the expiring state names the tenant from the first deletion until `forget` is done: so the next run of
+ * the command, or start of the relay, finishes an interrupted erasure.
  */
 export class Erasure {
   readonly #parts: ErasureParts;
-  readonly #forget: (tenantId: string) => Promise<void>;
+  readonly #steps: ErasureSteps;
+  /** One tenant is erased at a time. */
+  readonly #exclusively = pLimit(1);
 
-  /** `forget` takes the tenant, whose streams are deleted, out of the read models. */
-  constructor(parts: ErasureParts, forget: (tenantId: string) => Promise<void>) {
+  constructor(parts: ErasureParts, steps: ErasureSteps) {
     this.#parts = parts;
-    this.#forget = forget;
+    this.#steps = steps;
   }
 
   /**
-   * Erases a tenant, or finishes its erasure; resolves with how many streams were deleted. Throws a Refusal: not-found,
-   * or unavailable where a newer release has to do it, since this one cannot tell to which tenant a part of the log
-   * belongs.
+   * Erases a tenant, or finishes its erasure; resolves with how many streams were deleted here. Throws a Refusal:
+   * not-found, or unavailable where a newer release has to do it, since this one cannot tell to which tenant a part of
+   * the log belongs.
    */
-  async erase(tenantId: string): Promise<number> {
-    const { aggregates, state, clock } = this.#parts;
-    const unfinished = await this.#unfinished();
-    const finished = unfinished === null ? 0 : await this.#resume(unfinished);
-    if (unfinished === tenantId) return finished;
-    await this.#requireReadable(tenantId);
-    const { state: tenant } = await aggregates.current(tenants, tenantId);
-    if (!tenant) refuse("not-found", `there is no tenant ${tenantId}`);
-    await state.put(marker, tenantId, null);
-    const command = { type: "EraseTenant", at: timestampNow(clock) } as const;
-    await aggregates.change(tenants, tenantId, this.#origin(), (current) => (current ? decide(current, command) : []));
-    return this.#finish(tenantId);
+  erase(tenantId: string): Promise<number> {
+    return this.#exclusively(() => this.#erase(tenantId));
   }
 
   /**
@@ -71,6 +71,21 @@ export class Erasure {
     const tenantId = await this.#unfinished();
     if (tenantId !== null) await this.#resume(tenantId);
     return tenantId;
+  }
+
+  async #erase(tenantId: string): Promise<number> {
+    const { aggregates, state, clock } = this.#parts;
+    await this.#steps.endWork(tenantId);
+    const unfinished = await this.#unfinished();
+    const finished = unfinished === null ? 0 : await this.#resume(unfinished);
+    if (unfinished === tenantId) return finished;
+    await this.#requireReadable(tenantId);
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    if (!tenant) refuse("not-found", `there is no tenant ${tenantId}`);
+    await state.put(marker, tenantId, null);
+    const command = { type: "EraseTenant", at: timestampNow(clock) } as const;
+    await aggregates.change(tenants, tenantId, this.#origin(), (current) => (current ? decide(current, command) : []));
+    return this.#finish(tenantId);
   }
 
   async #resume(tenantId: string): Promise<number> {
@@ -133,7 +148,7 @@ export class Erasure {
     await store.deleteStream(own);
     const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestampNow(clock) } };
     await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts.ids));
-    await this.#forget(tenantId);
+    await this.#steps.forget(tenantId);
     await dropRefusals(state, tenantId);
     await state.put(marker, "", 1);
     return deleted;

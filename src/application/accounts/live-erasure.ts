@@ -1,4 +1,3 @@
-import pLimit from "p-limit";
 import { apiKeys as apiKeyDocuments } from "../../../projections/api-keys/api-keys.ts";
 import { destinations as destinationDocuments } from "../../../projections/destinations/destinations.ts";
 import { erasures } from "../../../projections/erasures/erasures.ts";
@@ -27,7 +26,7 @@ import type { PurgeCommands } from "../commands/purge.ts";
 import type { Freshness } from "../freshness.ts";
 import { serviceOrigin, type Origin } from "../origin.ts";
 import { documentOf, everyDocument } from "../scans.ts";
-import type { Erasure } from "./erasure.ts";
+import type { ErasureSteps } from "./erasure.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Above any person of the tenant. */
@@ -51,36 +50,31 @@ interface LiveErasureParts {
 }
 
 /**
- * Erases a tenant while relays run. What a relay does for any tenant takes the events away first: destinations that are
- * deleted get their events cancelled, and a purge deletes finished events. Then nothing works for the tenant any more,
- * and the rest is erased as on a stopped relay. Each step can be repeated: a command that is given again carries on.
+ * The steps of an erasure beside running relays, which do most of it: they cancel the events of deleted destinations,
+ * purge finished events, and remove what is left of an erased tenant from the read models. A repeated call carries on.
  */
-export class LiveErasure {
+export class LiveErasure implements ErasureSteps {
   readonly #parts: LiveErasureParts;
-  readonly #erasure: Erasure;
-  /** One tenant is erased at a time. */
-  readonly #exclusively = pLimit(1);
 
-  /** `erasureOf`: makes the erasure on a stopped relay, with its last step. */
-  constructor(parts: LiveErasureParts, erasureOf: (forget: (tenantId: string) => Promise<void>) => Erasure) {
+  constructor(parts: LiveErasureParts) {
     this.#parts = parts;
-    this.#erasure = erasureOf((tenantId) => this.#forgotten(tenantId));
   }
 
-  /** Resolves to the number of deleted streams, events aside. Throws a Refusal (not-found, unavailable). */
-  erase(tenantId: string): Promise<number> {
-    return this.#exclusively(() => this.#erase(tenantId));
+  /** Ends the tenant's work for good: nobody logs in or posts for it any more, and it has no events. */
+  async endWork(tenantId: string): Promise<void> {
+    const { state: tenant } = await this.#parts.aggregates.current(tenants, tenantId);
+    if (!tenant) return;
+    do await this.#close(tenantId);
+    while (await this.#has(tenantId, eventStatuses.filter((status) => !isFinished(status))));
+    await this.#purge(tenantId);
   }
 
-  async #erase(tenantId: string): Promise<number> {
-    const { aggregates } = this.#parts;
-    const { state: tenant } = await aggregates.current(tenants, tenantId);
-    if (tenant) {
-      do await this.#close(tenantId);
-      while (await this.#has(tenantId, eventStatuses.filter((status) => !isFinished(status))));
-      await this.#purge(tenantId);
-    }
-    return this.#erasure.erase(tenantId);
+  /** Resolves when the read models have nothing of the tenant any more. */
+  async forget(tenantId: string): Promise<void> {
+    const { store, readModels, clock } = this.#parts;
+    const head = await store.head();
+    while (!(await readModels.caughtUp(head, coverMs)));
+    while ((await documentOf(readModels, erasures, tenantId)) !== null) await sleep(clock, lookAgainMs);
   }
 
   /** Nobody logs in or posts for the tenant any more, and its events are cancelled. */
@@ -142,13 +136,5 @@ export class LiveErasure {
       if ((await everyDocument(readModels, purges, { where: { tenantId } })).length === 0) return;
       await sleep(clock, lookAgainMs);
     }
-  }
-
-  /** Resolves when the read models have nothing of the tenant any more. */
-  async #forgotten(tenantId: string): Promise<void> {
-    const { store, readModels, clock } = this.#parts;
-    const head = await store.head();
-    while (!(await readModels.caughtUp(head, coverMs)));
-    while ((await documentOf(readModels, erasures, tenantId)) !== null) await sleep(clock, lookAgainMs);
   }
 }

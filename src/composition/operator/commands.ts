@@ -3,12 +3,9 @@ import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../adapters/bcrypt/bcrypt-passwords.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { SystemIds } from "../../adapters/system/system-ids.ts";
-import { Erasure } from "../../application/accounts/erasure.ts";
-import { Reservations } from "../../application/accounts/reservations.ts";
 import { serveAll } from "../../application/aggregate-types.ts";
 import { Aggregates } from "../../application/aggregates.ts";
 import type { CreatedTenant } from "../../application/commands/tenants.ts";
-import { Freshness } from "../../application/freshness.ts";
 import { KeyRotation } from "../../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../../application/keys/platform-keys.ts";
 import type { Instruments, Anomaly } from "../../ports/telemetry.ts";
@@ -18,8 +15,9 @@ import { masterKeyOf, requireMasterKeys } from "../master-key.ts";
 import type { RelaySettings } from "../relay.ts";
 import { projectingRole } from "../roles.ts";
 import { alone, RelayRuns } from "./alone.ts";
-import { liveErasure } from "./live-erasure.ts";
-import { accountOperations, everyTenant, type OrderedTenant, type OwnersPassword } from "./operations.ts";
+import {
+  accountOperations, everyTenant, liveErasure, stoppedErasure, type OrderedTenant, type OwnersPassword,
+} from "./operations.ts";
 import { atRelay } from "./socket.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
@@ -105,16 +103,12 @@ export async function eraseTenant(settings: RelaySettings, tenantId: string): Pr
   const done = await atRelay(settings.config.dataDir, "erase-tenant", { tenantId });
   if (done) return done.result;
   return atDesk(settings, async (desk) => {
-    const erased = await undisturbed(desk, async (confirm) => {
-      const erasure = new Erasure({ ...desk, reservations: new Reservations(desk) }, async () => {
-        await desk.projector.rebuild();
-        confirm();
-      });
-      return erasure.erase(tenantId);
-    }).catch((error: unknown) => {
+    const erased = await undisturbed(desk, (confirm) => stoppedErasure(desk, async () => {
+      await desk.projector.rebuild();
+      confirm();
+    }).erase(tenantId)).catch((error: unknown) => {
       if (!(error instanceof RelayRuns)) throw error;
-      const freshness = new Freshness(desk.store, desk.readModels, desk.clock);
-      return liveErasure({ ...desk, freshness, accessTokenTtlMs: settings.config.accessTokenTtlMs }).erase(tenantId);
+      return liveErasure({ ...desk, accessTokenTtlMs: settings.config.accessTokenTtlMs }).erase(tenantId);
     });
     await desk.scrub();
     return erased;

@@ -2,13 +2,18 @@ import { tenants, type TenantDocument } from "../../../projections/tenants/tenan
 import type { Inputs } from "../../../schemas/inputs.ts";
 import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
 import { JwtTokens } from "../../adapters/jose/jwt-tokens.ts";
+import { Erasure } from "../../application/accounts/erasure.ts";
+import { LiveErasure } from "../../application/accounts/live-erasure.ts";
 import { People } from "../../application/accounts/people.ts";
 import { openRegistration } from "../../application/accounts/registration-guards.ts";
 import { Reservations } from "../../application/accounts/reservations.ts";
 import { Sessions } from "../../application/accounts/sessions.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import { resetOwnerPassword } from "../../application/commands/owner-password.ts";
+import { PurgeCommands } from "../../application/commands/purge.ts";
 import { TenantCommands, type CreatedTenant } from "../../application/commands/tenants.ts";
+import { ShownEvents } from "../../application/events/shown-events.ts";
+import { Freshness } from "../../application/freshness.ts";
 import { PlatformKeys } from "../../application/keys/platform-keys.ts";
 import { Vault } from "../../application/keys/vault.ts";
 import { serviceOrigin } from "../../application/origin.ts";
@@ -21,7 +26,7 @@ import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
-import type { ReadModelQuestions } from "../../ports/read-models.ts";
+import type { ReadModelQuestions, ReadModels } from "../../ports/read-models.ts";
 import type { Sealing } from "../../ports/sealing.ts";
 
 /** The operator's operations that go on beside a running relay, by their names as commands. */
@@ -86,8 +91,24 @@ export function everyTenant(readModels: Pick<ReadModelQuestions, "find">): Promi
   return everyDocument(readModels, tenants);
 }
 
+/** The erasure of tenants while no relay runs; `rebuild` builds the read models from the log. */
+export function stoppedErasure(
+  parts: Omit<AccountParts, "sealing" | "passwords" | "accessTokenTtlMs">, rebuild: () => Promise<void>,
+): Erasure {
+  const steps = { endWork: async () => undefined, forget: rebuild };
+  return new Erasure({ ...parts, reservations: new Reservations(parts) }, steps);
+}
+
+/** The erasure of tenants while relays run. */
+export function liveErasure(parts: Omit<AccountParts, "passwords"> & { readonly readModels: ReadModels }): Erasure {
+  const services = withAccountServices(parts);
+  const own = { ...services, freshness: new Freshness(parts.store, parts.readModels, parts.clock) };
+  const purge = new PurgeCommands({ ...own, shown: new ShownEvents(own) });
+  return new Erasure(own, new LiveErasure({ ...own, purge }));
+}
+
 /** The parts with the services of accounts that every operation uses. */
-export function withAccountServices<Parts extends Omit<AccountParts, "passwords">>(parts: Parts) {
+function withAccountServices<Parts extends Omit<AccountParts, "passwords">>(parts: Parts) {
   const keys = new PlatformKeys(parts);
   const sessions = new Sessions({ ...parts, keys, tokens: new JwtTokens() }, { ttlMs: parts.accessTokenTtlMs });
   return { ...parts, keys, sessions, reservations: new Reservations(parts) };

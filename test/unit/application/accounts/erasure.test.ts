@@ -4,12 +4,11 @@ import { JsonEventCodec } from "../../../../src/adapters/event-codec/event-codec
 import { EventStoreDb } from "../../../../src/adapters/eventstoredb/event-store-db.ts";
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
-import { Erasure } from "../../../../src/application/accounts/erasure.ts";
-import { Reservations } from "../../../../src/application/accounts/reservations.ts";
 import { serveAll } from "../../../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../../../src/application/aggregates.ts";
 import { backlogByDestination } from "../../../../src/application/delivery/backlog.ts";
 import { keyInventory } from "../../../../src/application/keys/key-inventory.ts";
+import { stoppedErasure } from "../../../../src/composition/operator/operations.ts";
 import { Refusal } from "../../../../src/domain/refusal.ts";
 import { streams } from "../../../../src/domain/streams.ts";
 import type { EventStore } from "../../../../src/ports/event-store.ts";
@@ -83,8 +82,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       const { store, state, clock } = engines;
       const aggregates = new Aggregates(store, { clock, ids }, { max: 100 });
       serveAll(aggregates);
-      const reservations = new Reservations({ store, aggregates, clock, ids });
-      return new Erasure({ store, aggregates, reservations, state, clock, ids }, () => engines.projector.rebuild());
+      return stoppedErasure({ store, aggregates, state, clock, ids }, () => engines.projector.rebuild());
     };
     const withApi = async <Result>(use: (url: string) => Promise<Result>): Promise<Result> => {
       const api = await startApi(engines);

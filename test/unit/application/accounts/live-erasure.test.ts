@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { liveErasure } from "../../../../src/composition/operator/live-erasure.ts";
+import { liveErasure } from "../../../../src/composition/operator/operations.ts";
 import { createService, createTenant, createUser, openIngest, password } from "../../../support/accounts.ts";
 import { http } from "../../../support/http.ts";
 import { ManualRelay, never } from "../../../support/manual-relay.ts";
