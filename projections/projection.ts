@@ -1,4 +1,5 @@
 import type { DataOf, Metadata } from "../src/domain/domain-event.ts";
+import type { Fact } from "../src/domain/fact.ts";
 import type { AnyEvent } from "../src/domain/facts.ts";
 import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
 
@@ -50,6 +51,25 @@ export function set<Shape extends Document>(
   fields: Partial<Shape>,
 ): Change {
   return { op: "set", collection: collection.name, key, fields: fields as Document };
+}
+
+/**
+ * The handlers of facts that change settings of a thing: each sets those in the document that `idName` names. `names`:
+ * the fields of documents that are not called as the settings are.
+ */
+export function settingHandlers<Shape extends Document>(
+  facts: Readonly<Record<string, Fact>>, collection: Collection<Shape>, idName: string,
+  names: Readonly<Record<string, keyof Shape & string>> = {},
+): Handlers {
+  const handlers = Object.entries(facts).filter(([, { changes }]) => changes).map(([type, { changes = [] }]) => {
+    const handler = (data: Document) => {
+      const settings = changes.map((name) => [names[name] ?? name, data[name]] as const);
+      const fields = { ...Object.fromEntries(settings), updatedAt: data["at"] } as unknown as Partial<Shape>;
+      return [set(collection, data[idName] as string, fields)];
+    };
+    return [type, handler] as const;
+  });
+  return Object.fromEntries(handlers) as unknown as Handlers;
 }
 
 /** Raises fields of a document to at least these values, if it exists. */

@@ -1,8 +1,10 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/domain/circuit/circuit.ts";
 import { destinationStatus, type DestinationStatus } from "../../src/domain/destination/availability.ts";
-import type { AuthType } from "../../src/domain/destination/events.ts";
+import { destinationFacts, type AuthType } from "../../src/domain/destination/events.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
-import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
+import {
+  add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
+} from "../projection.ts";
 
 /** A destination as the API shows it, with the fields from which its availability follows in place of it. */
 export type DestinationDocument = {
@@ -100,10 +102,7 @@ export const destinationsProjection: Projection = {
       }),
       add(tenantCounter(destinations, tenantId), 1),
     ],
-    DestinationUrlChanged: ({ destinationId, url, at }) => [set(destinations, destinationId, { url, updatedAt: at })],
-    DestinationRateLimitChanged: ({ destinationId, serverRateLimit, at }) => [
-      set(destinations, destinationId, { serverRateLimit, updatedAt: at }),
-    ],
+    ...settingHandlers(destinationFacts, destinations, "destinationId"),
     DestinationActivated: ({ destinationId, at }) => [
       set(destinations, destinationId, { active: true, updatedAt: at }),
     ],

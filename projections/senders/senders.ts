@@ -1,6 +1,8 @@
-import type { Mapping } from "../../src/domain/sender/events.ts";
+import { senderFacts, type Mapping } from "../../src/domain/sender/events.ts";
 import type { SearchField } from "../../src/domain/sender/search-fields.ts";
-import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
+import {
+  add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
+} from "../projection.ts";
 
 /** A sender as the API shows it, except for the wording of its status. */
 export type SenderDocument = {
@@ -70,14 +72,7 @@ export const sendersProjection: Projection = {
       add(tenantCounter(senders, tenantId), 1),
       create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId }),
     ],
-    SenderRenamed: ({ senderId, name, at }) => [set(senders, senderId, { name, updatedAt: at })],
-    SenderDestinationChanged: ({ senderId, destinationId, at }) => [
-      set(senders, senderId, { destinationUrlId: destinationId, updatedAt: at }),
-    ],
-    SenderMappingChanged: ({ senderId, mapping, at }) => [set(senders, senderId, { mapping, updatedAt: at })],
-    SenderSearchFieldsChanged: ({ senderId, searchFields, at }) => [
-      set(senders, senderId, { searchFields, updatedAt: at }),
-    ],
+    ...settingHandlers(senderFacts, senders, "senderId", { destinationId: "destinationUrlId" }),
     SenderActivated: ({ senderId, at }) => [set(senders, senderId, { active: true, updatedAt: at })],
     SenderDeactivated: ({ senderId, at }) => [set(senders, senderId, { active: false, updatedAt: at })],
     SenderIngestTokenRegenerated: ({ senderId, ingestTokenHash, previousTokenHash, at }) => [

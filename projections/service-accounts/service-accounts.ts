@@ -1,6 +1,8 @@
 import type { Scope } from "../../src/domain/scopes.ts";
-import type { ServiceRole } from "../../src/domain/service-account/events.ts";
-import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
+import { serviceAccountFacts, type ServiceRole } from "../../src/domain/service-account/events.ts";
+import {
+  add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
+} from "../projection.ts";
 
 /** A service account as the API shows it, except for the wording of its status. */
 export type ServiceAccountDocument = {
@@ -90,12 +92,7 @@ export const serviceAccountsProjection: Projection = {
       create(serviceAccounts, { id, tenantId, name, role, active: true, createdAt: at, updatedAt: at }),
       add(tenantCounter(serviceAccounts, tenantId), 1),
     ],
-    ServiceAccountRenamed: ({ serviceAccountId, name, at }) => [
-      set(serviceAccounts, serviceAccountId, { name, updatedAt: at }),
-    ],
-    ServiceAccountRoleChanged: ({ serviceAccountId, role, at }) => [
-      set(serviceAccounts, serviceAccountId, { role, updatedAt: at }),
-    ],
+    ...settingHandlers(serviceAccountFacts, serviceAccounts, "serviceAccountId"),
     ServiceAccountActivated: ({ serviceAccountId, at }) => [
       set(serviceAccounts, serviceAccountId, { active: true, updatedAt: at }),
     ],

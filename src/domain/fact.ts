@@ -39,6 +39,8 @@ interface Shown<F extends Fields> extends Declared<F> {
   readonly audit: SubjectWithin<F> | false;
   /** The setting that it changed, for the story of an event; of facts that bear on deliveries. */
   readonly setting?: string;
+  /** The settings that it changes: fields of its data that its subject's state has, too (settings.ts). */
+  readonly changes?: readonly (keyof F & string)[];
   /** Values of its subject from then on that its data does not have. */
   readonly sets?: Readonly<Record<string, string | null>>;
   /** The name of the hidden value that it replaced. */

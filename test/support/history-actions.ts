@@ -63,7 +63,8 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
     past.tenant(which, (state) => ({
       type: "ChangeTenant",
       by: ownerOf(state),
-      name: { text: `name ${number}`, hash: `hash ${number}` },
+      name: `name ${number}`,
+      nameHash: `hash ${number}`,
       maxTrys: 1 + (number % 5),
       at: past.at,
     })),

@@ -88,7 +88,8 @@ export class TenantCommands {
     const command = (reservation?: string): TenantCommand => ({
       type: "ChangeTenant",
       by: caller,
-      name: text === undefined ? undefined : { text, hash },
+      name: text,
+      nameHash: text === undefined ? undefined : hash,
       maxTrys: input.maxTrys,
       circuitBreakerTimer: input.circuitBreakerTimer,
       retentionDays: input.retentionDays,

@@ -1,7 +1,10 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
+import { changesOf, type NewValues } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
-import type { DestinationAuth, DestinationEvent, DestinationState } from "./events.ts";
+import {
+  destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
+} from "./events.ts";
 
 /** Commands to a destination. In a change, fields left out (undefined) stay as they are. */
 export type DestinationCommand =
@@ -10,10 +13,8 @@ export type DestinationCommand =
       readonly destination: Omit<DataOf<DestinationEvent, "DestinationRegistered">, "at">;
       readonly at: Timestamp;
     }
-  | {
+  | NewValues<DestinationSettings> & {
       readonly type: "ChangeDestination";
-      readonly url?: string | undefined;
-      readonly serverRateLimit?: number | undefined;
       readonly active?: boolean | undefined;
       /** null removes the configured authentication. */
       readonly auth?: DestinationAuth | null | undefined;
@@ -32,12 +33,8 @@ export function decide(state: DestinationState, command: DestinationCommand): De
   const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
   switch (command.type) {
     case "ChangeDestination": {
-      const { url, serverRateLimit, active, auth } = command;
-      const events: DestinationEvent[] = [];
-      if (url !== undefined && url !== state.url) events.push({ type: "DestinationUrlChanged", data: { ...ids, url } });
-      if (serverRateLimit !== undefined && serverRateLimit !== state.serverRateLimit) {
-        events.push({ type: "DestinationRateLimitChanged", data: { ...ids, serverRateLimit } });
-      }
+      const { active, auth } = command;
+      const events: DestinationEvent[] = changesOf(destinationFacts, state, command, ids);
       if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });
       if (auth) events.push({ type: "DestinationAuthConfigured", data: { ...ids, auth } });
       if (active !== undefined && active !== state.active) {

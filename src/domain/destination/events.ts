@@ -1,6 +1,7 @@
 import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { httpsUrl, integer, nullable, object, oneOf, sealed, text, uuid, type ValueOf } from "../schema.ts";
+import { withChanges } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
 
 /**
@@ -42,6 +43,7 @@ export const destinationFacts = {
     meaning: "The URL changed.",
     words: "changed the URL to {url}",
     shown: [...told, "url"],
+    changes: ["url"],
     audit: "destination",
     setting: "the destination's URL",
     example: {
@@ -53,6 +55,7 @@ export const destinationFacts = {
     meaning: "The limit of concurrent requests changed.",
     words: "set the most requests at once to {serverRateLimit}",
     shown: [...told, "serverRateLimit"],
+    changes: ["serverRateLimit"],
     audit: "destination",
     setting: "the destination's limit of requests at once",
   }),
@@ -112,13 +115,17 @@ export const destinationFacts = {
 /** One of {@link destinationFacts}. */
 export type DestinationEvent = EventsOf<typeof destinationFacts>;
 
-/** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
-export interface Destination {
-  readonly id: string;
-  readonly tenantId: string;
+/** The settings of a destination, each with a fact that changes it. */
+export interface DestinationSettings {
   readonly url: string;
   /** The most requests that may be under way to it at once. */
   readonly serverRateLimit: number;
+}
+
+/** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
+export interface Destination extends DestinationSettings {
+  readonly id: string;
+  readonly tenantId: string;
   /** As a person set it. */
   readonly active: boolean;
   readonly deleted: boolean;
@@ -142,9 +149,8 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
   const updatedAt = event.data.at;
   switch (event.type) {
     case "DestinationUrlChanged":
-      return { ...state, url: event.data.url, updatedAt };
     case "DestinationRateLimitChanged":
-      return { ...state, serverRateLimit: event.data.serverRateLimit, updatedAt };
+      return { ...withChanges(destinationFacts, state, event), updatedAt };
     case "DestinationActivated":
       return { ...state, active: true, updatedAt };
     case "DestinationDeactivated":

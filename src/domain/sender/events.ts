@@ -1,6 +1,7 @@
 import { examples } from "../examples.ts";
 import { at, fact, type EventsOf } from "../fact.ts";
 import { list, nullable, object, oneOf, optional, text, uuid, type ValueOf } from "../schema.ts";
+import { withChanges } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
 import { searchField, type SearchField } from "./search-fields.ts";
 
@@ -37,6 +38,7 @@ export const senderFacts = {
     meaning: "The sender was renamed.",
     words: "renamed the sender to “{name}”",
     shown: [...told, "name"],
+    changes: ["name"],
     audit: "sender",
     setting: "the sender's name",
   }),
@@ -45,6 +47,7 @@ export const senderFacts = {
     meaning: "The destination of the sender changed.",
     words: "pointed the sender to the destination {destinationId}",
     shown: [...told, "destinationId"],
+    changes: ["destinationId"],
     audit: "sender",
     setting: "the sender's destination",
   }),
@@ -53,6 +56,7 @@ export const senderFacts = {
     meaning: "The mapping changed or was removed.",
     words: ["changed the mapping{mapping:unsaid}", "removed the mapping"],
     shown: [...told, "mapping"],
+    changes: ["mapping"],
     audit: "sender",
     setting: "the sender's mapping",
     example: {
@@ -64,6 +68,7 @@ export const senderFacts = {
     meaning: "Other fields of received bodies become tags, or none any longer.",
     words: "changed the search fields",
     shown: [...told, "searchFields"],
+    changes: ["searchFields"],
     audit: "sender",
     setting: "the sender's search fields",
   }),
@@ -106,16 +111,20 @@ export const senderFacts = {
 /** One of {@link senderFacts}. */
 export type SenderEvent = EventsOf<typeof senderFacts>;
 
-/** A sender as folded from its own stream. */
-export interface Sender {
-  readonly id: string;
-  readonly tenantId: string;
+/** The settings of a sender, each with a fact that changes it. */
+export interface SenderSettings {
   readonly name: string;
   readonly destinationId: string;
   /** Makes the payload from the received body; null: the body is delivered as received. */
   readonly mapping: Mapping | null;
   /** Fields of received bodies that become tags. */
   readonly searchFields: readonly SearchField[];
+}
+
+/** A sender as folded from its own stream. */
+export interface Sender extends SenderSettings {
+  readonly id: string;
+  readonly tenantId: string;
   /** As a person set it; an inactive one accepts nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
@@ -138,13 +147,10 @@ export function evolve(state: SenderState, event: SenderEvent): SenderState {
   const updatedAt = event.data.at;
   switch (event.type) {
     case "SenderRenamed":
-      return { ...state, name: event.data.name, updatedAt };
     case "SenderDestinationChanged":
-      return { ...state, destinationId: event.data.destinationId, updatedAt };
     case "SenderMappingChanged":
-      return { ...state, mapping: event.data.mapping, updatedAt };
     case "SenderSearchFieldsChanged":
-      return { ...state, searchFields: event.data.searchFields, updatedAt };
+      return { ...withChanges(senderFacts, state, event), updatedAt };
     case "SenderActivated":
       return { ...state, active: true, updatedAt };
     case "SenderDeactivated":

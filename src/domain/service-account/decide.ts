@@ -1,8 +1,12 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole, type Acting } from "../roles.ts";
+import { changesOf, type NewValues } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
-import type { ServiceAccount, ServiceAccountEvent, ServiceAccountState, ServiceRole } from "./events.ts";
+import {
+  serviceAccountFacts, type ServiceAccount, type ServiceAccountEvent, type ServiceAccountSettings,
+  type ServiceAccountState, type ServiceRole,
+} from "./events.ts";
 
 /** Keys of one account at most: each request by one of them reads the account's stream. */
 export const mostServiceKeys = 100;
@@ -17,10 +21,8 @@ export type ServiceAccountOrder =
       readonly account: Omit<DataOf<ServiceAccountEvent, "ServiceAccountCreated">, "at">;
       readonly active: boolean;
     }
-  | {
+  | NewValues<ServiceAccountSettings> & {
       readonly type: "ChangeServiceAccount";
-      readonly name?: string | undefined;
-      readonly role?: ServiceRole | undefined;
       readonly active?: boolean | undefined;
     }
   | { readonly type: "DeleteServiceAccount" }
@@ -70,15 +72,11 @@ export function decide(state: ServiceAccountState, command: ServiceAccountComman
   }
 }
 
-function change(state: ServiceAccount, { by, name, role, active, at }: Change): ServiceAccountEvent[] {
+function change(state: ServiceAccount, { by, active, at, ...settings }: Change): ServiceAccountEvent[] {
   requireManager(by, state.role);
-  if (role !== undefined) requireManager(by, role);
+  if (settings.role !== undefined) requireManager(by, settings.role);
   const ids = { serviceAccountId: state.id, tenantId: state.tenantId, at };
-  const events: ServiceAccountEvent[] = [];
-  if (name !== undefined && name !== state.name) events.push({ type: "ServiceAccountRenamed", data: { ...ids, name } });
-  if (role !== undefined && role !== state.role) {
-    events.push({ type: "ServiceAccountRoleChanged", data: { ...ids, from: state.role, role } });
-  }
+  const events: ServiceAccountEvent[] = changesOf(serviceAccountFacts, state, settings, ids);
   if (active !== undefined && active !== state.active) {
     events.push({ type: active ? "ServiceAccountActivated" : "ServiceAccountDeactivated", data: ids });
   }

@@ -3,6 +3,7 @@ import { at, fact, type EventsOf } from "../fact.ts";
 import type { Role } from "../roles.ts";
 import { anyText, list, nullable, oneOf, text, time, uuid } from "../schema.ts";
 import type { Scope } from "../scopes.ts";
+import { withChanges } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
 
 const serviceRoles = ["Viewer", "Developer", "Admin"] as const satisfies readonly Role[];
@@ -27,6 +28,7 @@ export const serviceAccountFacts = {
     meaning: "The service account was renamed.",
     words: "renamed the service account to “{name}”",
     shown: [...told, "name"],
+    changes: ["name"],
     audit: "serviceAccount",
   }),
   ServiceAccountRoleChanged: fact({
@@ -34,6 +36,7 @@ export const serviceAccountFacts = {
     meaning: "The role of the service account changed. It counts for its keys at once.",
     words: "changed the service account's role from {from} to {role}",
     shown: [...told, "from", "role"],
+    changes: ["role"],
     audit: "serviceAccount",
     example: {
       serviceAccountId: examples.serviceAccountId, tenantId: examples.tenantId, from: "Viewer", role: "Developer",
@@ -94,12 +97,16 @@ export const serviceAccountFacts = {
 /** One of {@link serviceAccountFacts}. */
 export type ServiceAccountEvent = EventsOf<typeof serviceAccountFacts>;
 
-/** A service account as folded from its own stream. */
-export interface ServiceAccount {
-  readonly id: string;
-  readonly tenantId: string;
+/** The settings of a service account, each with a fact that changes it. */
+export interface ServiceAccountSettings {
   readonly name: string;
   readonly role: ServiceRole;
+}
+
+/** A service account as folded from its own stream. */
+export interface ServiceAccount extends ServiceAccountSettings {
+  readonly id: string;
+  readonly tenantId: string;
   /** As a person set it; the keys of an inactive one open nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
@@ -133,9 +140,8 @@ export function evolve(state: ServiceAccountState, event: ServiceAccountEvent): 
   const updatedAt = event.data.at;
   switch (event.type) {
     case "ServiceAccountRenamed":
-      return { ...state, name: event.data.name, updatedAt };
     case "ServiceAccountRoleChanged":
-      return { ...state, role: event.data.role, updatedAt };
+      return { ...withChanges(serviceAccountFacts, state, event), updatedAt };
     case "ServiceAccountActivated":
       return { ...state, active: true, updatedAt };
     case "ServiceAccountDeactivated":

@@ -1,7 +1,8 @@
 import type { DataOf } from "../domain-event.ts";
 import type { Acting, Role } from "../roles.ts";
+import type { NewValues } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
-import type { TenantEvent, UserStatus } from "./events.ts";
+import type { TenantEvent, TenantSettings, UserStatus } from "./events.ts";
 
 /** The user or service account on whose behalf a command runs, as its verified credential says. */
 export interface ActingUser extends Acting {
@@ -17,15 +18,10 @@ export type TenantCommand =
       readonly owner: UserData;
       readonly at: Timestamp;
     }
-  | {
+  | NewValues<TenantSettings> & {
       readonly type: "ChangeTenant";
       readonly by: ActingUser;
-      readonly name?: { readonly text: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
-      readonly maxTrys?: number | undefined;
-      readonly circuitBreakerTimer?: number | undefined;
-      /** null: events are kept. */
-      readonly retentionDays?: number | null | undefined;
       readonly at: Timestamp;
     }
   | {

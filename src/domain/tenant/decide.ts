@@ -1,8 +1,9 @@
 import { inviteUsed } from "../invite/invite.ts";
 import { refuse } from "../refusal.ts";
 import { requireRole } from "../roles.ts";
+import { changesOf } from "../settings.ts";
 import type { ActingUser, TenantCommand } from "./commands.ts";
-import type { Tenant, TenantEvent, TenantState } from "./events.ts";
+import { tenantFacts, type Tenant, type TenantEvent, type TenantState } from "./events.ts";
 import { changeUser, createUser, deactivateUsers, deleteUser, requireActiveOwner } from "./users.ts";
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
@@ -73,20 +74,5 @@ function requirePresent(state: Tenant, { userId, role }: ActingUser): void {
 
 function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "ChangeTenant" }>): TenantEvent[] {
   requireRole(command.by, "Admin", "change the tenant");
-  const {
-    name, at, maxTrys = state.maxTrys, circuitBreakerTimer = state.circuitBreakerTimer,
-    retentionDays = state.retentionDays,
-  } = command;
-  const events: TenantEvent[] = [];
-  if (name && name.text !== state.name) {
-    events.push({ type: "TenantRenamed", data: { tenantId: state.id, name: name.text, nameHash: name.hash, at } });
-  }
-  if (maxTrys !== state.maxTrys || circuitBreakerTimer !== state.circuitBreakerTimer) {
-    const data = { tenantId: state.id, maxTrys, circuitBreakerTimer, at };
-    events.push({ type: "TenantDeliveryPolicyChanged", data });
-  }
-  if (retentionDays !== state.retentionDays) {
-    events.push({ type: "TenantRetentionChanged", data: { tenantId: state.id, retentionDays, at } });
-  }
-  return events;
+  return changesOf(tenantFacts, state, command, { tenantId: state.id, at: command.at });
 }

@@ -2,6 +2,7 @@ import { examples } from "../examples.ts";
 import { at, fact, internalFact, type EventsOf } from "../fact.ts";
 import { roles, type Role } from "../roles.ts";
 import { integer, nullable, oneOf, sealed, text, uuid } from "../schema.ts";
+import { withChanges } from "../settings.ts";
 import type { Timestamp } from "../time.ts";
 
 const userStatuses = ["Active", "Inactive"] as const;
@@ -40,6 +41,7 @@ export const tenantFacts = {
     meaning: "The tenant was renamed.",
     words: "renamed the tenant to “{name}”",
     shown: [...ofTenant, "name"],
+    changes: ["name", "nameHash"],
     audit: "tenant",
   }),
   TenantDeliveryPolicyChanged: fact({
@@ -47,6 +49,7 @@ export const tenantFacts = {
     meaning: "The settings for retries and the circuit breaker changed. Both are given.",
     words: "set {maxTrys} tries, and {circuitBreakerTimer} s before an open circuit is tried",
     shown: [...ofTenant, "maxTrys", "circuitBreakerTimer"],
+    changes: ["maxTrys", "circuitBreakerTimer"],
     audit: "tenant",
     setting: "the tenant's tries or circuit timer",
   }),
@@ -55,6 +58,7 @@ export const tenantFacts = {
     meaning: "The retention of finished events changed.",
     words: ["lets finished events stay {retentionDays} days", "lets finished events stay for good"],
     shown: [...ofTenant, "retentionDays"],
+    changes: ["retentionDays"],
     audit: "tenant",
   }),
   WebhookSecretRegenerated: fact({
@@ -178,9 +182,8 @@ export interface User {
   readonly updatedAt: Timestamp;
 }
 
-/** An account with its settings and its users, as folded from its own stream; secrets in it are sealed. */
-export interface Tenant {
-  readonly id: string;
+/** The settings of a tenant, each with a fact that changes it. */
+export interface TenantSettings {
   readonly name: string;
   /** Keyed hash of the comparable name; names its reservation. */
   readonly nameHash: string;
@@ -190,6 +193,11 @@ export interface Tenant {
   readonly circuitBreakerTimer: number;
   /** Finished events older than this many days are purged; null: never. */
   readonly retentionDays: number | null;
+}
+
+/** An account with its settings and its users, as folded from its own stream; secrets in it are sealed. */
+export interface Tenant extends TenantSettings {
+  readonly id: string;
   /** The key that seals the tenant's secrets, wrapped by a master key. */
   readonly dataKey: string;
   /** Sealed under the data key; signs deliveries. */
@@ -226,13 +234,9 @@ export function evolve(state: TenantState, event: TenantEvent): TenantState {
     case "TenantDataKeyRewrapped":
       return { ...state, dataKey: event.data.dataKey };
     case "TenantRenamed":
-      return { ...state, name: event.data.name, nameHash: event.data.nameHash, updatedAt };
-    case "TenantDeliveryPolicyChanged": {
-      const { maxTrys, circuitBreakerTimer } = event.data;
-      return { ...state, maxTrys, circuitBreakerTimer, updatedAt };
-    }
+    case "TenantDeliveryPolicyChanged":
     case "TenantRetentionChanged":
-      return { ...state, retentionDays: event.data.retentionDays, updatedAt };
+      return { ...withChanges(tenantFacts, state, event), updatedAt };
     case "WebhookSecretRegenerated": {
       const { webhookSecret, webhookSecretFingerprint } = event.data;
       return { ...state, webhookSecret, webhookSecretFingerprint, updatedAt };

@@ -88,7 +88,7 @@ describe("tenant", () => {
   });
 
   it("changes its name and its delivery policy, together or separately", () => {
-    const name = { text: "Acme AG", hash: "h-ag" };
+    const name = { name: "Acme AG", nameHash: "h-ag" };
     const renamed: TenantEvent = {
       type: "TenantRenamed",
       data: { tenantId, name: "Acme AG", nameHash: "h-ag", at: later },
@@ -97,7 +97,7 @@ describe("tenant", () => {
       type: "TenantDeliveryPolicyChanged",
       data: { tenantId, maxTrys, circuitBreakerTimer, at: later },
     });
-    given(created).when(change("Owner", { name })).gives(renamed);
+    given(created).when(change("Owner", name)).gives(renamed);
     given(created)
       .when(change("Owner", { maxTrys: 3 }))
       .gives(policy(3, 300));
@@ -105,7 +105,7 @@ describe("tenant", () => {
       .when(change("Owner", { circuitBreakerTimer: 60 }))
       .gives(policy(10, 60));
     given(created)
-      .when(change("Owner", { name, maxTrys: 3, circuitBreakerTimer: 60 }))
+      .when(change("Owner", { ...name, maxTrys: 3, circuitBreakerTimer: 60 }))
       .gives(renamed, policy(3, 60));
     expect(folded(tenant, [...created, renamed, policy(3, 60)])).to.include({
       name: "Acme AG",
@@ -118,7 +118,7 @@ describe("tenant", () => {
   });
 
   it("stays as it is when nothing differs", () => {
-    const same = { name: { text: "Acme", hash: "h-acme" }, maxTrys: 10, circuitBreakerTimer: 300 };
+    const same = { name: "Acme", nameHash: "h-acme", maxTrys: 10, circuitBreakerTimer: 300 };
     given(created).when(change("Owner", same)).changesNothing();
     given(created).when(change("Owner", {})).changesNothing();
   });
@@ -157,10 +157,9 @@ describe("tenant", () => {
   it("refuses a name or an email whose reservation it lost as stale", () => {
     const refused: TenantEvent = { type: "ReservationRefused", data: { reservation: "tenantName-x@0", at: later } };
     const past = [...created, refused];
-    const name = { text: "X", hash: "x" };
     const user = { ...person, userId: tenantId, role: "Viewer" as const };
     const claims = (reservation: string): TenantCommand[] => [
-      change("Owner", { name, reservation }),
+      change("Owner", { name: "X", nameHash: "x", reservation }),
       { type: "CreateUser", by: as("Owner"), user, reservation, at: later },
       {
         type: "ChangeUser",

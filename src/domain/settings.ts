@@ -1,0 +1,45 @@
+import type { DomainEvent } from "./domain-event.ts";
+import type { Fact } from "./fact.ts";
+
+type Facts = Readonly<Record<string, Fact>>;
+type Values = Readonly<Record<string, unknown>>;
+
+/** New values of settings; those that are undefined stay as they are. */
+export type NewValues<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+
+/**
+ * The facts that give a thing new settings, in the order of their declarations; none where nothing changes. A fact has
+ * the given ids, all settings that it changes, and as `from` the value before, if it has such a field.
+ */
+export function changesOf<Event extends DomainEvent>(
+  declarations: Facts, state: object, newValues: object, ids: object,
+): Event[] {
+  const [before, wanted] = [state as Values, newValues as Values];
+  const valueOf = (name: string) => (wanted[name] === undefined ? before[name] : wanted[name]);
+  const changed = Object.entries(declarations).flatMap(([type, { changes = [], data }]) => {
+    if (changes.every((name) => same(valueOf(name), before[name]))) return [];
+    const own: Values = { from: before[changes[0] ?? ""], ...ids };
+    const fields = Object.keys(data).map((name) => [name, name in own ? own[name] : valueOf(name)] as const);
+    return [{ type, data: Object.fromEntries(fields) }];
+  });
+  return changed as unknown as Event[];
+}
+
+/** A state with the settings that a fact changes. */
+export function withChanges<State extends object>(
+  declarations: Facts, state: State, { type, data }: DomainEvent,
+): State {
+  const settings = declarations[type]?.changes ?? [];
+  return { ...state, ...Object.fromEntries(settings.map((name) => [name, (data as Values)[name]])) };
+}
+
+/** Whether two values are the same as JSON, whatever the order of their fields. */
+function same(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return one === other;
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => same(one[name], other[name]));
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === "object" && value !== null;
+}
