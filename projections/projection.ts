@@ -69,7 +69,7 @@ export function settingHandlers<Shape extends Document>(
     };
     return [type, handler] as const;
   });
-  return Object.fromEntries(handlers) as unknown as Handlers;
+  return Object.fromEntries(handlers);
 }
 
 /** Raises fields of a document to at least these values, if it exists. */

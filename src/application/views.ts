@@ -6,6 +6,11 @@ import type {
   ServiceAccountDocument, ServiceKeyDocument,
 } from "../../projections/service-accounts/service-accounts.ts";
 import type { components } from "../../schemas/api.ts";
+import destinationSchema from "../../schemas/responses/destination.json" with { type: "json" };
+import senderSchema from "../../schemas/responses/sender.json" with { type: "json" };
+import serviceAccountSchema from "../../schemas/responses/service-account.json" with { type: "json" };
+import tenantSchema from "../../schemas/responses/tenant.json" with { type: "json" };
+import userSchema from "../../schemas/responses/user.json" with { type: "json" };
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Availability } from "../domain/destination/availability.ts";
 import type { Actor, DataOf } from "../domain/domain-event.ts";
@@ -14,6 +19,7 @@ import type { Story } from "../domain/event/story/story.ts";
 import type { ReplayJob } from "../domain/replay-job/replay-job.ts";
 import type { ServiceAccountEvent } from "../domain/service-account/events.ts";
 import type { Tenant, User } from "../domain/tenant/events.ts";
+import { fieldsOf } from "./fields-of.ts";
 import type { Moment } from "./moments.ts";
 
 /** Answers have their types from the schemas. */
@@ -24,8 +30,7 @@ export type TenantView = Readonly<Schemas["Tenant"]>;
 
 /** The API's view of a folded tenant. */
 export function tenantView(tenant: Tenant): TenantView {
-  const { id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt } = tenant;
-  return { id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt };
+  return fieldsOf<TenantView>(tenantSchema, tenant);
 }
 
 /** A user as the API shows it. */
@@ -33,8 +38,7 @@ export type UserView = Readonly<Schemas["User"]>;
 
 /** The API's view of a folded user, with its opened email. */
 export function userView(tenantId: string, user: User, email: string | null): UserView {
-  const { id, status, role, createdAt, updatedAt } = user;
-  return { id, tenantId, email, status, role, createdAt, updatedAt };
+  return fieldsOf<UserView>(userSchema, { ...user, tenantId, email });
 }
 
 /** A destination as the API shows it. */
@@ -42,10 +46,10 @@ export type DestinationView = Readonly<Schemas["Destination"]>;
 
 /** The API's view of a destination as the read models have it, with its availability. */
 export function destinationView(
-  document: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">, availability: Availability,
+  { authType, ...document }: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">,
+  availability: Availability,
 ): DestinationView {
-  const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
-  return { id, tenantId, url, ...availability, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
+  return fieldsOf<DestinationView>(destinationSchema, { ...document, ...availability, ...(authType && { authType }) });
 }
 
 /** A sender as the API shows it. */
@@ -53,10 +57,8 @@ export type SenderView = Readonly<Schemas["Sender"]>;
 
 /** The API's view of a sender as the read models have it. */
 export function senderView(document: SenderDocument): SenderView {
-  const { id, tenantId, name, destinationUrlId, active, mapping, createdAt, updatedAt } = document;
-  const status = active ? "Active" : "Inactive";
   const searchFields = [...document.searchFields];
-  return { id, tenantId, name, destinationUrlId, status, mapping, searchFields, createdAt, updatedAt };
+  return fieldsOf<SenderView>(senderSchema, { ...document, searchFields, status: statusOf(document) });
 }
 
 /** An API key as the API shows it, and as the read models have it. */
@@ -76,8 +78,7 @@ export type ServiceAccountView = Readonly<Schemas["ServiceAccount"]>;
 
 /** The API's view of a service account, folded or as the read models have it. */
 export function serviceAccountView(account: ServiceAccountDocument): ServiceAccountView {
-  const { id, tenantId, name, role, active, createdAt, updatedAt } = account;
-  return { id, tenantId, name, role, status: active ? "Active" : "Inactive", createdAt, updatedAt };
+  return fieldsOf<ServiceAccountView>(serviceAccountSchema, { ...account, status: statusOf(account) });
 }
 
 /** A key of a service account as the API shows it, and as the read models have it. */
@@ -164,4 +165,8 @@ export function replayView(
     startedAt,
     finishedAt,
   };
+}
+
+function statusOf({ active }: { readonly active: boolean }): "Active" | "Inactive" {
+  return active ? "Active" : "Inactive";
 }

@@ -71,7 +71,7 @@ export const circuitFacts = {
     shown: "all",
     audit: false,
     example: {
-      destinationId: examples.destinationId, tenantId: examples.tenantId, position: "Open", failures: examples.maxTrys,
+      destinationId: examples.destinationId, tenantId: examples.tenantId, position: "Open", failures: 10,
       openUntil: "2026-02-01T00:04:59.412Z", probe: null, eventId: examples.eventId, at: examples.later,
     },
   }),

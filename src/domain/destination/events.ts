@@ -47,7 +47,8 @@ export const destinationFacts = {
     audit: "destination",
     setting: "the destination's URL",
     example: {
-      destinationId: examples.destinationId, tenantId: examples.tenantId, url: examples.url, at: examples.at,
+      destinationId: examples.destinationId, tenantId: examples.tenantId, url: "https://receiver.example.com/hooks",
+      at: examples.at,
     },
   }),
   DestinationRateLimitChanged: fact({

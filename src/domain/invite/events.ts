@@ -22,8 +22,8 @@ export const inviteFacts = {
     shown: [...told, "role", "expiresAt"],
     audit: "invite",
     example: {
-      inviteId: examples.inviteId, tenantId: examples.tenantId, role: "Developer", expiresAt: examples.inviteEnd,
-      at: examples.at,
+      inviteId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05", tenantId: examples.tenantId, role: "Developer",
+      expiresAt: "2026-02-07T23:59:59.000Z", at: examples.at,
     },
   }),
   // The invite is used up: only the writer of this goes on to create the user.

@@ -60,7 +60,9 @@ export const senderFacts = {
     audit: "sender",
     setting: "the sender's mapping",
     example: {
-      senderId: examples.senderId, tenantId: examples.tenantId, mapping: examples.mapping, at: examples.at,
+      senderId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0b", tenantId: examples.tenantId,
+      mapping: { language: "jmespath", expression: "{order: data.id, total: sum(data.lines[*].price)}" },
+      at: examples.at,
     },
   }),
   SenderSearchFieldsChanged: fact({

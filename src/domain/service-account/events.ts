@@ -39,8 +39,8 @@ export const serviceAccountFacts = {
     changes: ["role"],
     audit: "serviceAccount",
     example: {
-      serviceAccountId: examples.serviceAccountId, tenantId: examples.tenantId, from: "Viewer", role: "Developer",
-      at: examples.at,
+      serviceAccountId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e10", tenantId: examples.tenantId, from: "Viewer",
+      role: "Developer", at: examples.at,
     },
   }),
   ServiceAccountActivated: fact({

@@ -1,3 +1,11 @@
+import apiKeySchema from "../../../schemas/responses/api-key.json" with { type: "json" };
+import destinationSchema from "../../../schemas/responses/destination.json" with { type: "json" };
+import inviteSchema from "../../../schemas/responses/invite.json" with { type: "json" };
+import senderSchema from "../../../schemas/responses/sender.json" with { type: "json" };
+import serviceAccountSchema from "../../../schemas/responses/service-account.json" with { type: "json" };
+import serviceKeySchema from "../../../schemas/responses/service-key.json" with { type: "json" };
+import tenantSchema from "../../../schemas/responses/tenant.json" with { type: "json" };
+import userSchema from "../../../schemas/responses/user.json" with { type: "json" };
 import { examples } from "../../domain/examples.ts";
 import { facts, histories, type HistoryName } from "../../domain/facts.ts";
 
@@ -32,10 +40,7 @@ export const refusal = {
 };
 
 /** A tenant with the default settings. */
-export const tenant = {
-  id: tenantId, name: "Example Ltd", maxTrys: 10, circuitBreakerTimer: 300, retentionDays: null,
-  createdAt: at, updatedAt: at,
-};
+export const tenant = tenantSchema.example;
 
 /** The same tenant as shown to its creator. */
 export const createdTenant = {
@@ -52,15 +57,7 @@ export const createdTenant = {
 };
 
 /** Its Owner. */
-export const user = {
-  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e02",
-  tenantId,
-  email: "owner@example.com",
-  status: "Active",
-  role: "Owner",
-  createdAt: at,
-  updatedAt: at,
-};
+export const user = userSchema.example;
 
 /** A second user of it. */
 export const developer = {
@@ -90,77 +87,22 @@ export const me = {
 };
 
 /** Where the tenant's events go. */
-export const destination = {
-  id: destinationId,
-  tenantId,
-  url: examples.url,
-  status: "Active",
-  suspendedUntil: null,
-  serverRateLimit: 5,
-  authType: "BearerToken",
-  createdAt: at,
-  updatedAt: at,
-};
+export const destination = destinationSchema.example;
 
 /** A sender to that destination, with a mapping. */
-export const sender = {
-  id: examples.senderId,
-  tenantId,
-  name: "Shop",
-  destinationUrlId: destinationId,
-  status: "Active",
-  mapping: examples.mapping,
-  searchFields: [{ name: "order", path: "/data/id" }],
-  createdAt: at,
-  updatedAt: at,
-};
+export const sender = senderSchema.example;
 
 /** The producer's key, as lists show it. */
-export const apiKey = {
-  id: examples.apiKeyId,
-  tenantId,
-  name: "order service",
-  prefix: "rk_",
-  last4: token.slice(-4),
-  createdAt: at,
-  expiresAt: null,
-  lastUsedAt: null,
-};
+export const apiKey = apiKeySchema.example;
 
 /** A machine that sets destinations up. */
-export const serviceAccount = {
-  id: examples.serviceAccountId,
-  tenantId,
-  name: "deployment",
-  role: "Developer",
-  status: "Active",
-  createdAt: at,
-  updatedAt: at,
-};
+export const serviceAccount = serviceAccountSchema.example;
 
 /** Its key, as lists show it. */
-export const serviceKey = {
-  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e11",
-  tenantId,
-  serviceAccountId: serviceAccount.id,
-  name: "pipeline",
-  prefix: "rsk_",
-  last4: token.slice(-4),
-  scopes: ["destinations:write", "events:read"],
-  createdAt: at,
-  expiresAt: null,
-};
+export const serviceKey = serviceKeySchema.example;
 
 /** An invite, open for seven days. */
-export const invite = {
-  id: examples.inviteId,
-  tenantId,
-  email: "new@example.com",
-  role: "Developer",
-  status: "Pending",
-  createdAt: at,
-  expiresAt: examples.inviteEnd,
-};
+export const invite = inviteSchema.example;
 
 /** An event that was delivered at its first attempt. */
 export const event = {

@@ -35,11 +35,13 @@ interface ResponseFile extends SchemaObject {
   readonly without?: readonly string[];
   /** Fields that need not be there. */
   readonly optional?: readonly string[];
+  /** The example of an answer, for the operations (examples.ts). */
+  readonly example?: object;
 }
 
 function schemaOf(name: string): SchemaObject {
   const text = readFileSync(new URL(`${name}.json`, folder), "utf8");
-  const { extends: base, always, without = [], optional = [], ...own } = JSON.parse(text) as ResponseFile;
+  const { extends: base, always, without = [], optional = [], example: _, ...own } = JSON.parse(text) as ResponseFile;
   if (base === undefined) return own;
   const whole = extended(schemaOf(base), own);
   const properties = Object.entries(whole["properties"] as object).filter(([field]) => !without.includes(field));
