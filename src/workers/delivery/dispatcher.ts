@@ -36,6 +36,17 @@ export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipP
   readonly atHand: LimitFunction;
 }
 
+/** The cached destination and circuit, and what they allow. */
+type Standing =
+  | {
+    readonly destination: Destination;
+    readonly circuit: Circuit;
+    /** Why no attempt may begin, except a probe or one of a test event; null where attempts may. */
+    readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | null;
+  }
+  /** The log has no such destination. */
+  | { readonly destination: undefined; readonly heldBy: "destination-inactive" };
+
 /** Later than any planned attempt: all waiting events are due by then. */
 const endOfTime = Date.UTC(9999, 0);
 
@@ -69,9 +80,8 @@ export class Dispatcher {
    */
   #heldInPause: Timestamp | undefined;
   #loading = false;
-  #refilling = false;
   /** A wake-up arrived; the cached destination and circuit may be stale, since the queue may be ahead of the feed. */
-  #told = false;
+  #stale = false;
   #lastActive: number;
 
   constructor(destinationId: string, parts: DispatcherParts) {
@@ -97,7 +107,7 @@ export class Dispatcher {
     this.#ownership.join(session);
     this.#window.offer(item);
     if (item.kind === "wake") this.#tests.lookFor(item.position);
-    if (item.kind === "wake" && item.position !== logStart) this.#told = true;
+    if (item.kind === "wake" && item.position !== logStart) this.#stale = true;
     this.#lastActive = this.#parts.clock.monotonic();
   }
 
@@ -119,29 +129,16 @@ export class Dispatcher {
    */
   pump(): void {
     if (this.#retryPause.paused || !this.#ownership.alive) return;
-    const { aggregates } = this.#parts;
-    const destination = aggregates.peek(destinations, this.#destinationId);
-    const circuit = aggregates.peek(circuits, this.#destinationId);
-    const tenant = destination?.state && aggregates.peek(tenants, destination.state.tenantId);
-    if (!this.#ownership.known || !destination || !circuit || (destination.state && !tenant)) {
-      this.#load();
-      return;
-    }
-    this.#pause.follow(circuit.state?.pausedUntil);
-    if (destination.state && !destination.state.deleted) this.#sendTests(destination.state);
-    if (destination.state?.deleted) {
-      // Nothing is sent: an attempt still under way at the receiver holds up no cancellation.
-      const room = () => windowSize - this.#cancellations.activeCount;
-      this.#flow(destination.state, room, (work) =>
-        this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
-    } else if (this.#told && this.#isHeldUp(destination.state, circuit.state)) {
-      this.#load();
-    } else if (!destination.state?.active) {
-      this.#holds.begin("destination-inactive");
-      this.#window.hold();
-    } else {
-      this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
-    }
+    const standing = this.#standing();
+    if (!standing) return this.#load();
+    if (standing.destination?.deleted) return this.#cancelAll(standing.destination);
+    if (standing.destination) this.#sendTests();
+    if (standing.heldBy === null) return this.#send(standing.destination);
+    if (this.#stale) return this.#load();
+    this.#holds.begin(standing.heldBy);
+    if (standing.heldBy === "circuit-open") this.#probeWhenDue(standing.circuit);
+    else if (standing.heldBy === "receiver-pause") this.#window.holdForPause();
+    else this.#window.hold();
   }
 
   /** The destination stays this worker's, under a new membership. */
@@ -180,6 +177,31 @@ export class Dispatcher {
     this.#breaker.drop();
   }
 
+  /**
+   * Brings pause, limit and breaker up to the cached destination and circuit. Undefined until these, the tenant and the
+   * attempts of earlier owners are known.
+   */
+  #standing(): Standing | undefined {
+    const { aggregates, clock } = this.#parts;
+    const destination = aggregates.peek(destinations, this.#destinationId);
+    const cached = aggregates.peek(circuits, this.#destinationId);
+    if (!this.#ownership.known || !destination || !cached) return undefined;
+    const { state } = destination;
+    if (!state) return { destination: undefined, heldBy: "destination-inactive" };
+    if (!aggregates.peek(tenants, state.tenantId)) return undefined;
+    const circuit = cached.state ?? newCircuit(this.#destinationId, state.tenantId);
+    this.#pause.follow(circuit.pausedUntil);
+    this.#breaker.follow(circuit, () => timestampNow(clock));
+    if (this.#places.concurrency !== state.serverRateLimit) this.#places.concurrency = state.serverRateLimit;
+    return { destination: state, circuit, heldBy: this.#heldBy(state, circuit) };
+  }
+
+  #heldBy({ active, deleted }: Destination, { position }: Circuit): Standing["heldBy"] {
+    if (!active || deleted) return "destination-inactive";
+    if (this.#pause.until !== null && position !== "Open") return "receiver-pause";
+    return this.#breaker.closed ? null : "circuit-open";
+  }
+
   #load(): void {
     if (this.#loading) return;
     this.#loading = true;
@@ -187,7 +209,7 @@ export class Dispatcher {
     void this.#retryPause.run(() => limit(async () => {
       const { aggregates } = this.#parts;
       if (!this.#ownership.known) await this.#ownership.learn((untilOver) => this.#leavePlace(untilOver));
-      if (this.#told) await this.#lookAgain();
+      if (this.#stale) await this.#lookAgain();
       else {
         const { state } = await aggregates.read(destinations, this.#destinationId);
         await aggregates.read(circuits, this.#destinationId);
@@ -210,34 +232,33 @@ export class Dispatcher {
    */
   async #lookAgain(): Promise<void> {
     const { aggregates } = this.#parts;
-    this.#told = false;
+    this.#stale = false;
     try {
       await aggregates.current(destinations, this.#destinationId);
       await aggregates.current(circuits, this.#destinationId);
     } catch (error) {
       // The feed brings the entries that follow an entry of a newer release.
-      this.#told = !isNewer(error);
+      this.#stale = !isNewer(error);
       throw error;
     }
   }
 
-  #obey(circuit: Circuit, destination: Destination): void {
-    this.#follow(circuit, destination);
-    const pausedUntil = this.#pause.until;
-    if (pausedUntil !== null && circuit.position !== "Open") {
-      this.#holds.begin("receiver-pause");
-      this.#window.holdForPause();
-      return;
-    }
-    if (this.#breaker.closed) {
-      const held = this.#holds.end();
-      this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, held));
-      if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
-      return;
-    }
-    this.#holds.begin("circuit-open");
+  /** Nothing is sent: an attempt still under way at the receiver holds up no cancellation. */
+  #cancelAll(destination: Destination): void {
+    const room = () => windowSize - this.#cancellations.activeCount;
+    this.#flow(destination, room, (work) => this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
+  }
+
+  #send(destination: Destination): void {
+    const held = this.#holds.end();
+    this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, held));
+    if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
+  }
+
+  #probeWhenDue(circuit: Circuit): void {
     if (this.#breaker.probing) return;
     this.#window.hold();
+    const pausedUntil = this.#pause.until;
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
     // Attempts that were under way when the circuit opened may outlast its timer.
     if (!this.#breaker.admits || this.#room() <= 0) return;
@@ -253,9 +274,8 @@ export class Dispatcher {
    * Test events are sent in any state of the destination and its circuit, past the breaker. They obey the limit, and
    * the receiver's pause.
    */
-  #sendTests({ serverRateLimit }: Destination): void {
+  #sendTests(): void {
     if (!this.#tests.wanted || this.#pause.until !== null || this.#refillPause.paused) return;
-    this.#limit(serverRateLimit);
     const look = this.#tests.look();
     void this.#refillPause.run(() => this.#parts.woken(look)).then((found = []) => {
       for (const eventId of found) {
@@ -270,35 +290,17 @@ export class Dispatcher {
     });
   }
 
-  #follow(circuit: Circuit, { serverRateLimit }: Destination): void {
-    this.#breaker.follow(circuit, () => timestampNow(this.#parts.clock));
-    this.#limit(serverRateLimit);
-  }
-
-  #limit(serverRateLimit: number): void {
-    if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
-  }
-
   #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
     while (room() > 0) {
       const work = this.#window.take();
       if (!work) break;
       start(work);
     }
-    if (this.#refilling || !this.#window.low || this.#refillPause.paused) return;
-    this.#refilling = true;
+    if (!this.#window.low || this.#refillPause.paused) return;
     const { clock, woken } = this.#parts;
-    const refill = () => this.#window.refill(tenantId, deleted ? endOfTime : clock.now());
-    void this.#refillPause.run(() => woken(refill)).then(() => {
-      this.#refilling = false;
-      this.pump();
-    });
-  }
-
-  /** Whether no attempt except a probe may begin, by the cached state. */
-  #isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
-    const isClosed = circuit === undefined || circuit.position === "Closed";
-    return !destination?.active || !isClosed || this.#pause.until !== null;
+    const refill = this.#window.refill();
+    void this.#refillPause.run(() => woken(() => refill(tenantId, deleted ? endOfTime : clock.now())))
+      .then(() => this.pump());
   }
 
   /** How many more attempts the limit, and the payload budget for sending, allow now. */
@@ -314,14 +316,9 @@ export class Dispatcher {
 
   /** How many more attempts may begin if nothing holds the destination up and no older event waits; else 0. */
   #roomForFirst(): number {
-    if (this.#retryPause.paused || !this.#ownership.mayClaim || !this.#window.clear) return 0;
-    const destination = this.#parts.aggregates.peek(destinations, this.#destinationId)?.state;
-    const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
-    if (!destination || destination.deleted || !circuit) return 0;
-    this.#pause.follow(circuit.state?.pausedUntil);
-    if (this.#isHeldUp(destination, circuit.state)) return 0;
-    this.#follow(circuit.state ?? newCircuit(this.#destinationId, destination.tenantId), destination);
-    return this.#room();
+    if (this.#retryPause.paused || !this.#ownership.alive || !this.#window.clear) return 0;
+    const standing = this.#standing();
+    return standing?.heldBy === null ? this.#room() : 0;
   }
 
   #startAttempt(work: Work, held?: Hold): void {

@@ -140,18 +140,23 @@ export class WorkWindow {
   }
 
   /**
-   * Takes in the events that the due index names by `dueBy` (ms since 1970). Throws when the due index is behind or
-   * unavailable. A repeated call waits for no later position than the failed one, even if more was claimed meanwhile:
-   * an event that the due index names in vain cannot be claimed.
+   * Begins a refill, of which there is one at a time. The function, called once in its turn, takes in the events that
+   * the due index names by `dueBy` (ms since 1970). It throws when the due index is behind or unavailable. The next
+   * refill then waits for no later position, even if more was claimed meanwhile: an event that the due index names in
+   * vain cannot be claimed.
    */
-  async refill(tenantId: string, dueBy: number): Promise<void> {
+  refill(): (tenantId: string, dueBy: number) => Promise<void> {
+    this.#refilling = true;
+    return (tenantId, dueBy) => this.#refill(tenantId, dueBy);
+  }
+
+  async #refill(tenantId: string, dueBy: number): Promise<void> {
     const told = this.#refillFrom ?? logStart;
     const upTo = this.#behind ?? later(this.#written, told);
     this.#refillFrom = undefined;
     this.#held = false;
-    this.#refilling = true;
     try {
-      await this.#refill(tenantId, dueBy, upTo);
+      await this.#takeIn(tenantId, dueBy, upTo);
       this.#behind = undefined;
       if (told > upTo) this.#wantRefill(told);
     } catch (error) {
@@ -195,7 +200,7 @@ export class WorkWindow {
     return due.find((eventId) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
   }
 
-  async #refill(tenantId: string, dueBy: number, position: Position): Promise<void> {
+  async #takeIn(tenantId: string, dueBy: number, position: Position): Promise<void> {
     const { found, more } = await this.#pages.next({
       tenantId,
       position,

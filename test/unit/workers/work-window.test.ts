@@ -42,7 +42,7 @@ describe("a window of work", () => {
     window = new WorkWindow("d", parts);
   });
 
-  const refill = () => window.refill("t", 0);
+  const refill = () => window.refill()("t", 0);
   const taken = () => Array.from({ length: windowSize + 1 }, () => window.take()?.eventId).filter((id) => id);
 
   it("leaves events beyond its size to the due index, and is low when few are left", async () => {
