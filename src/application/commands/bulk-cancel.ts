@@ -15,11 +15,10 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
-import { actOnEach, record } from "../events/bulk.ts";
+import { actOnEach, bulkFilter, record, selectedBy } from "../events/bulk.ts";
 import { countFinished } from "../events/finishing.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown, loadShown } from "../events/webhooks.ts";
-import { parseOptionalDateTime, parseTag } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { eventView } from "../views.ts";
 
@@ -50,18 +49,8 @@ export class BulkCancel {
    */
   async cancel(caller: Caller, input: Inputs["cancelEvents"], origin: Origin): Promise<BulkCancelOutcome> {
     const { tenantId } = caller;
-    const statuses = [...new Set([input.status ?? cancellableStatuses].flat())];
-    const filter: EventFilter = {
-      tenantId,
-      statuses,
-      test: false,
-      destinationUrlId: input.destinationUrlId?.toLowerCase(),
-      senderId: input.senderId?.toLowerCase(),
-      eventType: input.eventType,
-      tags: input.tag === undefined ? undefined : [parseTag("tag", input.tag)],
-      from: parseOptionalDateTime("from", input.from),
-      to: parseOptionalDateTime("to", input.to),
-    };
+    const order = bulkFilter(input, [input.status ?? cancellableStatuses].flat());
+    const filter = selectedBy(tenantId, order);
     requireRole(caller, "Developer", "cancel events");
     const { ids, shown, clock } = this.#parts;
     const named = input.ids ? [...new Set(input.ids.map((id) => id.toLowerCase()))] : null;
@@ -71,9 +60,6 @@ export class BulkCancel {
     if (input.dryRun) return { matched };
     if (matched === 0) return { matched, cancelled: 0 };
     const cancellation = { cancellationId: ids.uuid(), tenantId };
-    const { destinationUrlId: destinationId = null, from = null, to = null, senderId = null } = filter;
-    const { eventType = null, tag = null } = input;
-    const order = { destinationId, senderId, eventType, tag, statuses, from, to };
     const counts = { ids: named?.length ?? null, matched };
     const data = { ...cancellation, ...order, ...counts, at: timestampNow(clock) };
     await this.#record({ type: "CancellationOrdered", data }, origin);

@@ -14,10 +14,9 @@ import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
-import { actOnEach, record, unlessRefused } from "../events/bulk.ts";
+import { actOnEach, bulkFilter, record, selectedBy, unlessRefused } from "../events/bulk.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
-import { parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
 
@@ -53,22 +52,16 @@ export class BulkReplay {
    */
   async replay(caller: Caller, input: Inputs["replayEvents"], origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;
-    const filter: EventFilter = {
-      tenantId,
-      statuses: ["CriticalFailure"],
-      test: false,
-      destinationUrlId: input.destinationUrlId?.toLowerCase(),
-      from: parseOptionalDateTime("from", input.from),
-      to: parseOptionalDateTime("to", input.to),
-    };
+    const ordered = bulkFilter(input, ["CriticalFailure"]);
+    const filter = selectedBy(tenantId, ordered);
     requireRole(caller, "Developer", "replay events");
     const { ids, shown, clock } = this.#parts;
     const matched = await shown.ask(tenantId, () => shown.count(filter));
     if (input.dryRun || matched === 0) return { matched, replayed: 0 };
     const replay = { replayId: ids.uuid(), tenantId };
-    const { destinationUrlId: destinationId = null, from = null, to = null } = filter;
-    const ordered = { ...replay, destinationId, from, to, matched, at: timestampNow(clock) };
-    await this.#record({ type: "ReplayOrdered", data: ordered }, origin);
+    const { destinationId, from, to } = ordered;
+    const data = { ...replay, destinationId, from, to, matched, at: timestampNow(clock) };
+    await this.#record({ type: "ReplayOrdered", data }, origin);
     const replayed = await this.#replayAll(filter, origin);
     await this.#record({ type: "ReplayCompleted", data: { ...replay, replayed, at: timestampNow(clock) } }, origin);
     return { matched, replayed };

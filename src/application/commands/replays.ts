@@ -14,10 +14,10 @@ import { ownOf, requireOwn } from "../access.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
+import { bulkFilter, selectedBy } from "../events/bulk.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { parseOptionalDateTime, parseTag } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
-import { filterOf, isMeant } from "../replays/candidates.ts";
+import { isMeant } from "../replays/candidates.ts";
 import { ReplayJobs } from "../replays/replay-jobs.ts";
 import { documentOf } from "../scans.ts";
 import { Turns } from "../turns.ts";
@@ -94,7 +94,7 @@ export class ReplayCommands {
   ): Promise<{ readonly count: number; readonly upTo: Position }> {
     const { readModels, shown } = this.#parts;
     const { ids } = filter;
-    if (ids === null) return shown.countUpTo(tenantId, [filterOf(tenantId, filter)]);
+    if (ids === null) return shown.countUpTo(tenantId, [selectedBy(tenantId, filter)]);
     return shown.ask(tenantId, async () => {
       const upTo = await readModels.checkpoint();
       const found = await Promise.all(ids.map((id) => documentOf(readModels, events, id)));
@@ -112,22 +112,12 @@ export class ReplayCommands {
 }
 
 /** Throws a Refusal (invalid). */
-function orderedFilter(
-  { destinationUrlId, ids, status = "CriticalFailure", tag, ...input }: Inputs["orderReplay"],
-): ReplayJobFilter {
-  if (tag !== undefined) parseTag("tag", tag);
-  const statuses = [...new Set([status].flat())];
+function orderedFilter({ ids, status = "CriticalFailure", ...input }: Inputs["orderReplay"]): ReplayJobFilter {
+  const statuses = [status].flat();
   if (statuses.includes("Cancelled") && input.toDestinationUrlId === undefined) {
     refuse("invalid", "status: must not be Cancelled without toDestinationUrlId: a cancelled event is not sent again");
   }
   return {
-    destinationId: destinationUrlId?.toLowerCase() ?? null,
-    senderId: input.senderId?.toLowerCase() ?? null,
-    eventType: input.eventType ?? null,
-    tag: tag ?? null,
-    ids: ids ? [...new Set(ids.map((id) => id.toLowerCase()))].sort() : null,
-    statuses,
-    from: parseOptionalDateTime("from", input.from) ?? null,
-    to: parseOptionalDateTime("to", input.to) ?? null,
+    ...bulkFilter(input, statuses), ids: ids ? [...new Set(ids.map((id) => id.toLowerCase()))].sort() : null,
   };
 }

@@ -1,11 +1,53 @@
+import type { EventFilter } from "../../../projections/events/events.ts";
+import type { CancellationFilter } from "../../domain/cancellations/cancellations.ts";
 import type { DomainEvent } from "../../domain/domain-event.ts";
+import type { EventStatus } from "../../domain/event/events.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
+import { parseOptionalDateTime, parseTag } from "../input-rules.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 
 /** Appends under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
+
+/** Which events a request for many means, as its facts record it; null for any. */
+type BulkFilter<Status extends EventStatus> =
+  Omit<CancellationFilter, "ids" | "statuses"> & { readonly statuses: readonly Status[] };
+
+/** The filter of a request. Throws a Refusal (invalid). */
+export function bulkFilter<Status extends EventStatus>(
+  { destinationUrlId, senderId, eventType, tag, from, to }: {
+    readonly [Field in "destinationUrlId" | "senderId" | "eventType" | "tag" | "from" | "to"]?: string | undefined;
+  },
+  statuses: readonly Status[],
+): BulkFilter<Status> {
+  if (tag !== undefined) parseTag("tag", tag);
+  return {
+    destinationId: destinationUrlId?.toLowerCase() ?? null,
+    senderId: senderId?.toLowerCase() ?? null,
+    eventType: eventType ?? null,
+    tag: tag ?? null,
+    statuses: [...new Set(statuses)],
+    from: parseOptionalDateTime("from", from) ?? null,
+    to: parseOptionalDateTime("to", to) ?? null,
+  };
+}
+
+/** The filter for the read models; test events are never meant. */
+export function selectedBy(
+  tenantId: string, { destinationId, senderId, eventType, tag, statuses, from, to }: BulkFilter<EventStatus>,
+): EventFilter {
+  return {
+    tenantId, statuses, test: false,
+    destinationUrlId: destinationId ?? undefined,
+    senderId: senderId ?? undefined,
+    eventType: eventType ?? undefined,
+    tags: tag === null ? undefined : [parseTag("tag", tag)],
+    from: from ?? undefined,
+    to: to ?? undefined,
+  };
+}
 
 /** Appends a fact behind the newest entry of a stream, readable or not: the fact depends on no earlier one. */
 export async function record(

@@ -1,12 +1,10 @@
-import {
-  events, isDocumentSelected, type EventDocument, type EventFilter,
-} from "../../../projections/events/events.ts";
+import { events, isDocumentSelected, type EventDocument } from "../../../projections/events/events.ts";
 import { acceptedMsOf } from "../../domain/event/event-id.ts";
 import type { ReplayJob, ReplayJobFilter, ReplayOrder } from "../../domain/replay-job/replay-job.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
+import { selectedBy } from "../events/bulk.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { parseTag } from "../input-rules.ts";
 import { documentOf } from "../scans.ts";
 
 /** An event that a replay may take. */
@@ -96,7 +94,7 @@ export class Candidates {
 
   /** A page of the events that match the filter by now, and the last id of the page; null at the end. */
   async #page(after: string | null): Promise<Page> {
-    const documents = await this.#parts.shown.page(filterOf(this.#job.tenantId, this.#job.order), {
+    const documents = await this.#parts.shown.page(selectedBy(this.#job.tenantId, this.#job.order), {
       order: { field: events.key, descending: false }, limit: pageSize,
       ...(after !== null && { after: { value: after, key: after } }),
     });
@@ -121,20 +119,6 @@ export function candidateOf({ id, destinationUrlId: destinationId, acceptedIn: p
   return { id, destinationId, position };
 }
 
-/** The filter of events that a replay's filter is, but for the ids. */
-export function filterOf(tenantId: string, filter: ReplayJobFilter): EventFilter {
-  const { destinationId, senderId, eventType, tag, statuses, from, to } = filter;
-  return {
-    tenantId, statuses, test: false,
-    destinationUrlId: destinationId ?? undefined,
-    senderId: senderId ?? undefined,
-    eventType: eventType ?? undefined,
-    tags: tag === null ? undefined : [parseTag("tag", tag)],
-    from: from ?? undefined,
-    to: to ?? undefined,
-  };
-}
-
 /** Whether a replay takes an event, as it stands: it matches, and was finished at the order. */
 export function isMeant(
   { tenantId, order }: {
@@ -143,7 +127,7 @@ export function isMeant(
   event: EventDocument,
 ): boolean {
   const { ids, upTo } = order;
-  return isDocumentSelected(filterOf(tenantId, order), event)
+  return isDocumentSelected(selectedBy(tenantId, order), event)
     && event.finishedIn !== null && event.finishedIn <= upTo
     && (ids === null || ids.includes(event.id));
 }
