@@ -188,11 +188,12 @@ export class Dispatcher {
     if (!this.#ownership.known || !destination || !cached) return undefined;
     const { state } = destination;
     if (!state) return { destination: undefined, heldBy: "destination-inactive" };
-    if (!aggregates.peek(tenants, state.tenantId)) return undefined;
-    const circuit = cached.state ?? newCircuit(this.#destinationId, state.tenantId);
+    const { tenantId, serverRateLimit } = state;
+    if (!aggregates.peek(tenants, tenantId)) return undefined;
+    const circuit = cached.state ?? newCircuit(this.#destinationId, tenantId);
     this.#pause.follow(circuit.pausedUntil);
     this.#breaker.follow(circuit, () => timestampNow(clock));
-    if (this.#places.concurrency !== state.serverRateLimit) this.#places.concurrency = state.serverRateLimit;
+    if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
     return { destination: state, circuit, heldBy: this.#heldBy(state, circuit) };
   }
 

@@ -270,8 +270,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a dispatcher delivers to inactive destinations",
     breaks: "no request goes to an inactive or deleted destination",
     file: dispatcher,
-    from: "} else if (!destination.state?.active) {",
-    to: "} else if (destination.state === undefined) {",
+    from: "if (!active || deleted)",
+    to: "if (deleted)",
   },
   {
     name: "a deleted destination's events are sent, not cancelled",
