@@ -157,4 +157,4 @@ describeOnEngines("reads as of a moment", (freshEngines) => {
       expect((await at(`/api/v1/events/${eventId}`, asOf)).status).to.equal(404);
     }
   });
-}, { outside: true });
+});

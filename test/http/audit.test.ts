@@ -244,4 +244,4 @@ describeOnEngines("the audit", (freshEngines) => {
       expect([status, text.slice(0, word.length)], query).to.deep.equal([400, word]);
     }
   });
-}, { outside: true });
+});

@@ -201,4 +201,4 @@ describeOnEngines("cursors", (freshEngines) => {
       }
     }), { numRuns: sized(8, 60) });
   });
-}, { outside: true });
+});

@@ -225,4 +225,4 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     expect(JSON.stringify(settings)).not.to.match(/hash/i);
     expect(await factsOf(id.toUpperCase(), "/history")).to.deep.equal(settings);
   });
-}, { outside: true });
+});

@@ -247,4 +247,4 @@ describeOnEngines("filters of events", (freshEngines) => {
     expect(numbers((await list("Tag=p:1")).items)).to.deep.equal([before + 2]);
     expect(await totals("Tag=p:1")).to.include({ total: 1 });
   });
-}, { outside: true });
+});

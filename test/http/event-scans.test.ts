@@ -311,7 +311,7 @@ describeOnEngines("scans of events", (freshEngines) => {
       }
     });
   });
-}, { outside: true });
+});
 
 /** The same parts; `ended` is called when they have come to their end, or nobody wants more of them. */
 async function* ending<Part>(parts: AsyncIterable<Part>, ended: () => void): AsyncGenerator<Part, void> {

@@ -120,4 +120,4 @@ describeOnEngines("summaries of events", (freshEngines) => {
       expect([status, text.split(":")[0]], view).to.deep.equal([400, "View"]);
     }
   });
-}, { outside: true });
+});

@@ -321,4 +321,4 @@ describeOnEngines("histories", (freshEngines) => {
     expect(newest?.actor).to.deep.equal({ type: "service", part: "reservations" });
     expect(JSON.stringify(newest)).not.to.match(/theirs|hash-of/).and.not.to.include(other.owner.id);
   });
-}, { outside: true });
+});

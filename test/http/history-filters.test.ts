@@ -126,4 +126,4 @@ describeOnEngines("filters of histories", (freshEngines) => {
       store.readStream = readStream;
     }
   });
-}, { outside: true });
+});

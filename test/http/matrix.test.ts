@@ -265,12 +265,21 @@ describe("S5 the access matrix", () => {
     belongings.seen(asker.account, row.name, answer);
     return answer.status;
   };
+  const askers = new Map<string, Asker>();
+  /** A caller for a row: the same for all rows that leave it as it is. */
+  const askerFor = async (row: Row, account: Account, role: (typeof roles)[number]) => {
+    if (/ its(elf| own)|^logout$|Session$/.test(row.name)) return freshAsker(account, role);
+    const key = `${account.tenantId} ${role}`;
+    const asker = askers.get(key) ?? await freshAsker(account, role);
+    askers.set(key, asker);
+    return asker;
+  };
   const statusesOf = async (row: Row, account: Account, change?: (request: MatrixRequest) => MatrixRequest) => {
     const statuses: number[] = [];
-    for (const role of roles) statuses.push(await askAs(row, await freshAsker(account, role), change));
+    for (const role of roles) statuses.push(await askAs(row, await askerFor(row, account, role), change));
     return statuses;
   };
-  const nobodys = async (row: Row) => requestOf(row.name, scene, await freshAsker(scene.one, "owner"));
+  const nobodys = async (row: Row) => requestOf(row.name, scene, await askerFor(row, scene.one, "owner"));
 
   it("covers every operation, and no other", () => {
     const known = operations.map(({ operationId }) => operationId).filter((id) => id !== "ingest");
@@ -315,7 +324,7 @@ describe("S5 the access matrix", () => {
       if (!hasBody) continue;
       const request = await nobodys(row);
       if (security !== undefined) expect((await ask(row, request, "", "no json")).status, row.name).to.equal(401);
-      const viewer = await freshAsker(scene.other, "viewer");
+      const viewer = await askerFor(row, scene.other, "viewer");
       for (const change of [(same: MatrixRequest) => same, aboutNobodys]) {
         expect(await askAs(row, viewer, change, "no json"), row.name).to.equal(400);
       }

@@ -86,7 +86,7 @@ describeOnEngines("two processes", (freshEngines) => {
     ).to.equal(409);
     expect((await one.owner.client.at(there.url).delete(`/api/v1/users/${one.owner.id}`)).status).to.equal(422);
   });
-}, { outside: true });
+});
 
 describe("a process that learns late of the writes of others", () => {
   let engines: InMemoryEngines;

@@ -6,7 +6,7 @@ import { http } from "../support/http.ts";
 import { sized } from "../support/size.ts";
 
 const crowd = Array.from({ length: 50 }, (_, index) => index);
-const rounds = sized(50, 1_000);
+const rounds = sized(20, 1_000);
 const patienceMs = sized(120_000, 3_600_000);
 
 describeOnEngines("R4 races of 50", (freshEngines) => {

@@ -187,4 +187,4 @@ describeOnEngines("refused ingest requests", (freshEngines) => {
       expect([answer.status, answer.text.split(":")[0]]).to.deep.equal([400, query.split("=")[0]]);
     }
   });
-}, { outside: true });
+});

@@ -196,4 +196,4 @@ describeOnEngines("replays", (freshEngines) => {
     expect((await event(b.eventId)).status).to.equal("Pending");
     expect((await event(c.eventId)).status).to.equal("CriticalFailure");
   });
-}, { outside: true });
+});

@@ -159,4 +159,4 @@ describeOnEngines("statistics of events", (freshEngines) => {
     expect((await one.owner.client.get("/api/v1/events")).json["total"]).to.equal(0);
     expect(await last("?GroupBy=destination")).to.deep.equal(before);
   });
-}, { outside: true });
+});

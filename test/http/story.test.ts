@@ -178,4 +178,4 @@ describeOnEngines("stories", (freshEngines) => {
       expect((await viewer.get(`/api/v1/events/${id}/story${path}`)).status).to.equal(404);
     }
   });
-}, { outside: true });
+});

@@ -284,4 +284,4 @@ describeOnEngines("the stream", (freshEngines) => {
     const eventId = await accept();
     await stream.until((frames) => frames.some(({ data }) => data["eventId"] === eventId));
   });
-}, { outside: true });
+});

@@ -148,24 +148,26 @@ async function openedEngines(chosen: Pick<Config, "eventStore" | "readModels">):
   return { clock, store, readModels, state, masterKey, close };
 }
 
-/** A suite on the embedded engines, with `outside` on outside ones, too. They are closed after it. */
-export function describeOnEngines(
-  name: string,
-  suite: (freshEngines: () => Promise<SharedEngines>) => void,
-  { outside = false }: { readonly outside?: boolean } = {},
-): void {
-  for (const [kind, open] of [
-    ["embedded", embeddedEngines],
-    ...(outside ? [["on EventStoreDB and MongoDB", outsideEngines] as const] : []),
-  ] as const) {
-    describe(`${name}, ${kind}`, () => {
-      const opened: SharedEngines[] = [];
-      suite(async () => {
-        const engines = await open();
-        opened.push(engines);
-        return engines;
-      });
-      after(() => Promise.all(opened.map((engines) => engines.close())));
+let enginesOfSuites: readonly [kind: string, open: () => Promise<SharedEngines>] = ["embedded", embeddedEngines];
+
+/** A suite on the embedded engines, or in {@link onOutsideEngines} on those. They are closed after it. */
+export function describeOnEngines(name: string, suite: (freshEngines: () => Promise<SharedEngines>) => void): void {
+  const [kind, open] = enginesOfSuites;
+  describe(`${name}, ${kind}`, () => {
+    const opened: SharedEngines[] = [];
+    suite(async () => {
+      const fresh = await open();
+      opened.push(fresh);
+      return fresh;
     });
-  }
+    after(() => Promise.all(opened.map((one) => one.close())));
+  });
+}
+
+/** Has the suites of the test files that `load` imports run on EventStoreDB and MongoDB. */
+export async function onOutsideEngines(load: () => Promise<unknown>): Promise<void> {
+  const before = enginesOfSuites;
+  enginesOfSuites = ["on EventStoreDB and MongoDB", outsideEngines];
+  await load();
+  enginesOfSuites = before;
 }
