@@ -59,7 +59,9 @@ describe("the dashboard's palette", () => {
     await chosen("Destination https://billing.example/hook");
     await page.keyboard.press("Enter");
     await page.waitForURL(`${stage.origin}/app/destinations/${destinationId}`);
+    await combobox().waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
+    await combobox().waitFor();
     await page.keyboard.type("TILL");
     await chosen("Sender Shop till");
     await page.keyboard.press("Enter");

@@ -1,5 +1,6 @@
 import {
-  createContext, use, useEffect, useMemo, useRef, useState, type KeyboardEvent as ReactKeyboardEvent, type ReactNode,
+  createContext, use, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent as ReactKeyboardEvent,
+  type ReactNode,
 } from "react";
 import { usePreferences } from "../app/preferences.tsx";
 
@@ -18,7 +19,8 @@ export function KeysProvider({ children }: { readonly children: ReactNode }): Re
   const [registry] = useState<Registry>(() => new Set());
   const { singleKeys } = usePreferences();
   const first = useRef<{ readonly key: string; readonly at: number } | undefined>(undefined);
-  useEffect(() => {
+  // A layout effect: a key that is pressed as soon as the page is shown acts.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const withControl = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || event.altKey || isComposing(event)) return;
@@ -46,7 +48,7 @@ export function useKeys(keys: Keys): void {
   const registry = use(Registered);
   const own = useMemo(() => ({ current: keys }), []);
   own.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     registry.add(own);
     return () => void registry.delete(own);
   }, [registry, own]);
