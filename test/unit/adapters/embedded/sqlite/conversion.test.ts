@@ -16,6 +16,7 @@ import { failureOf } from "../../../../contract/event-store/harness.ts";
 import { onOwnDisk } from "../../../../support/disk/own-disk.ts";
 import { temporaryFolder } from "../../../../support/embedded-store.ts";
 import { nextLog } from "../../../../support/next-log.ts";
+import { sized } from "../../../../support/size.ts";
 import { quiet } from "../../../../support/telemetry.ts";
 import type { Plan } from "./converting.ts";
 
@@ -92,6 +93,8 @@ const run = (dataDir: string) =>
 /** The progress that the process reported, over all conversions. */
 const progressOf = ({ version = 0, percent = 0 }: Line) => version * 100 + percent;
 
+const kills = sized(4, 20);
+
 describe("the conversion of a file of an older release", function () {
   this.timeout(120_000);
   let folder: ReturnType<typeof temporaryFolder>;
@@ -106,13 +109,13 @@ describe("the conversion of a file of an older release", function () {
 
   const bringUpHere = () => bringUp([nextLog(dataDir)], { clock: new SystemClock(), logger: quiet });
 
-  it("goes on after each of 20 kills, and ends with every entry and without the old file", async () => {
+  it(`goes on after each of ${kills} kills, and ends with every entry and without the old file`, async () => {
     rmSync(logPath(dataDir));
     fillLog(dataDir, many);
     const rows = rowsOf(dataDir);
     let reached = 0;
-    for (let kill = 1; kill <= 20; kill++) {
-      // Together the two conversions write 40,000 rows, and a step that a kill interrupts writes its rows once more.
+    for (let kill = 1; kill <= kills; kill++) {
+      // The two conversions write 40,000 rows. A step that a kill interrupts writes its rows once more.
       plan(dataDir, { dieAfter: 1_850 + kill * 7 });
       const { signal, lines, errors } = await run(dataDir);
       expect(signal, errors.join()).to.equal("SIGKILL");

@@ -16,6 +16,7 @@ import {
 } from "../../../../../../src/adapters/embedded/event-store/stream-index/segment-jobs.ts";
 import { hashStream } from "../../../../../../src/adapters/embedded/event-store/stream-index/stream-hash.ts";
 import { temporaryFolder } from "../../../../../support/embedded-store.ts";
+import { sized } from "../../../../../support/size.ts";
 
 interface Entry extends Located {
   readonly stream: string;
@@ -80,7 +81,7 @@ describe("index segments", () => {
       const again = Segment.open(path);
       expectHolds(again, entries);
       again.close();
-    }), { numRuns: 40 });
+    }), { numRuns: sized(15, 100) });
   });
 
   it("hold after a merge each entry of the inputs, once", async () => {

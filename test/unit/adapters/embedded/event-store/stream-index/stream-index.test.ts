@@ -12,6 +12,7 @@ import {
 import { hashStream } from "../../../../../../src/adapters/embedded/event-store/stream-index/stream-hash.ts";
 import { StreamIndex } from "../../../../../../src/adapters/embedded/event-store/stream-index/stream-index.ts";
 import { temporaryFolder } from "../../../../../support/embedded-store.ts";
+import { sized } from "../../../../../support/size.ts";
 
 /** Found by trying 48 million beginnings of names. */
 const sameHash = ["event-dxj9za", "event-py0h5⍱"] as const;
@@ -165,6 +166,6 @@ describe("the stream index", () => {
         both.check();
       }
       for (const segment of both.index.segments) segment.close();
-    }), { numRuns: 150 });
+    }), { numRuns: sized(50, 500) });
   });
 });
