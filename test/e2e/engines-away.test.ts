@@ -3,5 +3,6 @@ import { enginesAway } from "./engines-away.ts";
 
 describe("R5: an engine unavailable under load", function () {
   this.timeout(sized(180_000, 1_800_000));
-  enginesAway({ EventStoreDB: ["frozen"], Kafka: ["frozen"], MongoDB: ["killed"] });
+  // An EventStoreDB that stands still is the subject of busy-log.test.ts.
+  enginesAway({ EventStoreDB: [], Kafka: ["frozen"], MongoDB: ["killed"] });
 });

@@ -12,7 +12,7 @@ const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
 const newer = "cannot be read by this process: a newer release of the relay wrote a part of it";
 /** Ticks of CPU time in a second, as the kernel counts them. */
 const ticks = 100;
-const watchedMs = 5_000;
+const watchedMs = 2_000;
 
 describe("facts of a newer release in the log", function () {
   this.timeout(60_000);

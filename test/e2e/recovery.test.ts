@@ -94,7 +94,7 @@ describe("read models", function () {
         if (items.some((item) => item["id"] === id)) stale += 1;
       },
     ];
-    const wanted = sized(500, 10_000);
+    const wanted = sized(150, 10_000);
     let next = 0;
     const writer = async () => {
       for (let n = next++; n < wanted; n = next++) await writes[n % writes.length]?.(n);

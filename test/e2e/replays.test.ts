@@ -5,8 +5,8 @@ import { eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { sized } from "../support/size.ts";
 
-const count = sized(2_000, 1_000_000);
-const kills = 20;
+const count = sized(600, 1_000_000);
+const kills = sized(6, 20);
 /** Events posted at once. */
 const together = 50;
 

@@ -68,7 +68,7 @@ const store: readonly Bug[] = [
     name: "stays-without-an-engine",
     breaks: "a relay whose engine has failed for good ends, to be started again",
     changes: [{ file: "src/composition/relay.ts", from: "onFatal });", to: "onFatal: () => undefined });" }],
-    tests: ["test/e2e/recovery-start.test.ts"],
+    tests: ["test/e2e/damaged-index.slow.test.ts"],
     only: "found damaged",
   },
   {

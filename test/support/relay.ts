@@ -34,6 +34,8 @@ export function testEnvironment(dataDir: string, receiver: Pick<Receiver, "caPem
     RELAY_RETRY_SCHEDULE: "50ms,100ms",
     RELAY_DELIVERY_TIMEOUT: "2s",
     RELAY_LOG_LEVEL: "silent",
+    // The hundreds of processes that the tests start need not compile the program again.
+    NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/compiled"),
     ...(receiver ? { RELAY_EXTRA_CA_FILE: caFile, RELAY_ALLOWED_NETWORKS: "127.0.0.0/8" } : {}),
   };
 }

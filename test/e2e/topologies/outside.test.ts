@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ApiClient, text, type Json } from "../../support/api-client.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type TestRelay } from "../../support/relay.ts";
-import { oneProcess, onTopology, rolesApart } from "../../support/topologies.ts";
+import { onTopology, rolesApart } from "../../support/topologies.ts";
 
 /** What the suites of this folder prove one by one, in one run: they follow in `make test-slow`. */
 const journeySuite = onTopology("a tenant's whole journey", ({ start }) => {
@@ -105,4 +105,4 @@ const journeySuite = onTopology("a tenant's whole journey", ({ start }) => {
   });
 });
 
-for (const topology of [oneProcess, rolesApart]) journeySuite(topology);
+journeySuite(rolesApart);
