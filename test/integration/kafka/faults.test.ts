@@ -9,7 +9,7 @@ import { firstAttempt, WorkRecorder } from "../../support/work-recorder.ts";
 
 const destinations = Array.from({ length: 12 }, (_, index) => `destination-${index}`);
 const healsWithinMs = 30_000;
-const awayMs = sized(3_000, 20_000);
+const awayMs = sized(1_000, 20_000);
 
 /** Publishes without end, as the forwarder does: unacknowledged items are published again. */
 class Load {
