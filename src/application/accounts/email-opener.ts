@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { facts } from "../../domain/facts.ts";
 import { masterKeyIdOf } from "../../domain/platform/platform.ts";
 import { streams } from "../../domain/streams.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
@@ -9,6 +10,10 @@ import { places, type Vault } from "../keys/vault.ts";
 import { readPages } from "../stream-pages.ts";
 import { isNewer, refuseUnreadable } from "../unreadable.ts";
 import { personKey, type KeyedTenant } from "./people.ts";
+
+/** The types of facts that have a sealed address. */
+const typesWithEmail: ReadonlySet<string> = new Set(
+  [...facts].filter(([, { data }]) => "email" in data).map(([type]) => type));
 
 interface EmailOpenerParts {
   readonly store: Pick<EventStore, "readStream">;
@@ -34,8 +39,7 @@ export class EmailOpener {
    * waits for that release. Throws LogUnavailable, or Unsealable where a master key that may be needed is not at hand.
    */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
-    const concerned = ({ type }: LogEntry) =>
-      type === "UserCreated" || type === "UserEmailChanged" || type === "InviteCreated";
+    const concerned = ({ type }: LogEntry) => typesWithEmail.has(type);
     if (!entries.some(concerned)) return entries;
     return Promise.all(entries.map(async (entry) => (concerned(entry) ? this.#open(entry) : entry)));
   }

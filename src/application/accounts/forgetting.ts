@@ -123,12 +123,12 @@ export class Forgetting {
   async #addressesIn(
     facts: readonly UserEvent[], tenant: Tenant, userId: string,
   ): Promise<ReadonlyMap<string, number>> {
-    const taken = facts.filter((fact) => fact.type === "UserCreated" || fact.type === "UserEmailChanged");
+    const taken = facts.flatMap(({ data }) => ("email" in data ? [data] : []));
     const addresses = new Map<string, number>();
-    for (const [at, { data }] of taken.entries()) {
+    for (const [at, data] of taken.entries()) {
       const email = await this.#parts.people.open(tenant, userId, data.email);
       const next = taken[at + 1];
-      if (email !== null) addresses.set(comparableEmail(email), next ? millis(next.data.at) : Infinity);
+      if (email !== null) addresses.set(comparableEmail(email), next ? millis(next.at) : Infinity);
     }
     return addresses;
   }

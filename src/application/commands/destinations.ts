@@ -1,4 +1,5 @@
 import type { Inputs } from "../../../schemas/inputs.ts";
+import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -13,6 +14,7 @@ import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { changeCircuit } from "../delivery/circuits.ts";
+import { fieldsOf } from "../fields-of.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import { checkOutboundUrl } from "../input-rules.ts";
 import { places, type Vault } from "../keys/vault.ts";
@@ -56,9 +58,7 @@ export class DestinationCommands {
     const command: DestinationCommand = {
       type: "RegisterDestination",
       destination: {
-        destinationId, tenantId,
-        url: input.url,
-        serverRateLimit: input.serverRateLimit,
+        destinationId, tenantId, ...fieldsOf(createDestination, input),
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
@@ -80,8 +80,7 @@ export class DestinationCommands {
     const tenant = await ownTenant(aggregates, caller);
     const command: DestinationCommand = {
       type: "ChangeDestination",
-      url: input.url,
-      serverRateLimit: input.serverRateLimit,
+      ...fieldsOf(createDestination, input),
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
       at: timestampNow(clock),

@@ -1,4 +1,5 @@
 import type { Inputs } from "../../../schemas/inputs.ts";
+import createSender from "../../../schemas/requests/create-sender.json" with { type: "json" };
 import type { Destination } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
@@ -13,6 +14,7 @@ import { destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { checkedMapping } from "../checked-mapping.ts";
+import { fieldsOf } from "../fields-of.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import { cleanName } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
@@ -43,10 +45,12 @@ export class SenderCommands {
   ): Promise<SenderView & { readonly ingestToken: string }> {
     const { aggregates, queries, mappings, ids, clock } = this.#parts;
     const { tenantId } = caller;
-    const name = cleanName("name", input.name);
-    const mapping = input.mapping && (await checkedMapping(mappings, tenantId, input.mapping));
-    const searchFields = checkedFields(input.searchFields);
-    const destinationId = input.destinationUrlId.toLowerCase();
+    const { name: text, mapping: given, searchFields: fields, destinationUrlId, ...others } =
+      fieldsOf(createSender, input);
+    const name = cleanName("name", text);
+    const mapping = given && (await checkedMapping(mappings, tenantId, given));
+    const searchFields = checkedFields(fields);
+    const destinationId = destinationUrlId.toLowerCase();
     requireOwn(await this.#destination(destinationId), caller, "destination");
     requireRole(caller, "Developer", "create senders");
     const senderId = ids.uuid();
@@ -55,7 +59,7 @@ export class SenderCommands {
       type: "CreateSender",
       sender: {
         senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken),
-        ...(searchFields.length > 0 && { searchFields }),
+        ...(searchFields.length > 0 && { searchFields }), ...others,
       },
       at: timestampNow(clock),
     };
@@ -77,7 +81,8 @@ export class SenderCommands {
     requireRole(caller, "Developer", "change senders");
     const active = input.status && input.status === "active";
     const at = timestampNow(clock);
-    const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, searchFields, active, at };
+    const settings = { ...fieldsOf(createSender, input), name, destinationId, mapping, searchFields };
+    const command: SenderCommand = { type: "ChangeSender", ...settings, active, at };
     await aggregates.change(senders, id, origin, (state) => decide(state, command));
     return queries.get(caller, id);
   }

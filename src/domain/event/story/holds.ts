@@ -1,4 +1,6 @@
 import type { CircuitEvent } from "../../circuit/circuit.ts";
+import { destinationFacts } from "../../destination/events.ts";
+import type { Fact } from "../../fact.ts";
 import type { Timestamp } from "../../time.ts";
 import type { Cause, StoryEntry } from "./story.ts";
 import { cause, circuitEntry, destinationEntry, type StoryFacts, type Told } from "./told.ts";
@@ -30,8 +32,9 @@ function inactivity(facts: StoryFacts["destination"]): Hold[] {
     began = undefined;
   };
   for (const fact of facts) {
-    if (fact.type === "DestinationDeactivated") began ??= destinationEntry(fact);
-    if (fact.type === "DestinationActivated" || fact.type === "DestinationDeleted") end(destinationEntry(fact));
+    const { sets }: Fact = destinationFacts[fact.type];
+    if (sets?.["status"] === "Inactive") began ??= destinationEntry(fact);
+    else if (sets?.["status"]) end(destinationEntry(fact));
   }
   end(null);
   return holds;
