@@ -410,7 +410,7 @@ const refused: readonly Bug[] = [
       to: "exec(\"PRAGMA synchronous = NORMAL\")",
     }],
     tests: ["test/e2e/disk.test.ts"],
-    only: "keeps a token dead",
+    only: "takes no token that was ended",
   },
   {
     name: "idempotency-key-ignored",
