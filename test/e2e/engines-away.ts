@@ -65,13 +65,14 @@ export function enginesAway(faults: Readonly<Record<(typeof engineNames)[number]
     const response = await fetch(`${relay.url}/readyz`);
     return { status: response.status, text: await response.text() };
   };
-  const undelivered = async (ids: readonly string[]) => {
-    const left: string[] = [];
+  /** Takes delivered events out of a set, up to the first that is not; that one with its status, or null. */
+  const firstUndelivered = async (ids: Set<string>) => {
     for (const id of ids) {
       const { status } = await account.owner.get(`/api/v1/events/${id}`);
-      if (status !== "Succeeded") left.push(`${id} ${String(status)}`);
+      if (status !== "Succeeded") return `${id} ${String(status)}`;
+      ids.delete(id);
     }
-    return left;
+    return null;
   };
 
   for (const name of engineNames) {
@@ -95,8 +96,9 @@ export function enginesAway(faults: Readonly<Record<(typeof engineNames)[number]
             await (fault === "killed" ? engine.restart() : engine.thaw());
           }
           const since = performance.now();
-          const left = () => undelivered(before.slice(-200)).catch((error: unknown) => [String(error)]);
-          await eventually(left, ({ length }) => length === 0, healsWithinMs);
+          const left = new Set(before.slice(-200));
+          const first = () => firstUndelivered(left).catch((error: unknown) => String(error));
+          await eventually(first, (undelivered) => undelivered === null, healsWithinMs);
           await eventually(readyz, (answer) => answer.status === 200, healsWithinMs);
           expect(await relay.metric(up)).to.equal(1);
           const accepted = ledger.count;

@@ -117,14 +117,15 @@ export async function openAccount(
 
 /**
  * Asks again until the answer is as wanted, also where an {@link ApiClient} is answered 503: read models may be behind.
- * Rejects with the last answer after `timeoutMs`, which is shorter than Mocha's limit.
+ * It asks less often the longer it waits, so that it leaves the processor to the relay. Rejects with the last answer
+ * after `timeoutMs`, which is shorter than Mocha's limit.
  */
 export async function eventually<T>(
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean,
   timeoutMs = 30_000,
 ): Promise<T> {
-  const end = performance.now() + timeoutMs;
+  const begun = performance.now();
   for (;;) {
     let last: unknown;
     try {
@@ -135,8 +136,9 @@ export async function eventually<T>(
       if (!isUnavailable(error)) throw error;
       last = error.message;
     }
-    if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms; last: ${inspect(last)}`);
-    await pause(10);
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > timeoutMs) throw new Error(`not within ${timeoutMs} ms; last: ${inspect(last)}`);
+    await pause(Math.min(10 + waitedMs / 20, 100));
   }
 }
 
