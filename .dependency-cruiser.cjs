@@ -1,40 +1,42 @@
 /** Which of our folders each folder may import, itself included where nothing else is said. */
 const layers = {
-  "src/domain": [],
-  "src/ports": ["src/domain"],
-  projections: ["src/domain", "src/ports/read-models.ts"],
+  "src/kernel": ["src/features", "projections", "schemas"],
+  "src/features": ["src/kernel", "src/delivery", "projections", "schemas"],
+  projections: ["src/kernel", "src/features", "src/delivery/circuit"],
   schemas: [],
-  "src/application": ["src/ports", "src/domain", "projections", "schemas"],
-  "src/adapters": ["src/ports", "src/domain", "schemas"],
-  "src/http": ["src/application", "src/ports", "src/domain", "schemas"],
-  "src/workers": ["src/application", "src/ports", "src/domain", "projections"],
-  "src/config": ["src/domain/ipv6.ts", "src/domain/never-called.ts"],
+  "src/delivery": ["src/kernel", "src/features", "projections"],
+  "src/projector": ["src/kernel", "src/features", "projections"],
+  "src/http": ["src/kernel", "src/features", "schemas"],
+  "src/engines": ["src/kernel", "src/features", "schemas"],
+  "src/main/config": ["src/kernel/domain"],
 };
 
 /** The only home of each package within the program; a package that is not listed has none. */
 const homes = {
-  "@eventstore/db-client": ["src/adapters/eventstoredb"],
-  "@jmespath-community/jmespath": ["src/adapters/jmespath"],
+  "@eventstore/db-client": ["src/engines/eventstoredb"],
+  "@jmespath-community/jmespath": ["src/engines/jmespath"],
   "@koa/router": ["src/http"],
-  ajv: ["src/adapters/event-codec", "src/http"],
-  bcryptjs: ["src/adapters/bcrypt"],
-  "disposable-email-domains-js": ["src/adapters/disposable-domains"],
-  entities: ["src/application/delivery"],
-  "google-protobuf": ["src/adapters/eventstoredb"],
-  jose: ["src/adapters/jose"],
-  kafkajs: ["src/adapters/kafka"],
+  ajv: ["src/engines/event-codec", "src/kernel/operations", "src/http"],
+  bcryptjs: ["src/engines/bcrypt"],
+  "disposable-email-domains-js": ["src/engines/disposable-domains"],
+  entities: ["src/delivery/requests"],
+  "google-protobuf": ["src/engines/eventstoredb"],
+  jose: ["src/engines/jose"],
+  kafkajs: ["src/engines/kafka"],
   koa: ["src/http"],
   "koa-body": ["src/http"],
-  "lru-cache": ["src/application", "src/adapters", "src/workers"],
-  mongodb: ["src/adapters/mongodb"],
-  opossum: ["src/workers/delivery"],
-  "p-limit": ["src/adapters", "src/application", "src/workers"],
-  pino: ["src/adapters/pino"],
-  "prom-client": ["src/adapters/prometheus"],
-  undici: ["src/adapters/outbound"],
+  "lru-cache": [
+    "src/kernel", "src/features", "src/delivery", "src/engines", "src/projector", "packages/embedded-engine",
+  ],
+  mongodb: ["src/engines/mongodb"],
+  opossum: ["src/delivery"],
+  "p-limit": ["src/kernel", "src/features", "src/delivery", "src/engines", "src/projector", "packages/embedded-engine"],
+  pino: ["src/engines/pino"],
+  "prom-client": ["src/engines/prometheus"],
+  undici: ["src/engines/outbound"],
 };
 
-const program = "^(src|projections|schemas)/";
+const program = "^(src|projections|schemas|packages/embedded-engine)/";
 /** What is started, not imported: the program itself and its threads. */
 const entries = "^src/main\\.ts$|/(worker|[a-z-]+-thread)\\.ts$";
 const typesName = (name) => name.replace(/^@(.+)\//, "$1__");
@@ -61,27 +63,30 @@ module.exports = {
     { name: "nothing unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     ...layerRules,
     {
-      name: "embedded engines do not know each other",
+      name: "the engine in packages/embedded-engine knows the ports and the tools that engines share",
       severity: "error",
-      from: { path: "^src/adapters/embedded/([^/]+)/" },
-      to: { path: "^src/adapters/embedded/", pathNot: "^src/adapters/embedded/($1|sqlite)/" },
+      from: { path: "^packages/embedded-engine/" },
+      to: {
+        path: `${program}|^(test|bench|demo|packages)/`,
+        pathNot: "^packages/embedded-engine/|^src/kernel/(ports|domain|files|threads|read-models/engine)/",
+      },
     },
     {
-      // These adapt nothing: how owners take turns, how files are made durable, how the embedded engines talk to their
-      // threads, how threads keep V8's heap small, and what the engines of read models make of batches
-      // and indexes.
-      name: "adapters do not know each other",
+      name: "embedded engines do not know each other",
       severity: "error",
-      from: { path: "^src/adapters/([^/]+)/" },
-      to: {
-        path: "^src/adapters/",
-        pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models|v8)/",
-      },
+      from: { path: "^packages/embedded-engine/src/([^/]+)/" },
+      to: { path: "^packages/embedded-engine/src/", pathNot: "^packages/embedded-engine/src/($1|sqlite)/" },
+    },
+    {
+      name: "engines do not know each other",
+      severity: "error",
+      from: { path: "^src/engines/([^/]+)/" },
+      to: { path: "^src/engines/", pathNot: "^src/engines/$1/" },
     },
     {
       name: "packages know nothing of the program",
       severity: "error",
-      from: { path: "^packages/", pathNot: "^packages/client/src/(index|types)\\.ts$" },
+      from: { path: "^packages/", pathNot: "^packages/(embedded-engine/|client/src/(index|types)\\.ts$)" },
       to: { path: "^(src|projections|schemas|test|bench|demo|scripts)/" },
     },
     {
@@ -118,24 +123,29 @@ module.exports = {
       name: "the program does not know its tests, its tools and the packages",
       severity: "error",
       from: { path: program },
-      to: { path: "^(test|bench|demo|scripts|packages)/" },
+      to: { path: "^(test|bench|demo|scripts|packages)/", pathNot: "^packages/embedded-engine/" },
     },
     {
       name: "nothing is left over",
       severity: "error",
       from: { path: entries },
-      to: { path: "^(src|projections)/.+\\.ts$", pathNot: entries, reachable: false },
+      to: { path: "^(src|projections|packages/embedded-engine)/.+\\.ts$", pathNot: entries, reachable: false },
     },
     {
       name: "the core knows no platform",
       severity: "error",
-      from: { path: under(["src/domain", "src/ports", "projections", "schemas"]) },
+      from: {
+        path: under([
+          "src/kernel/domain", "src/kernel/ports", "src/features/.+/(facts|decide).ts",
+          "src/features/story/(?!queries)", "projections", "schemas",
+        ]),
+      },
       to: { dependencyTypes: ["core", "npm", "npm-dev", "npm-optional", "npm-peer"] },
     },
     {
       name: "node:sqlite lives in the embedded engines",
       severity: "error",
-      from: { path: program, pathNot: "^src/adapters/embedded/" },
+      from: { path: program, pathNot: "^packages/embedded-engine/" },
       to: { path: "^(node:)?sqlite$" },
     },
     ...homeRules,

@@ -8,6 +8,7 @@ COPY scripts scripts
 COPY schemas schemas
 COPY projections projections
 COPY src src
+COPY packages/embedded-engine packages/embedded-engine
 RUN node scripts/build.js
 
 # The pages for people. Their libraries are in no image but this stage's.

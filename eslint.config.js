@@ -3,7 +3,7 @@ import stylistic from "@stylistic/eslint-plugin";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-const own = "time, ids and chance come from src/ports/clock/clock.ts and src/ports/ids.ts, settings from src/config";
+const own = "time, ids and chance come from src/kernel/ports/{clock,ids}, settings from src/main/config";
 
 /** What only the adapters, the configuration and the composition may touch, so that a simulation can own the rest. */
 const world = {
@@ -144,7 +144,7 @@ export default defineConfig(
   },
   {
     files: ["src/**/*.ts", "projections/**/*.ts", "schemas/**/*.ts"],
-    ignores: ["src/adapters/**", "src/config/**", "src/composition/**", "src/main.ts"],
+    ignores: ["src/engines/**", "src/kernel/{files,threads}/**", "src/main/**", "src/main.ts"],
     rules: { ...world, "no-restricted-syntax": ["error", defaultExport, currentDate] },
   },
   {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { openKafkaQueue, type KafkaQueue } from "../src/adapters/kafka/kafka-queue.ts";
-import { createLogger } from "../src/adapters/pino/logger.ts";
-import { SystemClock } from "../src/adapters/system/system-clock.ts";
-import { processRoles, readConfig, type KafkaConfig } from "../src/config/config.ts";
+import { openKafkaQueue, type KafkaQueue } from "../src/engines/kafka/kafka-queue.ts";
+import { createLogger } from "../src/engines/pino/logger.ts";
+import { SystemClock } from "../src/engines/system/system-clock.ts";
+import { processRoles, readConfig, type KafkaConfig } from "../src/main/config/config.ts";
 import { cpuOf, cpuSince, total } from "./support/cpu.ts";
 import { startOutsideEngines, type Env, type OutsideEngines } from "./support/outside.ts";
 import { RelayProcess } from "./support/relay.ts";

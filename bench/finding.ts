@@ -1,4 +1,4 @@
-import { timestamp } from "../src/domain/time.ts";
+import { timestamp } from "../src/kernel/domain/time.ts";
 import type { ApiClient } from "../test/support/api-client.ts";
 import { makeAuthority } from "../test/support/tls.ts";
 import { dataSet, type DataSet } from "./data/data-set.ts";

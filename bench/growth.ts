@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openEmbeddedEventStore } from "../src/adapters/embedded/event-store/embedded-event-store.ts";
-import { JsonEventCodec } from "../src/adapters/event-codec/event-codec.ts";
-import { SystemClock } from "../src/adapters/system/system-clock.ts";
+import { openEmbeddedEventStore } from "../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { JsonEventCodec } from "../src/engines/event-codec/event-codec.ts";
+import { SystemClock } from "../src/engines/system/system-clock.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
 import { openAccount } from "../test/support/relay.ts";
 import type { RelayProcess } from "../test/support/relay-process.ts";

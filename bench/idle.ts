@@ -10,7 +10,7 @@ import { sized } from "./support/size.ts";
 /** Destinations that have nothing to do; each has had one event. */
 const counts = sized([20, 200, 2_000], [100, 1_000, 10_000]);
 const perTenant = 100;
-/** Cached records unused for this long are evicted, see src/application/recent.ts; idle dispatchers end sooner. */
+/** Cached records unused for this long are evicted (src/kernel/tools/recently-used.ts); idle dispatchers end sooner. */
 const forgottenMs = 66_000;
 const mebibyte = 2 ** 20;
 

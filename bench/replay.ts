@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { timestamp } from "../src/domain/time.ts";
+import { timestamp } from "../src/kernel/domain/time.ts";
 import { text, type ApiClient } from "../test/support/api-client.ts";
 import { copyOf, dataSet, type DataSet } from "./data/data-set.ts";
 import { acceptedMs } from "./data/recipe.ts";

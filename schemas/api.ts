@@ -9809,7 +9809,7 @@ export interface operations {
     };
 }
 
-/** The words of each type of fact and its part in the audit, as `src/domain/fact.ts` describes them. */
+/** The words of each type of fact and its part in the audit, as `kernel/domain/fact.ts` describes them. */
 export const facts = {
   TenantCreated: {"words":["created the tenant “{name}”"],"subject":"tenant"},
   TenantRenamed: {"words":["renamed the tenant to “{name}”"],"subject":"tenant"},

@@ -3,7 +3,7 @@
  * endings of imports keep their length, so lines and columns in a stack trace are those of the source. A file that is
  * already as it should be is not written: a checkout that was built may be read-only.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import * as module from "node:module";
 import { dirname, join, relative } from "node:path";
 import process from "node:process";
@@ -20,7 +20,8 @@ if (!module.stripTypeScriptTypes) {
 process.removeAllListeners("warning");
 
 const built = new Set();
-for (const source of [...filesIn("src"), ...filesIn("projections")].filter((file) => file.endsWith(".ts"))) {
+const sources = ["src", "projections", "packages/embedded-engine"].flatMap(filesIn);
+for (const source of sources.filter((file) => file.endsWith(".ts"))) {
   const script = module.stripTypeScriptTypes(readFileSync(join(project, source), "utf8"));
   write(source.replace(/\.ts$/, ".js"), script.replace(relativeImport, "$1$2.js$1"));
 }
@@ -32,8 +33,9 @@ for (const file of filesIn("build").filter(isOurs)) {
   if (!built.has(relative("build", file))) rmSync(join(project, file));
 }
 
-/** Paths of all entries of a folder and its subfolders, relative to the project. */
+/** Paths of all entries of a folder and its subfolders, relative to the project; none where there is no folder. */
 function filesIn(name) {
+  if (!existsSync(join(project, name))) return [];
   return readdirSync(join(project, name), { recursive: true }).map((path) => join(name, path));
 }
 

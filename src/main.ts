@@ -1,24 +1,24 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
-import { createLogger } from "./adapters/pino/logger.ts";
-import { SystemClock } from "./adapters/system/system-clock.ts";
-import { SystemIds } from "./adapters/system/system-ids.ts";
-import { shrinkAtRest } from "./adapters/v8/young-generation.ts";
-import { describeBacklog } from "./composition/operator/backlog.ts";
-import { backUp } from "./composition/operator/backup.ts";
+import { createLogger } from "./engines/pino/logger.ts";
+import { SystemClock } from "./engines/system/system-clock.ts";
+import { SystemIds } from "./engines/system/system-ids.ts";
+import { shrinkAtRest } from "./kernel/threads/young-generation.ts";
+import { configWarnings, readConfig, type Config } from "./main/config/config.ts";
+import { ConfigError } from "./main/config/parse.ts";
+import { readSecrets, type Secrets } from "./main/config/secrets.ts";
+import { describeBacklog } from "./main/operator/backlog.ts";
+import { backUp } from "./main/operator/backup.ts";
 import {
   createTenant, eraseTenant, listTenants, rebuildReadModels, resetPassword, rewrapKeys,
-} from "./composition/operator/commands.ts";
-import { counted } from "./composition/operator/counted.ts";
-import { describeErasure } from "./composition/operator/erasure-preview.ts";
-import { requireLog } from "./composition/operator/existing-log.ts";
-import { describeKeys } from "./composition/operator/keys.ts";
-import { startRelay, type RelaySettings } from "./composition/relay.ts";
-import { version } from "./composition/version.ts";
-import { configWarnings, readConfig, type Config } from "./config/config.ts";
-import { ConfigError } from "./config/parse.ts";
-import { readSecrets, type Secrets } from "./config/secrets.ts";
+} from "./main/operator/commands.ts";
+import { counted } from "./main/operator/counted.ts";
+import { describeErasure } from "./main/operator/erasure-preview.ts";
+import { requireLog } from "./main/operator/existing-log.ts";
+import { describeKeys } from "./main/operator/keys.ts";
+import { startRelay, type RelaySettings } from "./main/relay.ts";
+import { version } from "./main/version.ts";
 
 interface Settings {
   readonly config: Config;

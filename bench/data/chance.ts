@@ -1,4 +1,4 @@
-import type { Ids } from "../../src/ports/ids.ts";
+import type { Ids } from "../../src/kernel/ports/ids.ts";
 import { wordsFrom } from "../../test/support/chance.ts";
 
 /** Chooses one of the items, each as often as its weight says; `chance` is in [0, 1). */

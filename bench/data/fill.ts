@@ -1,9 +1,9 @@
 import {
   openEmbeddedEventStore, type EmbeddedEventStore,
-} from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import type { Appended } from "../../src/ports/event-store.ts";
+} from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
+import type { Appended } from "../../src/kernel/ports/event-store.ts";
 import type { TenantRecord } from "../support/relay.ts";
 import { SeededIds } from "./chance.ts";
 import { Course, storedEventId, type Append } from "./course.ts";

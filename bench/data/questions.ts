@@ -1,5 +1,5 @@
-import { eventStatuses } from "../../src/domain/event/events.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import { eventStatuses } from "../../src/features/events/facts.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { chanceFrom } from "../../test/support/chance.ts";
 import { storedEventId } from "./course.ts";
 import type { DataSet } from "./data-set.ts";

@@ -1,4 +1,6 @@
-import { add, create, raise, remove, tenantCounter, type Collection, type Projection } from "../projection.ts";
+import {
+  add, create, raise, remove, tenantCounter, type Collection, type Projection,
+} from "../../src/kernel/read-models/projection.ts";
 
 /** An API key as the API lists it. */
 export type ApiKeyDocument = {

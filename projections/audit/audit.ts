@@ -1,11 +1,11 @@
-import type { Actor } from "../../src/domain/domain-event.ts";
-import { subjectIds, type SubjectType } from "../../src/domain/fact.ts";
-import { auditTypes, facts } from "../../src/domain/facts.ts";
-import { historyItem, type HistoryItem } from "../../src/domain/history-fields.ts";
-import type { Selection } from "../../src/ports/read-models.ts";
+import { auditTypes, facts } from "../../src/features/facts.ts";
+import type { Actor } from "../../src/kernel/domain/domain-event.ts";
+import { subjectIds, type SubjectType } from "../../src/kernel/domain/fact.ts";
+import { historyItem, type HistoryItem } from "../../src/kernel/domain/history-fields.ts";
+import type { Selection } from "../../src/kernel/ports/read-models.ts";
 import {
   add, create, tenantCounter, type Collection, type Projection, type Recording,
-} from "../projection.ts";
+} from "../../src/kernel/read-models/projection.ts";
 
 /** A fact as the audit lists it: the fields that its history shows, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {

@@ -1,4 +1,4 @@
-import { create, remove, type Collection, type Projection } from "../projection.ts";
+import { create, remove, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** An API key, by its SHA-256 (hex). */
 export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string };

@@ -1,7 +1,7 @@
-import { isWaiting } from "../../src/domain/event/decide.ts";
-import type { Moved } from "../../src/domain/event/events.ts";
-import type { Change } from "../../src/ports/read-models.ts";
-import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+import { isWaiting } from "../../src/features/events/decide.ts";
+import type { Moved } from "../../src/features/events/facts.ts";
+import type { Change } from "../../src/kernel/ports/read-models.ts";
+import { add, create, remove, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** An event that waits for its next attempt to be due. One that is Pending is due at once: `events` has those. */
 export type WaitingDocument = {

@@ -1,4 +1,4 @@
-import { put, type Collection, type Projection } from "../projection.ts";
+import { put, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** An erased tenant of which documents may be left. */
 export type ErasureDocument = { readonly tenantId: string };

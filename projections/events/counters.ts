@@ -1,6 +1,6 @@
-import { eventStatuses, type EventStatus, type Moved } from "../../src/domain/event/events.ts";
-import { millis } from "../../src/domain/time.ts";
-import type { Change } from "../../src/ports/read-models.ts";
+import { eventStatuses, type EventStatus, type Moved } from "../../src/features/events/facts.ts";
+import { millis } from "../../src/kernel/domain/time.ts";
+import type { Change } from "../../src/kernel/ports/read-models.ts";
 import type { EventDocument, EventFilter } from "./events.ts";
 
 const minuteMs = 60_000;

@@ -1,9 +1,9 @@
-import { greatestEventId, leastEventId } from "../../src/domain/event/event-id.ts";
-import { eventStatuses, type EventStatus, type FailureReason } from "../../src/domain/event/events.ts";
-import type { Tags } from "../../src/domain/event/tags.ts";
-import { millis, timestamp } from "../../src/domain/time.ts";
-import type { Query, Selection } from "../../src/ports/read-models.ts";
-import type { Collection } from "../projection.ts";
+import { eventStatuses, type EventStatus, type FailureReason } from "../../src/features/events/facts.ts";
+import { greatestEventId, leastEventId } from "../../src/kernel/domain/event-id.ts";
+import type { Tags } from "../../src/kernel/domain/tags.ts";
+import { millis, timestamp } from "../../src/kernel/domain/time.ts";
+import type { Query, Selection } from "../../src/kernel/ports/read-models.ts";
+import type { Collection } from "../../src/kernel/read-models/projection.ts";
 import { labelsWanted, type LabelFilter } from "./labels.ts";
 
 /** A webhook event as lists show it, without its payload, which stays in the log. */

@@ -1,11 +1,11 @@
-import type { DataOf } from "../../src/domain/domain-event.ts";
-import { acceptedMsOf, greatestEventId, leastEventId } from "../../src/domain/event/event-id.ts";
-import type { WebhookEvent } from "../../src/domain/event/events.ts";
-import type { Tag, Tags } from "../../src/domain/event/tags.ts";
-import { millis, type Timestamp } from "../../src/domain/time.ts";
-import { uuidForm } from "../../src/domain/uuid.ts";
-import type { Change, Query } from "../../src/ports/read-models.ts";
-import { create, remove, type Collection } from "../projection.ts";
+import type { WebhookEvent } from "../../src/features/events/facts.ts";
+import type { DataOf } from "../../src/kernel/domain/domain-event.ts";
+import { acceptedMsOf, greatestEventId, leastEventId } from "../../src/kernel/domain/event-id.ts";
+import type { Tag, Tags } from "../../src/kernel/domain/tags.ts";
+import { millis, type Timestamp } from "../../src/kernel/domain/time.ts";
+import { uuidForm } from "../../src/kernel/domain/uuid.ts";
+import type { Change, Query } from "../../src/kernel/ports/read-models.ts";
+import { create, remove, type Collection } from "../../src/kernel/read-models/projection.ts";
 
 /** A label of an event; its key says all of it. */
 export type LabelDocument = { readonly key: string };

@@ -1,7 +1,7 @@
-import type { DataOf } from "../../src/domain/domain-event.ts";
-import type { FailureReason, WebhookEvent } from "../../src/domain/event/events.ts";
-import type { Change } from "../../src/ports/read-models.ts";
-import { create, set, type Projection, type Recording } from "../projection.ts";
+import type { FailureReason, WebhookEvent } from "../../src/features/events/facts.ts";
+import type { DataOf } from "../../src/kernel/domain/domain-event.ts";
+import type { Change } from "../../src/kernel/ports/read-models.ts";
+import { create, set, type Projection, type Recording } from "../../src/kernel/read-models/projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events, type EventDocument } from "./events.ts";
 import { isOfOwnRequest, labelled, labels, labelsOf } from "./labels.ts";

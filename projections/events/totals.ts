@@ -1,4 +1,4 @@
-import { eventStatuses } from "../../src/domain/event/events.ts";
+import { eventStatuses } from "../../src/features/events/facts.ts";
 import { eventsCounter, levels, type Counted } from "./counters.ts";
 import { boundsOf, periodOf, type EventFilter, type Period } from "./events.ts";
 

@@ -1,4 +1,4 @@
-import { create, remove, type Collection, type Projection } from "../projection.ts";
+import { create, remove, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** A deleted user whose addresses may still be readable. */
 export type ForgettingDocument = {

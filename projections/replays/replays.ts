@@ -1,7 +1,9 @@
-import type { Actor } from "../../src/domain/domain-event.ts";
-import type { FinishedStatus } from "../../src/domain/event/purge.ts";
-import type { ReplayState } from "../../src/domain/replay-job/replay-job.ts";
-import { add, create, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
+import type { FinishedStatus } from "../../src/features/events/purge.ts";
+import type { ReplayState } from "../../src/features/replays/facts.ts";
+import type { Actor } from "../../src/kernel/domain/domain-event.ts";
+import {
+  add, create, set, tenantCounter, type Collection, type Projection,
+} from "../../src/kernel/read-models/projection.ts";
 
 /** A replay as the API lists it. */
 export type ReplayDocument = {

@@ -1,4 +1,4 @@
-import { put, remove, type Collection, type Projection } from "../projection.ts";
+import { put, remove, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** After how many days a tenant's finished events are purged. */
 export type RetentionDocument = {

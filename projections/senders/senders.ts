@@ -1,8 +1,8 @@
-import { senderFacts, type Mapping } from "../../src/domain/sender/events.ts";
-import type { SearchField } from "../../src/domain/sender/search-fields.ts";
+import { senderFacts, type Mapping } from "../../src/features/senders/facts.ts";
+import type { SearchField } from "../../src/features/senders/search-fields.ts";
 import {
   add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
-} from "../projection.ts";
+} from "../../src/kernel/read-models/projection.ts";
 
 /** A sender as the API shows it, except for the wording of its status. */
 export type SenderDocument = {

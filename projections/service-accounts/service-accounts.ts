@@ -1,8 +1,8 @@
-import type { Scope } from "../../src/domain/scopes.ts";
-import { serviceAccountFacts, type ServiceRole } from "../../src/domain/service-account/events.ts";
+import { serviceAccountFacts, type ServiceRole } from "../../src/features/keys/service-accounts/facts.ts";
+import type { Scope } from "../../src/kernel/domain/scopes.ts";
 import {
   add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
-} from "../projection.ts";
+} from "../../src/kernel/read-models/projection.ts";
 
 /** A service account as the API shows it, except for the wording of its status. */
 export type ServiceAccountDocument = {

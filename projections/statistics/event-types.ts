@@ -1,4 +1,4 @@
-import type { Collection, Projection } from "../projection.ts";
+import type { Collection, Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** A type of a tenant's events that has statistics of its own. */
 export type EventTypeDocument = {

@@ -1,7 +1,7 @@
-import type { Classified, FailureReason } from "../../src/domain/event/events.ts";
-import { millis } from "../../src/domain/time.ts";
-import type { Change, Tally } from "../../src/ports/read-models.ts";
-import { create, type Collection, type Projection } from "../projection.ts";
+import type { Classified, FailureReason } from "../../src/features/events/facts.ts";
+import { millis } from "../../src/kernel/domain/time.ts";
+import type { Change, Tally } from "../../src/kernel/ports/read-models.ts";
+import { create, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 import { binOf, mostBins } from "./histogram.ts";
 
 /** What happened in one bucket of time, of a tenant's events or some of them. */

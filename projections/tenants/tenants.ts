@@ -1,4 +1,4 @@
-import { create, set, type Collection, type Projection } from "../projection.ts";
+import { create, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
 
 /** A tenant's name, so that operators do not mistake one for another. */
 export type TenantDocument = {

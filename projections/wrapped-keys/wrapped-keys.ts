@@ -1,6 +1,6 @@
-import { masterKeyIdOf } from "../../src/domain/platform/platform.ts";
-import type { Change } from "../../src/ports/read-models.ts";
-import { create, put, set, type Collection, type Projection } from "../projection.ts";
+import type { Change } from "../../src/kernel/ports/read-models.ts";
+import { create, put, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import { masterKeyIdOf } from "../../src/kernel/sealing/facts.ts";
 
 /** The master key that a key is wrapped under; the wrapped key itself stays in the log. */
 export type WrappedKeyDocument = {

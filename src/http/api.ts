@@ -1,9 +1,9 @@
-import type { Services } from "../application/services.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import type { Ids } from "../ports/ids.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Services } from "../features/services.ts";
+import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { Ids } from "../kernel/ports/ids.ts";
+import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
+import type { Health } from "./health/operations.ts";
 import type { SharedMemory } from "./memory/request-memory.ts";
-import type { Health } from "./operations/health.ts";
 
 /** The parts that every kind of answer needs. */
 export interface Common {

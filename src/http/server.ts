@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { Clock } from "../ports/clock/clock.ts";
-import type { Ids } from "../ports/ids.ts";
+import { requestIdOf } from "../kernel/operations/identifiers.ts";
+import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { Ids } from "../kernel/ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answers/send.ts";
 import { IdleLimit } from "./idle-limit.ts";
 import type { FastPathHost } from "./ingest/fast-path-connection.ts";
 import { FastPathServer } from "./ingest/fast-path-server.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
-import { requestIdOf } from "./requests/identifiers.ts";
 import { illegalTarget, originForm } from "./requests/target.ts";
 
 /** How long clients may take, milliseconds; one that is slower is cut off. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { AesSealing, masterKeyId } from "../../src/adapters/aes-sealing/aes-sealing.ts";
-import { masterKeyIdOf } from "../../src/domain/platform/platform.ts";
-import { Unsealable } from "../../src/ports/sealing.ts";
+import { AesSealing, masterKeyId } from "../../src/engines/aes-sealing/aes-sealing.ts";
+import { Unsealable } from "../../src/kernel/ports/sealing.ts";
+import { masterKeyIdOf } from "../../src/kernel/sealing/facts.ts";
 import { sealingContract } from "./sealing.ts";
 
 describe("AES-256-GCM sealing", () => {

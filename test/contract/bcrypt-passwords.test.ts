@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { getRounds } from "bcryptjs";
 import { expect } from "chai";
-import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
+import { BcryptPasswords } from "../../src/engines/bcrypt/bcrypt-passwords.ts";
 import { passwordsContract } from "./passwords.ts";
 
 const owner = "tenant:one";

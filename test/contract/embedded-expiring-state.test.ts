@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
-import { remoteExpiringState } from "../../src/adapters/embedded/expiring-state/remote-expiring-state.ts";
-import { SqliteExpiringState } from "../../src/adapters/embedded/expiring-state/sqlite-expiring-state.ts";
-import { serve, type Remote } from "../../src/adapters/message-port/calls.ts";
-import type { ExpiringState } from "../../src/ports/expiring-state.ts";
+import { remoteExpiringState } from "../../packages/embedded-engine/src/expiring-state/remote-expiring-state.ts";
+import { SqliteExpiringState } from "../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import type { ExpiringState } from "../../src/kernel/ports/expiring-state.ts";
+import { serve, type Remote } from "../../src/kernel/threads/calls.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 
 /** One database in one thread, and a client for each simulated process: the embedded default. */

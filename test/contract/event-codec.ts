@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
-import type { EventCodec } from "../../src/ports/event-codec.ts";
-import { UnacceptableEntry } from "../../src/ports/event-store.ts";
+import type { DomainEvent, Metadata } from "../../src/kernel/domain/domain-event.ts";
+import type { EventCodec } from "../../src/kernel/ports/event-codec.ts";
+import { UnacceptableEntry } from "../../src/kernel/ports/event-store.ts";
 
 const event = {
   type: "UserPasswordChanged",

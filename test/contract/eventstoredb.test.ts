@@ -1,7 +1,7 @@
-import { EventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts";
-import type { Tuning } from "../../src/adapters/eventstoredb/tuning.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import type { EventCodec } from "../../src/ports/event-codec.ts";
+import { EventStoreDb } from "../../src/engines/eventstoredb/event-store-db.ts";
+import type { Tuning } from "../../src/engines/eventstoredb/tuning.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
+import type { EventCodec } from "../../src/kernel/ports/event-codec.ts";
 import { startEventStoreDbs, type EventStoreDbUnderTest } from "../support/engines/eventstoredb.ts";
 import { plainCodec, unreadableType } from "../support/plain-codec.ts";
 import { eventStoreContract } from "./event-store.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { ExpiringState, RateLimitSlot } from "../../src/ports/expiring-state.ts";
+import type { ExpiringState, RateLimitSlot } from "../../src/kernel/ports/expiring-state.ts";
 
 /** Expiring state on storage of its own, empty at first. */
 export interface ExpiringStateUnderTest {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Ids } from "../../src/ports/ids.ts";
+import type { Ids } from "../../src/kernel/ports/ids.ts";
 
 /** The contract of every source of ids and randomness. */
 export function idsContract(make: () => Ids): void {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
-import type { Metadata } from "../../src/domain/domain-event.ts";
-import { internalFact } from "../../src/domain/fact.ts";
-import { anyText, integer, nullable } from "../../src/domain/schema.ts";
+import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
+import type { Metadata } from "../../src/kernel/domain/domain-event.ts";
+import { internalFact } from "../../src/kernel/domain/fact.ts";
+import { anyText, integer, nullable } from "../../src/kernel/domain/schema.ts";
 import { eventCodecContract } from "./event-codec.ts";
 
 describe("facts as JSON", () => {

@@ -1,6 +1,6 @@
-import { connectMongoDb } from "../../src/adapters/mongodb/connection.ts";
-import { MongoExpiringState } from "../../src/adapters/mongodb/expiring-state.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { connectMongoDb } from "../../src/engines/mongodb/connection.ts";
+import { MongoExpiringState } from "../../src/engines/mongodb/expiring-state.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
 import { quiet } from "../support/telemetry.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";

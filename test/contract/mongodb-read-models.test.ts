@@ -1,7 +1,7 @@
-import { connectMongoDb, type MongoConnection } from "../../src/adapters/mongodb/connection.ts";
-import { MongoReadModelWriter } from "../../src/adapters/mongodb/read-model-writer.ts";
-import { MongoReadModels } from "../../src/adapters/mongodb/read-models.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { connectMongoDb, type MongoConnection } from "../../src/engines/mongodb/connection.ts";
+import { MongoReadModelWriter } from "../../src/engines/mongodb/read-model-writer.ts";
+import { MongoReadModels } from "../../src/engines/mongodb/read-models.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
 import { sized } from "../support/size.ts";
 import { quiet } from "../support/telemetry.ts";

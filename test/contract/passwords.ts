@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { Refusal } from "../../src/domain/refusal.ts";
-import type { Passwords } from "../../src/ports/passwords.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
+import type { Passwords } from "../../src/kernel/ports/passwords.ts";
 
 const owner = "tenant:one";
 

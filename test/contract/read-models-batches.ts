@@ -1,22 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Change, ReadModels } from "../../src/ports/read-models.ts";
+import type { Change, ReadModels } from "../../src/kernel/ports/read-models.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import {
-  add,
-  entriesOf,
-  id,
-  position,
-  put,
-  raise,
-  remove,
-  set,
-  tallies,
-  tally,
-  thing,
-  things,
-  time,
-  type ReadModelsTraits,
+  add, entriesOf, id, position, put, raise, remove, set, tallies, tally, thing, things, time, type ReadModelsTraits,
   type Tested,
 } from "./read-models-things.ts";
 

@@ -1,19 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Document, FieldValue, Query } from "../../src/ports/read-models.ts";
+import type { Document, FieldValue, Query } from "../../src/kernel/ports/read-models.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import {
-  entriesOf,
-  id,
-  position,
-  put,
-  remove,
-  set,
-  thing,
-  things,
-  time,
-  type ReadModelsTraits,
-  type Tested,
+  entriesOf, id, position, put, remove, set, thing, things, time, type ReadModelsTraits, type Tested,
 } from "./read-models-things.ts";
 
 const idsOf = (documents: readonly Document[]) => documents.map((document) => document["id"]);

@@ -1,11 +1,6 @@
 import type {
-  Change,
-  CollectionDefinition,
-  Document,
-  Query,
-  ReadModels,
-  ReadModelWriter,
-} from "../../src/ports/read-models.ts";
+  Change, CollectionDefinition, Document, Query, ReadModels, ReadModelWriter,
+} from "../../src/kernel/ports/read-models.ts";
 import { position } from "../support/position.ts";
 
 /** Read models on storage of their own, empty at first. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { masterKeyIdOf } from "../../src/domain/platform/platform.ts";
-import { Unsealable, type Sealing, type SealingKey } from "../../src/ports/sealing.ts";
+import { Unsealable, type Sealing, type SealingKey } from "../../src/kernel/ports/sealing.ts";
+import { masterKeyIdOf } from "../../src/kernel/sealing/facts.ts";
 
 const key: SealingKey = Uint8Array.from({ length: 32 }, (_, index) => index);
 const otherKey: SealingKey = new Uint8Array(32).fill(9);

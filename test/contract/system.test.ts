@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import { SystemIds } from "../../src/adapters/system/system-ids.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
+import { SystemIds } from "../../src/engines/system/system-ids.ts";
 import { clockContract } from "./clock.ts";
 import { idsContract } from "./ids.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { QueueUnavailable, type WorkItem, type WorkQueue } from "../../src/ports/work-queue.ts";
+import { QueueUnavailable, type WorkItem, type WorkQueue } from "../../src/kernel/ports/work-queue.ts";
 import { firstAttempt, WorkRecorder } from "../support/work-recorder.ts";
 import { until } from "./event-store/harness.ts";
 

@@ -16,7 +16,7 @@ import { fillLog } from "../support/relay-process-fill.ts";
 import { Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 
 const deliveryTimeoutMs = 2_000;
-/** The lease of an attempt in src/workers/delivery/claims.ts, with the deadline above. */
+/** The lease of an attempt in src/delivery/dispatch/claims.ts, with the deadline above. */
 const leaseMs = deliveryTimeoutMs + 5_000;
 const graceMs = 5_000;
 /** The delay of the slowest receiver. */

@@ -2,8 +2,10 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { blockRecords, segmentWords } from "../../src/adapters/embedded/event-store/stream-index/segment-format.ts";
-import { hashStream } from "../../src/adapters/embedded/event-store/stream-index/stream-hash.ts";
+import {
+  blockRecords, segmentWords,
+} from "../../packages/embedded-engine/src/event-store/stream-index/segment-format.ts";
+import { hashStream } from "../../packages/embedded-engine/src/event-store/stream-index/stream-hash.ts";
 import { text, type Json } from "../support/api-client.ts";
 import { eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";

@@ -13,7 +13,7 @@ import { eventReaches, eventually, openAccount, type Account } from "../support/
 import { Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 
 const deliveryTimeoutMs = 2_000;
-/** The lease of an attempt in src/workers/delivery/claims.ts, with the deadline above. */
+/** The lease of an attempt in src/delivery/dispatch/claims.ts, with the deadline above. */
 const leaseMs = deliveryTimeoutMs + 5_000;
 const graceMs = 5_000;
 const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms" };

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { createLogger } from "../../src/adapters/pino/logger.ts";
-import { tenants } from "../../src/application/aggregate-types.ts";
-import { atDesk, type OperatorDesk } from "../../src/composition/operator/commands.ts";
-import { readConfig } from "../../src/config/config.ts";
-import { readSecrets } from "../../src/config/secrets.ts";
-import { decide } from "../../src/domain/tenant/decide.ts";
+import { createLogger } from "../../src/engines/pino/logger.ts";
+import { tenants } from "../../src/features/aggregate-types.ts";
+import { decide } from "../../src/features/tenants/decide.ts";
+import { readConfig } from "../../src/main/config/config.ts";
+import { readSecrets } from "../../src/main/config/secrets.ts";
+import { atDesk, type OperatorDesk } from "../../src/main/operator/commands.ts";
 import { text } from "../support/api-client.ts";
 import { eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
 import { text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, openAccount, type Account } from "../support/relay.ts";

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } f
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
 import { text, type Json } from "../support/api-client.ts";
 import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import type { ProcessRole } from "../../src/config/config.ts";
+import type { ProcessRole } from "../../src/main/config/config.ts";
 import type { ApiClient } from "../support/api-client.ts";
 import { closeBooks } from "../support/closed-books.ts";
 import { EventStream } from "../support/event-stream.ts";

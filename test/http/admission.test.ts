@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { timestamp } from "../../src/domain/time.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { relayClient } from "../support/api-client.ts";

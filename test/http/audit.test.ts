@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { Reservations } from "../../src/application/accounts/reservations.ts";
-import { resetOwnerPassword } from "../../src/application/commands/owner-password.ts";
-import { recordUse } from "../../src/application/ingest/key-use.ts";
-import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
-import type { Origin } from "../../src/application/origin.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import { recordUse } from "../../src/features/ingest/key-use.ts";
+import { resetOwnerPassword } from "../../src/features/people/sessions/owner-password.ts";
+import { Reservations } from "../../src/features/tenants/reservations/reservations.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import type { Origin } from "../../src/kernel/log/origin.ts";
+import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { Client, freshEmail, openAccount, openIngest, password, roleCodes, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

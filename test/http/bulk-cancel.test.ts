@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
-import { LogUnavailable, type EventStore } from "../../src/ports/event-store.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { LogUnavailable, type EventStore } from "../../src/kernel/ports/event-store.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

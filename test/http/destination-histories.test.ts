@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { destinations } from "../../src/application/aggregate-types.ts";
-import { sha256 } from "../../src/application/hashing.ts";
-import { entriesOf } from "../../src/application/origin.ts";
-import { decide, evolve, newCircuit } from "../../src/domain/circuit/circuit.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { timestamp } from "../../src/domain/time.ts";
-import type { LogEntry } from "../../src/ports/event-store.ts";
+import { decide, evolve, newCircuit } from "../../src/delivery/circuit/facts.ts";
+import { destinations } from "../../src/features/aggregate-types.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import { entriesOf } from "../../src/kernel/log/origin.ts";
+import type { LogEntry } from "../../src/kernel/ports/event-store.ts";
+import { sha256 } from "../../src/kernel/tools/hashing.ts";
 import { openAccount, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

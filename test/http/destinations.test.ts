@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { circuits, destinations, tenants } from "../../src/application/aggregate-types.ts";
-import { entriesOf } from "../../src/application/origin.ts";
-import { decide, newCircuit } from "../../src/domain/circuit/circuit.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import { decide, newCircuit } from "../../src/delivery/circuit/facts.ts";
+import { circuits, destinations, tenants } from "../../src/features/aggregate-types.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import { entriesOf } from "../../src/kernel/log/origin.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

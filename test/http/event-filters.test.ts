@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";
+import { eventIdOf, keyOfEvent } from "../../src/kernel/domain/event-id.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
 import { openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";

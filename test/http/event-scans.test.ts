@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { expect } from "chai";
-import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { LogUnavailable } from "../../src/kernel/ports/event-store.ts";
 import { Client, createTenant, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
-import { LogUnavailable, logStart } from "../../src/ports/event-store.ts";
-import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
-import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { LogUnavailable, logStart } from "../../src/kernel/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../src/kernel/ports/expiring-state.ts";
+import { ReadModelsUnavailable } from "../../src/kernel/ports/read-models.ts";
 import { createUser, freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";

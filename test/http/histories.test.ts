@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { Reservations } from "../../src/application/accounts/reservations.ts";
-import { apiKeys, invites, purges, senders, tenants } from "../../src/application/aggregate-types.ts";
-import { recordUse } from "../../src/application/ingest/key-use.ts";
-import { decide, noPurges } from "../../src/domain/purges/purges.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import { apiKeys, invites, purges, senders, tenants } from "../../src/features/aggregate-types.ts";
+import { recordUse } from "../../src/features/ingest/key-use.ts";
+import { decide, noPurges } from "../../src/features/purges/facts.ts";
+import { Reservations } from "../../src/features/tenants/reservations/reservations.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { Client, freshEmail, openAccount, openIngest, password, roleCodes, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

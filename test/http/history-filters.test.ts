@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { histories, type HistoryName } from "../../src/domain/facts.ts";
-import { streams } from "../../src/domain/streams.ts";
-import type { LogEntry } from "../../src/ports/event-store.ts";
+import { histories, type HistoryName } from "../../src/features/facts.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import type { LogEntry } from "../../src/kernel/ports/event-store.ts";
 import type { Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

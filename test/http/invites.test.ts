@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { tenants } from "../../src/application/aggregate-types.ts";
-import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
-import { entriesOf } from "../../src/application/origin.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { timestamp } from "../../src/domain/time.ts";
-import { logStart, noStream } from "../../src/ports/event-store.ts";
+import { tenants } from "../../src/features/aggregate-types.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import { entriesOf } from "../../src/kernel/log/origin.ts";
+import { logStart, noStream } from "../../src/kernel/ports/event-store.ts";
+import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

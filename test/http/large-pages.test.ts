@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { LogUnavailable } from "../../src/kernel/ports/event-store.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
 import {
   createUser, freshEmail, openAccount, openIngest, password, unique, type Account,
 } from "../support/accounts.ts";

@@ -1,17 +1,15 @@
 import { expect } from "chai";
-import { CloudRegistrationGuards } from "../../src/application/accounts/registration-guards.ts";
-import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
-import { eventIdOf } from "../../src/domain/event/event-id.ts";
-import { mostServiceKeys } from "../../src/domain/service-account/decide.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import { mostServiceKeys } from "../../src/features/keys/service-accounts/decide.ts";
+import { CloudRegistrationGuards } from "../../src/features/tenants/registration-guards.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
-import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
-import { LogUnavailable } from "../../src/ports/event-store.ts";
-import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
+import { eventIdOf } from "../../src/kernel/domain/event-id.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import type { DisposableDomains } from "../../src/kernel/ports/disposable-domains.ts";
+import { LogUnavailable } from "../../src/kernel/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../src/kernel/ports/expiring-state.ts";
+import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
-import {
-  createService, openAccount, openIngest, password, signIn, type Client,
-} from "../support/accounts.ts";
+import { createService, openAccount, openIngest, password, signIn, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";

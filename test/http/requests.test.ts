@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { expect } from "chai";
-import { streams } from "../../src/domain/streams.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines } from "../support/api-engines.ts";

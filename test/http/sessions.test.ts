@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
+import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { Client, createUser, freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

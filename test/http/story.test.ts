@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Cause, Chapter, Waiting } from "../../src/domain/event/story/story.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import type { Cause, Chapter, Waiting } from "../../src/features/story/story.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { openAccount, openIngest, type Account, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { relayClient } from "../support/api-client.ts";

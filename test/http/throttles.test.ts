@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { LogUnavailable } from "../../src/kernel/ports/event-store.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";

@@ -1,12 +1,12 @@
 import type { Bug } from "./bug.ts";
 import { converted } from "./file-bugs.ts";
 
-const log = "src/adapters/embedded/event-store";
+const log = "packages/embedded-engine/src/event-store";
 const index = `${log}/stream-index`;
-const indexTests = "test/unit/adapters/embedded/event-store/stream-index";
-const readModels = "src/adapters/embedded/read-models";
-const sending = "src/application/delivery";
-const dispatchers = "src/workers/delivery";
+const indexTests = "test/unit/embedded-engine/event-store/stream-index";
+const readModels = "packages/embedded-engine/src/read-models";
+const sending = "src/delivery/requests";
+const dispatchers = "src/delivery/dispatch";
 const seeds = [1, 2, 3, 4].map((part) => `test/simulation/seeds-${part}.test.ts`);
 
 /** Promises of the log. */
@@ -26,7 +26,7 @@ const store: readonly Bug[] = [
       from: "      this.#commit.run();\n      return result;",
       to: "      setImmediate(() => this.#db.isTransaction && this.#commit.run());\n      return result;",
     }],
-    tests: ["test/unit/adapters/embedded/event-store/crashes.test.ts"],
+    tests: ["test/unit/embedded-engine/event-store/crashes.test.ts"],
   },
   {
     name: "no-revision-check",
@@ -42,7 +42,7 @@ const store: readonly Bug[] = [
     name: "failed-commit-remembered",
     breaks: "a transaction that fails leaves no trace in memory",
     changes: [{ file: `${log}/commit-engine.ts`, from: "      this.#index.undo();\n", to: "" }],
-    tests: ["test/unit/adapters/embedded/event-store/full-disk.test.ts"],
+    tests: ["test/unit/embedded-engine/event-store/full-disk.test.ts"],
   },
   {
     name: "look-up-skips-a-segment",
@@ -67,7 +67,7 @@ const store: readonly Bug[] = [
   {
     name: "stays-without-an-engine",
     breaks: "a relay whose engine has failed for good ends, to be started again",
-    changes: [{ file: "src/composition/relay.ts", from: "onFatal });", to: "onFatal: () => undefined });" }],
+    changes: [{ file: "src/main/relay.ts", from: "onFatal });", to: "onFatal: () => undefined });" }],
     tests: ["test/e2e/damaged-index.slow.test.ts"],
     only: "found damaged",
   },
@@ -95,7 +95,7 @@ const derived: readonly Bug[] = [
         + "      file.toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n      await this.#put(file, fold(batch",
     }],
     tests: [
-      "test/contract/embedded-read-models.test.ts", "test/unit/adapters/embedded/read-models/failed-write.test.ts",
+      "test/contract/embedded-read-models.test.ts", "test/unit/embedded-engine/read-models/failed-write.test.ts",
     ],
   },
   {
@@ -112,7 +112,7 @@ const derived: readonly Bug[] = [
     name: "list-before-it-is-fresh",
     breaks: "a caller reads its own writes",
     changes: [{
-      file: "src/application/freshness.ts",
+      file: "src/kernel/read-models/freshness.ts",
       from: "const head = await this.#head();",
       to: "const head = (await this.#head()).slice(0, 0);",
     }],
@@ -123,42 +123,42 @@ const derived: readonly Bug[] = [
     name: "forwarder-checkpoint-before-publish",
     breaks: "every accepted event is published at least once",
     changes: [{
-      file: "src/workers/forwarder.ts",
+      file: "src/delivery/dispatch/forwarder.ts",
       from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n    this.#checkpoint = upTo;",
       to: "    this.#checkpoint = upTo;\n    await this.#parts.state.put(checkpointKey, upTo, null);\n"
         + "    if (items.length > 0) await this.#parts.queue.publish(items);",
     }],
-    tests: ["test/unit/workers/forwarder.test.ts"],
+    tests: ["test/unit/delivery/dispatch/forwarder.test.ts"],
   },
   {
     name: "unreadable-entry-passed-over",
     breaks: "a stream with an entry that cannot be read is quarantined whole",
     changes: [{
-      file: "src/workers/projection/batches.ts",
+      file: "src/projector/batches.ts",
       from: "const own = before === null || quarantined.has(entry.stream) ? [] : changesOf(entry);",
       to: "const own = before === null ? [] : changesOf(entry);",
     }],
-    tests: ["test/unit/workers/projection-runner.test.ts"],
+    tests: ["test/unit/projector/projection-runner.test.ts"],
   },
   {
     name: "batch-projected-while-a-late-stream-is-in-doubt",
     breaks: "nothing is projected while the return of a late stream is in doubt",
     changes: [{
-      file: "src/workers/projection/projection-run.ts",
+      file: "src/projector/projection-run.ts",
       from: "this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)))",
       to: "this.#persist(() => this.#exclusively(() => this.#late.step(this.#progress.applied)))",
     }],
-    tests: ["test/unit/workers/late-streams.test.ts"],
+    tests: ["test/unit/projector/late-streams.test.ts"],
   },
   {
     name: "erased-tenant-projected-again",
     breaks: "read models hold nothing of an erased tenant, even if the log still does",
     changes: [{
-      file: "src/workers/projection/batches.ts",
+      file: "src/projector/batches.ts",
       from: "prepare(await this.#erased.without(entries))",
       to: "prepare(entries)",
     }],
-    tests: ["test/unit/workers/erased-tenants.test.ts"],
+    tests: ["test/unit/projector/erased-tenants.test.ts"],
   },
 ];
 
@@ -168,7 +168,7 @@ const delivery: readonly Bug[] = [
     name: "claim-not-awaited",
     breaks: "an attempt is in the log before its request leaves",
     changes: [{
-      file: "src/workers/delivery/claims.ts",
+      file: "src/delivery/dispatch/claims.ts",
       from: "      const appended = await this.#append(known, start.entries);\n",
       to: "      const appended = { revision: known.revision + 1 };\n"
         + "      void this.#append(known, start.entries).catch(() => undefined);\n",
@@ -179,7 +179,7 @@ const delivery: readonly Bug[] = [
     name: "claim-at-any-revision",
     breaks: "of two workers with one item one makes the attempt",
     changes: [{
-      file: "src/workers/delivery/claims.ts",
+      file: "src/delivery/dispatch/claims.ts",
       from: "if (error instanceof RevisionConflict) return null;",
       to: "if (error instanceof RevisionConflict) {\n        const revision = error.actual;\n"
         + "        return this.#parts.store.append(streams.event(state.id), revision, entries);\n      }",
@@ -190,7 +190,7 @@ const delivery: readonly Bug[] = [
     name: "lease-never-over",
     breaks: "the attempt of a lost worker is given up",
     changes: [{
-      file: "src/workers/lost-attempts.ts",
+      file: "src/delivery/dispatch/lost-attempts.ts",
       from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (seen > now) lost.set(key, lease);",
     }],
@@ -200,17 +200,17 @@ const delivery: readonly Bug[] = [
     name: "lease-by-the-wall-clock",
     breaks: "no jump of the clock ends a lease early",
     changes: [{
-      file: "src/workers/lost-attempts.ts",
+      file: "src/delivery/dispatch/lost-attempts.ts",
       from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
     }],
-    tests: ["test/unit/workers/lost-attempts.test.ts"],
+    tests: ["test/unit/delivery/dispatch/lost-attempts.test.ts"],
   },
   {
     name: "limit-ignored",
     breaks: "no more requests at once than the destination's limit",
     changes: [{
-      file: "src/workers/delivery/dispatcher.ts",
+      file: "src/delivery/dispatch/dispatcher.ts",
       from: "this.#places.concurrency = serverRateLimit;",
       to: "this.#places.concurrency = serverRateLimit + 1;",
     }],
@@ -221,7 +221,7 @@ const delivery: readonly Bug[] = [
     name: "cancelled-in-turn",
     breaks: "waiting events of a deleted destination are cancelled without waiting for open attempts",
     changes: [{
-      file: "src/workers/delivery/dispatcher.ts",
+      file: "src/delivery/dispatch/dispatcher.ts",
       from: "const room = () => windowSize - this.#cancellations.activeCount;",
       to: "const room = () => this.#room();",
     }],
@@ -231,24 +231,24 @@ const delivery: readonly Bug[] = [
   {
     name: "failed-join-not-noticed",
     breaks: "a member whose join was refused joins again, though the group answers its heartbeats",
-    changes: [{ file: "src/adapters/kafka/membership.ts", from: "    if (this.#session.ended) return;\n", to: "" }],
-    tests: ["test/unit/adapters/kafka/membership.test.ts"],
+    changes: [{ file: "src/engines/kafka/membership.ts", from: "    if (this.#session.ended) return;\n", to: "" }],
+    tests: ["test/unit/engines/kafka/membership.test.ts"],
   },
   {
     name: "probe-not-exclusive",
     breaks: "one probe at a time",
     changes: [{
-      file: "src/domain/circuit/circuit.ts",
+      file: "src/delivery/circuit/facts.ts",
       from: "stands(state.probe, command.lost)) return [];\n      const { eventId, leaseUntil }",
       to: "false) return [];\n      const { eventId, leaseUntil }",
     }],
-    tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],
+    tests: ["test/unit/delivery/circuit/circuit.test.ts", "test/unit/delivery/circuit/circuit-model.test.ts"],
   },
   {
     name: "crash-counts-for-the-circuit",
     breaks: "a crash suspends no healthy receiver",
     changes: [{ file: `${sending}/outcome.ts`, from: "return !ownFailures.has(outcome.reason) && ", to: "return " }],
-    tests: ["test/e2e/healthy-receivers.test.ts", "test/unit/workers/lost-attempts.test.ts"],
+    tests: ["test/e2e/healthy-receivers.test.ts", "test/unit/delivery/dispatch/lost-attempts.test.ts"],
   },
   {
     name: "dead-have-their-leases",
@@ -266,44 +266,44 @@ const delivery: readonly Bug[] = [
     name: "pause-of-one-worker",
     breaks: "the next owner of a destination keeps to the pause that its receiver asked for",
     changes: [{ file: `${sending}/recording.ts`, from: "pausedUntil?.() ?? null", to: "pausedUntil ? null : null" }],
-    tests: ["test/unit/workers/receiver-pause.test.ts"],
+    tests: ["test/unit/delivery/dispatch/receiver-pause.test.ts"],
   },
   {
     name: "stale-failures-open-the-circuit",
     breaks: "attempts that were open when the circuit opened do not move it",
     changes: [{
-      file: "src/domain/circuit/circuit.ts",
+      file: "src/delivery/circuit/facts.ts",
       from: "if (!isOfProbe(state, command)) return [];",
       to: "if (command.ok && !isOfProbe(state, command)) return [];",
     }],
-    tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],
+    tests: ["test/unit/delivery/circuit/circuit.test.ts", "test/unit/delivery/circuit/circuit-model.test.ts"],
   },
   {
     name: "retry-before-its-time",
     breaks: "jitter only ever adds",
     changes: [{
-      file: "src/domain/event/retry-policy.ts",
+      file: "src/features/events/retry-policy.ts",
       from: "wait + Math.floor(wait * policy.jitter * random)",
       to: "wait - Math.floor(wait * policy.jitter * random)",
     }],
-    tests: ["test/unit/domain/retry-policy.test.ts"],
+    tests: ["test/unit/features/events/retry-policy.test.ts"],
   },
   {
     name: "signed-after-parsing",
     breaks: "the signature is over the bytes that are sent",
     changes: [{
-      file: "src/application/delivery/request.ts",
+      file: "src/delivery/requests/request.ts",
       from: "...sign(signer, eventId, at, body),",
       to: "...sign(signer, eventId, at, Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))),",
     }],
-    tests: ["test/unit/application/delivery/request.test.ts", "test/e2e/topologies/embedded.test.ts"],
+    tests: ["test/unit/delivery/requests/request.test.ts", "test/e2e/topologies/embedded.test.ts"],
     only: "sign",
   },
   {
     name: "sent-after-parsing",
     breaks: "the bytes received are the bytes delivered",
     changes: [{
-      file: "src/application/delivery/delivery-client.ts",
+      file: "src/delivery/requests/delivery-client.ts",
       from: "const body = Buffer.from(delivery.webhook.payload);",
       to: "const body = Buffer.from(JSON.stringify(JSON.parse(delivery.webhook.payload)));",
     }],
@@ -319,12 +319,12 @@ const refused: readonly Bug[] = [
     breaks: "a redirect is a failure",
     changes: [
       {
-        file: "src/adapters/outbound/guarded-agent.ts",
+        file: "src/engines/outbound/guarded-agent.ts",
         from: "import { Agent, type",
         to: "import { Agent, interceptors, type",
       },
       {
-        file: "src/adapters/outbound/guarded-agent.ts",
+        file: "src/engines/outbound/guarded-agent.ts",
         from: "    bodyTimeout: 0,\n  });",
         to: "    bodyTimeout: 0,\n  }).compose(interceptors.redirect({ maxRedirections: 3 }));",
       },
@@ -335,7 +335,7 @@ const refused: readonly Bug[] = [
     name: "literal-address-unguarded",
     breaks: "no connection to a private address, however the URL names it",
     changes: [{
-      file: "src/adapters/outbound/guarded-agent.ts",
+      file: "src/engines/outbound/guarded-agent.ts",
       from: "if (addresses.length === 0 || !addresses.every(allows)) throw refused();",
       to: "if (addresses.length === 0 || (!literal && !addresses.every(allows))) throw refused();",
     }],
@@ -345,7 +345,7 @@ const refused: readonly Bug[] = [
     name: "judged-is-not-connected",
     breaks: "connections go to the checked address",
     changes: [{
-      file: "src/adapters/outbound/guarded-agent.ts",
+      file: "src/engines/outbound/guarded-agent.ts",
       from: "const racers = { addresses, port",
       to: "const racers = { addresses: [hostname], port",
     }],
@@ -355,7 +355,7 @@ const refused: readonly Bug[] = [
     name: "tenant-not-checked",
     breaks: "no tenant changes another tenant's events",
     changes: [{
-      file: "src/application/commands/events.ts",
+      file: "src/features/events/commands.ts",
       from: "      requireOwn(event, caller, \"event\");\n",
       to: "",
     }],
@@ -365,7 +365,7 @@ const refused: readonly Bug[] = [
     name: "role-not-checked",
     breaks: "a Viewer changes nothing",
     changes: [{
-      file: "src/application/commands/destinations.ts",
+      file: "src/features/destinations/commands.ts",
       from: "    requireRole(caller, \"Developer\", to);\n",
       to: "",
     }],
@@ -376,13 +376,13 @@ const refused: readonly Bug[] = [
     breaks: "parallel guesses get no more password checks than the limit",
     changes: [
       {
-        file: "src/application/accounts/login.ts",
+        file: "src/features/people/sessions/login.ts",
         from: "    const slot = this.#limit && (await state.admit(counters, this.#limit));\n"
           + "    if (this.#limit && !slot) {\n",
         to: "    let slot = null as Awaited<ReturnType<typeof state.admit>>;\n    if (false) {\n",
       },
       {
-        file: "src/application/accounts/login.ts",
+        file: "src/features/people/sessions/login.ts",
         from: "    if (!found) {\n",
         to: "    slot = this.#limit && (await state.admit(counters, this.#limit));\n"
           + "    if (this.#limit && !slot) refuse(\"too-many\", \"too many failed logins; try again later\");\n"
@@ -395,7 +395,7 @@ const refused: readonly Bug[] = [
     name: "logged-out-token-lives",
     breaks: "a token stops working when it is logged out",
     changes: [{
-      file: "src/application/accounts/sessions.ts",
+      file: "src/features/people/sessions/sessions.ts",
       from: "const isRevoked = revoked.some((at) => at !== null);",
       to: "const isRevoked = revoked.some((at) => at === \"\");",
     }],
@@ -405,7 +405,7 @@ const refused: readonly Bug[] = [
     name: "logout-lost-with-the-power",
     breaks: "a token that was logged out stays so through a loss of power",
     changes: [{
-      file: "src/adapters/embedded/expiring-state/sqlite-expiring-state.ts",
+      file: "packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts",
       from: "exec(\"PRAGMA synchronous = FULL\")",
       to: "exec(\"PRAGMA synchronous = NORMAL\")",
     }],
@@ -416,7 +416,7 @@ const refused: readonly Bug[] = [
     name: "idempotency-key-ignored",
     breaks: "one event for each idempotency key",
     changes: [{
-      file: "src/application/ingest/ingest.ts",
+      file: "src/features/ingest/ingest.ts",
       from: "idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : events.of(tenantId, idempotencyKey)",
       to: "idempotencyKey === \"\" ? events.of(tenantId, idempotencyKey) : keyOfEvent(ids.uuid())",
     }],
@@ -437,8 +437,8 @@ const refused: readonly Bug[] = [
   {
     name: "purge-takes-unfinished",
     breaks: "a purge takes finished events only",
-    changes: [{ file: "src/domain/event/purge.ts", from: "    isFinished(event.status) &&\n", to: "" }],
-    tests: ["test/unit/domain/purge.test.ts", "test/http/purge.test.ts"],
+    changes: [{ file: "src/features/events/purge.ts", from: "    isFinished(event.status) &&\n", to: "" }],
+    tests: ["test/unit/features/purges/purge.test.ts", "test/http/purge.test.ts"],
   },
 ];
 

@@ -1,7 +1,7 @@
 import type { Bug } from "./bug.ts";
 
-const file = "src/adapters/embedded/sqlite/conversion.ts";
-const tests = ["test/unit/adapters/embedded/sqlite/conversion.test.ts"];
+const file = "packages/embedded-engine/src/sqlite/conversion.ts";
+const tests = ["test/unit/embedded-engine/sqlite/conversion.test.ts"];
 
 /** Promises of the conversion of a file. */
 export const converted: readonly Bug[] = [

@@ -1,4 +1,4 @@
-import type { UserCaller } from "../../src/application/caller.ts";
+import type { UserCaller } from "../../src/kernel/callers/caller.ts";
 import { hostOf } from "./receivers.ts";
 
 /** A destination from the view of its users. */

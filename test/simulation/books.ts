@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { RecordedEvent } from "../../src/ports/event-store.ts";
+import type { RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import type { Model } from "./model.ts";
 import type { SimulatedProcess } from "./process.ts";

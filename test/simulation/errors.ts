@@ -1,7 +1,7 @@
-import { Refusal } from "../../src/domain/refusal.ts";
-import { LogUnavailable, RevisionConflict } from "../../src/ports/event-store.ts";
-import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
-import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
+import { LogUnavailable, RevisionConflict } from "../../src/kernel/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../src/kernel/ports/expiring-state.ts";
+import { ReadModelsUnavailable } from "../../src/kernel/ports/read-models.ts";
 
 /** Whether another try may succeed. */
 export function isUnavailable(error: unknown): boolean {

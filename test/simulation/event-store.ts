@@ -1,10 +1,9 @@
-import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
-import { sleep } from "../../src/ports/clock/sleep.ts";
+import { isPosition } from "../../packages/embedded-engine/src/event-store/positions.ts";
+import { sleep } from "../../src/kernel/ports/clock/sleep.ts";
 import {
-  isWanted, LogUnavailable, timesOf,
-  type Appended, type BatchHandler, type EventStore, type Position, type RecordedEvent,
-  type Subscription, type SubscriptionOptions,
-} from "../../src/ports/event-store.ts";
+  isWanted, LogUnavailable, timesOf, type Appended, type BatchHandler, type EventStore, type Position,
+  type RecordedEvent, type Subscription, type SubscriptionOptions,
+} from "../../src/kernel/ports/event-store.ts";
 import { MemoryLog, stored, type StoredEntry } from "../support/memory-log.ts";
 import { Engine } from "./engine.ts";
 import type { SimulatedProcess } from "./process.ts";

@@ -1,4 +1,4 @@
-import { ExpiringStateUnavailable, type ExpiringState } from "../../src/ports/expiring-state.ts";
+import { ExpiringStateUnavailable, type ExpiringState } from "../../src/kernel/ports/expiring-state.ts";
 import { Engine } from "./engine.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";

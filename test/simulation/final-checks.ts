@@ -1,11 +1,11 @@
 import { collections } from "../../projections/index.ts";
 import { moments } from "../../projections/moments/moments.ts";
-import { EmailOpener } from "../../src/application/accounts/email-opener.ts";
-import type { Caller } from "../../src/application/caller.ts";
-import { Vault } from "../../src/application/keys/vault.ts";
-import type { EventView } from "../../src/application/views.ts";
-import { eventStatuses } from "../../src/domain/event/events.ts";
-import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
+import { eventStatuses } from "../../src/features/events/facts.ts";
+import { EmailOpener } from "../../src/features/people/persons/email-opener.ts";
+import { takeoverAfterMs } from "../../src/features/tenants/reservations/facts.ts";
+import type { EventView } from "../../src/features/views.ts";
+import type { Caller } from "../../src/kernel/callers/caller.ts";
+import { Vault } from "../../src/kernel/sealing/vault.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { pageRequest } from "../support/page-request.ts";
 import { projectorOf } from "../support/projector.ts";

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../src/ports/event-store.ts";
+import type { RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import { LogOutages } from "./log-outages.ts";
 import { moves } from "./moves.ts";

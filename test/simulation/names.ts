@@ -1,6 +1,6 @@
 import type { Inputs } from "../../schemas/inputs.ts";
-import type { Origin } from "../../src/application/origin.ts";
-import { Refusal } from "../../src/domain/refusal.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
+import type { Origin } from "../../src/kernel/log/origin.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../../src/ports/clock/clock.ts";
-import type { Ids } from "../../src/ports/ids.ts";
+import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Ids } from "../../src/kernel/ports/ids.ts";
 import type { Engine } from "./engine.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";

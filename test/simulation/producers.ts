@@ -1,5 +1,5 @@
-import type { Caller } from "../../src/application/caller.ts";
-import { Refusal } from "../../src/domain/refusal.ts";
+import type { Caller } from "../../src/kernel/callers/caller.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
 import { pageRequest } from "../support/page-request.ts";
 import { whole } from "../support/whole-page.ts";
 import type { Account, Destination } from "./accounts.ts";

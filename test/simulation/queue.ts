@@ -1,6 +1,6 @@
 import {
   QueueUnavailable, type QueueSession, type WorkConsumer, type WorkItem, type WorkQueue,
-} from "../../src/ports/work-queue.ts";
+} from "../../src/kernel/ports/work-queue.ts";
 import { Engine } from "./engine.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";

@@ -1,7 +1,7 @@
-import { logStart, type Position } from "../../src/ports/event-store.ts";
+import { logStart, type Position } from "../../src/kernel/ports/event-store.ts";
 import {
   ReadModelsTakenOver, ReadModelsUnavailable, type ReadModels, type ReadModelWriter,
-} from "../../src/ports/read-models.ts";
+} from "../../src/kernel/ports/read-models.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { Engine } from "./engine.ts";
 import type { SimulatedProcess } from "./process.ts";

@@ -1,4 +1,6 @@
-import type { OutboundAnswer, OutboundClient, OutboundFailure, OutboundRequest } from "../../src/ports/outbound.ts";
+import type {
+  OutboundAnswer, OutboundClient, OutboundFailure, OutboundRequest,
+} from "../../src/kernel/ports/outbound.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -1,4 +1,4 @@
-import type { Origin } from "../../src/application/origin.ts";
+import type { Origin } from "../../src/kernel/log/origin.ts";
 import { Broken } from "./broken.ts";
 import { describe, isExpected } from "./errors.ts";
 import type { Node } from "./node.ts";

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../src/ports/event-store.ts";
+import type { RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { Books } from "./books.ts";
 import { Broken, hold } from "./broken.ts";
 import { describe } from "./errors.ts";

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import type { Mappings } from "../../src/ports/mapping.ts";
-import type { Passwords } from "../../src/ports/passwords.ts";
-import { Unsealable, type Sealing, type SealingKey } from "../../src/ports/sealing.ts";
-import type { SessionClaims, Tokens } from "../../src/ports/tokens.ts";
+import type { Mappings } from "../../src/kernel/ports/mapping.ts";
+import type { Passwords } from "../../src/kernel/ports/passwords.ts";
+import { Unsealable, type Sealing, type SealingKey } from "../../src/kernel/ports/sealing.ts";
+import type { SessionClaims, Tokens } from "../../src/kernel/ports/tokens.ts";
 
 const masterKeyId = "0123456789abcdef";
 

@@ -1,19 +1,19 @@
-import type { Caller } from "../../src/application/caller.ts";
-import { eventView } from "../../src/application/views.ts";
-import { evolve as evolveCircuit, type CircuitEvent } from "../../src/domain/circuit/circuit.ts";
-import { availabilityOf } from "../../src/domain/destination/availability.ts";
+import { evolve as evolveCircuit, type CircuitEvent } from "../../src/delivery/circuit/facts.ts";
+import { availabilityOf } from "../../src/features/destinations/availability.ts";
 import {
   evolve as evolveDestination, type DestinationEvent, type DestinationState,
-} from "../../src/domain/destination/events.ts";
-import type { DomainEvent } from "../../src/domain/domain-event.ts";
-import { evolve, type WebhookEvent, type WebhookState } from "../../src/domain/event/events.ts";
-import type { Cause, Story } from "../../src/domain/event/story/story.ts";
-import { tellStory } from "../../src/domain/event/story/tell.ts";
-import type { StoryFacts } from "../../src/domain/event/story/told.ts";
-import type { SenderEvent } from "../../src/domain/sender/events.ts";
-import { streams } from "../../src/domain/streams.ts";
-import type { TenantEvent } from "../../src/domain/tenant/events.ts";
-import { logStart, type EventLog, type Position, type RecordedEvent } from "../../src/ports/event-store.ts";
+} from "../../src/features/destinations/facts.ts";
+import { evolve, type WebhookEvent, type WebhookState } from "../../src/features/events/facts.ts";
+import type { SenderEvent } from "../../src/features/senders/facts.ts";
+import type { Cause, Story } from "../../src/features/story/story.ts";
+import { tellStory } from "../../src/features/story/tell.ts";
+import type { StoryFacts } from "../../src/features/story/told.ts";
+import type { TenantEvent } from "../../src/features/tenants/facts.ts";
+import { eventView } from "../../src/features/views.ts";
+import type { Caller } from "../../src/kernel/callers/caller.ts";
+import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { logStart, type EventLog, type Position, type RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import type { Node } from "./node.ts";
 import type { EventRecord } from "./records.ts";

@@ -1,5 +1,5 @@
 import type { Inputs } from "../../schemas/inputs.ts";
-import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../src/ports/outbound.ts";
+import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../src/kernel/ports/outbound.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";

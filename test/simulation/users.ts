@@ -1,8 +1,8 @@
 import type { Inputs } from "../../schemas/inputs.ts";
-import type { Caller, UserCaller } from "../../src/application/caller.ts";
-import { finishedStatuses } from "../../src/domain/event/purge.ts";
-import { Refusal } from "../../src/domain/refusal.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import { finishedStatuses } from "../../src/features/events/purge.ts";
+import type { Caller, UserCaller } from "../../src/kernel/callers/caller.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { whole } from "../support/whole-page.ts";
 import { hostsOf, type Account, type Destination } from "./accounts.ts";
 import { Broken, hold } from "./broken.ts";

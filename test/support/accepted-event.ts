@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { DataOf } from "../../src/domain/domain-event.ts";
-import type { WebhookEvent } from "../../src/domain/event/events.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { noStream, type EventStore } from "../../src/ports/event-store.ts";
+import type { WebhookEvent } from "../../src/features/events/facts.ts";
+import type { DataOf } from "../../src/kernel/domain/domain-event.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { noStream, type EventStore } from "../../src/kernel/ports/event-store.ts";
 import { salt } from "./recorded.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { SignJWT, UnsecuredJWT } from "jose";
-import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
+import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { createUser, roleCodes, type Client } from "./accounts.ts";
 import type { TestApi } from "./api.ts";
 import type { Scene } from "./good-requests.ts";

@@ -1,4 +1,4 @@
-import { timestamp } from "../../src/domain/time.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { openIngest, roleCodes, unique, type Account } from "./accounts.ts";
 import type { SharedEngines, TestClock } from "./api-engines.ts";
 import type { Scene } from "./good-requests.ts";

@@ -1,23 +1,25 @@
-import { decide as decideApiKey, evolve as evolveApiKey, type ApiKeyState } from "../../src/domain/api-key/api-key.ts";
-import type { ApiKeyEvent } from "../../src/domain/api-key/events.ts";
 import {
   decide as decideCircuit, evolve as evolveCircuit, newCircuit, type Circuit, type CircuitCommand, type CircuitEvent,
-} from "../../src/domain/circuit/circuit.ts";
-import { decide as decideDestination } from "../../src/domain/destination/decide.ts";
+} from "../../src/delivery/circuit/facts.ts";
+import { decide as decideDestination } from "../../src/features/destinations/decide.ts";
 import {
   evolve as evolveDestination, type DestinationEvent, type DestinationState,
-} from "../../src/domain/destination/events.ts";
-import type { DomainEvent } from "../../src/domain/domain-event.ts";
-import { decide as decideWebhook, type WebhookCommand } from "../../src/domain/event/decide.ts";
-import { evolve as evolveWebhook, type WebhookEvent, type WebhookState } from "../../src/domain/event/events.ts";
-import { Refusal } from "../../src/domain/refusal.ts";
-import { decide as decideSender, type SenderCommand } from "../../src/domain/sender/decide.ts";
-import { evolve as evolveSender, type SenderEvent, type SenderState } from "../../src/domain/sender/events.ts";
-import { streams } from "../../src/domain/streams.ts";
-import type { TenantCommand } from "../../src/domain/tenant/commands.ts";
-import { decide as decideTenant } from "../../src/domain/tenant/decide.ts";
-import { evolve as evolveTenant, type TenantEvent, type TenantState } from "../../src/domain/tenant/events.ts";
-import { timestamp } from "../../src/domain/time.ts";
+} from "../../src/features/destinations/facts.ts";
+import { decide as decideWebhook, type WebhookCommand } from "../../src/features/events/decide.ts";
+import { evolve as evolveWebhook, type WebhookEvent, type WebhookState } from "../../src/features/events/facts.ts";
+import {
+  decide as decideApiKey, evolve as evolveApiKey, type ApiKeyState,
+} from "../../src/features/keys/api-keys/decide.ts";
+import type { ApiKeyEvent } from "../../src/features/keys/api-keys/facts.ts";
+import { decide as decideSender, type SenderCommand } from "../../src/features/senders/decide.ts";
+import { evolve as evolveSender, type SenderEvent, type SenderState } from "../../src/features/senders/facts.ts";
+import { decide as decideTenant } from "../../src/features/tenants/decide.ts";
+import type { TenantCommand } from "../../src/features/tenants/decider-commands.ts";
+import { evolve as evolveTenant, type TenantEvent, type TenantState } from "../../src/features/tenants/facts.ts";
+import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 
 /** A fact and the stream it stands in. */
 export interface Told {

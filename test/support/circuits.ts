@@ -1,7 +1,7 @@
-import { changeCircuit } from "../../src/application/delivery/circuits.ts";
-import type { ServiceParts } from "../../src/application/services.ts";
-import type { Circuit, CircuitCommand } from "../../src/domain/circuit/circuit.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import type { Circuit, CircuitCommand } from "../../src/delivery/circuit/facts.ts";
+import { changeCircuit } from "../../src/delivery/requests/circuits.ts";
+import type { ServiceParts } from "../../src/features/services.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 
 type Asked<Command> = Command extends CircuitCommand ? Omit<Command, "at"> : never;
 

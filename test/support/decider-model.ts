@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { DomainEvent } from "../../src/domain/domain-event.ts";
-import { Refusal, type RefusalKind } from "../../src/domain/refusal.ts";
+import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
+import { Refusal, type RefusalKind } from "../../src/kernel/domain/refusal.ts";
 import type { Decider } from "./given.ts";
 import { sized } from "./size.ts";
 

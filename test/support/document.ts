@@ -1,9 +1,9 @@
-import type { Services } from "../../src/application/services.ts";
+import type { Services } from "../../src/features/services.ts";
+import type { Health } from "../../src/http/health/operations.ts";
 import { createDocument, type ApiDocument } from "../../src/http/openapi/document.ts";
-import type { Schema } from "../../src/http/openapi/schemas.ts";
-import type { Operation } from "../../src/http/operation.ts";
-import type { Health } from "../../src/http/operations/health.ts";
-import { operationsOf } from "../../src/http/operations/index.ts";
+import { operationsOf } from "../../src/http/operations.ts";
+import type { Schema } from "../../src/kernel/operations/description.ts";
+import type { Operation } from "../../src/kernel/operations/operation.ts";
 
 /** Every operation of the API. */
 export const operations: readonly Operation[] =

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import {
   EmbeddedEventStore, openEmbeddedEventStore,
-} from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
-import type { Tuning } from "../../src/adapters/embedded/event-store/protocol.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import type { EventCodec } from "../../src/ports/event-codec.ts";
+} from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import type { Tuning } from "../../packages/embedded-engine/src/event-store/protocol.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
+import type { EventCodec } from "../../src/kernel/ports/event-codec.ts";
 import { note, type EventStoreUnderTest } from "../contract/event-store/harness.ts";
 import { plainCodec, unreadableType } from "./plain-codec.ts";
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Metadata } from "../../src/domain/domain-event.ts";
-import { facts, versionOf } from "../../src/domain/facts.ts";
+import { facts, versionOf } from "../../src/features/facts.ts";
+import type { Metadata } from "../../src/kernel/domain/domain-event.ts";
 
 /** A fact as the log has it. */
 export interface StoredFact {

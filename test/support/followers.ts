@@ -1,6 +1,6 @@
 import {
   isWanted, type BatchHandler, type EventLog, type Position, type Subscription, type SubscriptionOptions,
-} from "../../src/ports/event-store.ts";
+} from "../../src/kernel/ports/event-store.ts";
 
 const batchSize = 1_000;
 

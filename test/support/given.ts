@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
-import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
-import { Refusal, type RefusalKind } from "../../src/domain/refusal.ts";
+import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
+import type { DomainEvent, Metadata } from "../../src/kernel/domain/domain-event.ts";
+import { Refusal, type RefusalKind } from "../../src/kernel/domain/refusal.ts";
 
 /** A decider as the domain writes it. */
 export interface Decider<State, Command, Event extends DomainEvent> {

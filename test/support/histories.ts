@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { Refusal } from "../../src/domain/refusal.ts";
+import { Refusal } from "../../src/kernel/domain/refusal.ts";
 import { Chronicle } from "./chronicle.ts";
 import { actions, type Step } from "./history-actions.ts";
 

@@ -1,7 +1,7 @@
-import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";
-import { roles, type Role } from "../../src/domain/roles.ts";
-import type { TenantState } from "../../src/domain/tenant/events.ts";
-import { timestamp } from "../../src/domain/time.ts";
+import type { TenantState } from "../../src/features/tenants/facts.ts";
+import { eventIdOf, keyOfEvent } from "../../src/kernel/domain/event-id.ts";
+import { roles, type Role } from "../../src/kernel/domain/roles.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { idOf, maxTrys, pick, type Chronicle } from "./chronicle.ts";
 
 /** One attempt at an action; a refused one leaves no trace. */

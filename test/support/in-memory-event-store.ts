@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
+import { isPosition } from "../../packages/embedded-engine/src/event-store/positions.ts";
 import {
   noStream, timesOf, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry,
   type NewEntry, type Position, type Subscription, type SubscriptionOptions,
-} from "../../src/ports/event-store.ts";
+} from "../../src/kernel/ports/event-store.ts";
 import { Followers } from "./followers.ts";
 import { MemoryLog, stored, type StoredEntry } from "./memory-log.ts";
 

@@ -1,21 +1,12 @@
 import { moments } from "../../projections/moments/moments.ts";
 import { eventTypes } from "../../projections/statistics/event-types.ts";
 import { statistics } from "../../projections/statistics/statistics.ts";
-import { tallied } from "../../src/adapters/read-models/folded-changes.ts";
-import { logStart, type Position } from "../../src/ports/event-store.ts";
+import { logStart, type Position } from "../../src/kernel/ports/event-store.ts";
 import {
-  countersOf,
-  type Bucket,
-  type Change,
-  type CollectionDefinition,
-  type Document,
-  type FieldValue,
-  type PositionedChanges,
-  type Query,
-  type ReadModels,
-  type ReadModelWriter,
-  type Selection,
-} from "../../src/ports/read-models.ts";
+  countersOf, type Bucket, type Change, type CollectionDefinition, type Document, type FieldValue,
+  type PositionedChanges, type Query, type ReadModels, type ReadModelWriter, type Selection,
+} from "../../src/kernel/ports/read-models.ts";
+import { tallied } from "../../src/kernel/read-models/engine/folded-changes.ts";
 
 const countedForever: ReadonlySet<string> = new Set([statistics.name, eventTypes.name]);
 

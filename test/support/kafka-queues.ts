@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { KafkaSettings } from "../../src/adapters/kafka/client.ts";
-import { openKafkaQueue, type KafkaQueue } from "../../src/adapters/kafka/kafka-queue.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import type { Clock } from "../../src/ports/clock/clock.ts";
-import type { Logger } from "../../src/ports/telemetry.ts";
+import type { KafkaSettings } from "../../src/engines/kafka/client.ts";
+import { openKafkaQueue, type KafkaQueue } from "../../src/engines/kafka/kafka-queue.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
+import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Logger } from "../../src/kernel/ports/telemetry.ts";
 
 export interface LogLine {
   readonly level: keyof Logger;

@@ -1,8 +1,7 @@
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
+import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
 import {
-  noStream, RevisionConflict,
-  type Appended, type EventStore, type NewEntry, type Position, type RecordedEvent,
-} from "../../src/ports/event-store.ts";
+  noStream, RevisionConflict, type Appended, type EventStore, type NewEntry, type Position, type RecordedEvent,
+} from "../../src/kernel/ports/event-store.ts";
 import { position } from "./position.ts";
 
 /** A fact that has passed through the codec, as in any engine. */

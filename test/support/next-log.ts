@@ -1,5 +1,5 @@
-import { logPath } from "../../src/adapters/embedded/event-store/log-file.ts";
-import type { Converter, KeptFile } from "../../src/adapters/embedded/sqlite/conversion.ts";
+import { logPath } from "../../packages/embedded-engine/src/event-store/log-file.ts";
+import type { Converter, KeptFile } from "../../packages/embedded-engine/src/sqlite/conversion.ts";
 
 /** The log's file as two releases to come have it: each adds a column to the table. */
 export function nextLog(dataDir: string, onRow: () => void = () => undefined): KeptFile {

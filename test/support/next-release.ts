@@ -10,53 +10,53 @@ const unknownOrigin = "(data) => ({ ...data, origin: \"unknown\" })";
 const raises = {
   circuit: [
     {
-      file: "src/domain/circuit/circuit.ts",
+      file: "src/delivery/circuit/facts.ts",
       from: "data: { ...from, ...change, decidedBy: \"next\"",
       to: "data: { ...from, ...change, decidedBy: \"next\", origin: \"next\"",
     },
     {
-      file: "src/domain/circuit/circuit.ts",
+      file: "src/delivery/circuit/facts.ts",
       from: "const cause = {\n",
       to: "const cause = {\n  origin: { type: \"string\" },\n",
     },
     {
-      file: "src/domain/circuit/circuit.ts",
+      file: "src/delivery/circuit/facts.ts",
       from: "({ ...data, eventId: null })];",
       to: `({ ...data, eventId: null }), ${unknownOrigin}];`,
     },
   ],
   acceptance: [
     {
-      file: "src/application/ingest/ingest.ts",
+      file: "src/features/ingest/ingest.ts",
       from: "hints: [\"next\"]",
       to: "hints: [\"next\"], origin: \"next\"",
     },
     {
       // By an item of the old kind alone, an old worker would claim the first attempt.
-      file: "src/workers/forwarder.ts",
+      file: "src/delivery/dispatch/forwarder.ts",
       from: "return [{ kind: \"first\", ...accepted, ...classified, "
         + "causationId, correlationId, position, revision }];",
       to: "return [{ kind: \"wake\", destinationId, position }];",
     },
     {
-      file: "src/domain/event/events.ts",
+      file: "src/features/events/facts.ts",
       from: "upcasters: [(data) => ({ ...data, senderRevision: null })],",
       to: `upcasters: [(data) => ({ ...data, senderRevision: null }), ${unknownOrigin}],`,
     },
     {
-      file: "src/domain/event/events.ts",
+      file: "src/features/events/facts.ts",
       from: "idempotencyKey: nullable(text()), ",
       to: "idempotencyKey: nullable(text()), origin: { type: \"string\" }, ",
     },
   ],
   destination: [
     {
-      file: "src/domain/destination/decide.ts",
+      file: "src/features/destinations/decide.ts",
       from: "data: { ...ids, serverRateLimit } }",
       to: "data: { ...ids, serverRateLimit, origin: \"next\" } }",
     },
     {
-      file: "src/domain/destination/events.ts",
+      file: "src/features/destinations/facts.ts",
       from: "data: { ...ids, serverRateLimit: integer(1) },",
       to: `data: { ...ids, serverRateLimit: integer(1), origin: { type: "string" } }, upcasters: [${unknownOrigin}],`,
     },
@@ -79,32 +79,32 @@ export interface Program {
 /** Adds a field to several facts, and a fact to each change of an event by a person. */
 const grown: readonly Change[] = [
   {
-    file: "src/application/ingest/ingest.ts",
+    file: "src/features/ingest/ingest.ts",
     from: "original: sender?.mapping ? received : null,",
     to: "original: sender?.mapping ? received : null, hints: [\"next\"],",
   },
   {
-    file: "src/domain/event/decide.ts",
+    file: "src/features/events/decide.ts",
     from: "const outcome = { attempt, durationMs, reason, error, requestHeaders, answer };",
     to: "const outcome = { attempt, durationMs, reason, error, requestHeaders, answer, stage: \"next\" };",
   },
   {
-    file: "src/domain/circuit/circuit.ts",
+    file: "src/delivery/circuit/facts.ts",
     from: "data: { ...from, ...change, eventId",
     to: "data: { ...from, ...change, decidedBy: \"next\", eventId",
   },
   {
-    file: "src/domain/event/decide.ts",
+    file: "src/features/events/decide.ts",
     from: "\"Pending\", at), mode, nextAttemptAt: at } }]",
     to: "\"Pending\", at), mode, nextAttemptAt: at } }, annotated(state, \"Pending\", at)]",
   },
   {
-    file: "src/domain/event/decide.ts",
+    file: "src/features/events/decide.ts",
     from: "\"Cancelled\", command.at), reason: command.reason } }]",
     to: "\"Cancelled\", command.at), reason: command.reason } }, annotated(state, \"Cancelled\", command.at)]",
   },
   {
-    file: "src/domain/event/decide.ts",
+    file: "src/features/events/decide.ts",
     from: "function moved(state: Webhook,",
     to: `function annotated(state: Webhook, to: Webhook["status"], at: Timestamp) {
   return { type: "EventAnnotated", data: { ...moved({ ...state, status: to }, to, at), note: "by a person" } } as never;
@@ -113,12 +113,12 @@ const grown: readonly Change[] = [
 function moved(state: Webhook,`,
   },
   {
-    file: "src/domain/event/events.ts",
+    file: "src/features/events/facts.ts",
     from: "    case \"DeliveryExhausted\":\n",
     to: "    case \"EventAnnotated\" as never:\n      return state;\n    case \"DeliveryExhausted\":\n",
   },
   {
-    file: "src/domain/event/events.ts",
+    file: "src/features/events/facts.ts",
     from: "  EventCancelled: fact({\n",
     to: `  EventAnnotated: fact({
     data: { ...moved, note: { type: "string" } }, meaning: "A person changed the event.",
@@ -127,18 +127,18 @@ function moved(state: Webhook,`,
   EventCancelled: fact({\n`,
   },
   {
-    file: "src/domain/event/events.ts",
+    file: "src/features/events/facts.ts",
     from: "      sourceEventId: optional(\n",
     to: `      hints: { optional: { type: "array", items: { type: "string" }, description: "New." } },
       sourceEventId: optional(\n`,
   },
   {
-    file: "src/domain/event/events.ts",
+    file: "src/features/events/facts.ts",
     from: "reason: oneOf(failureReasons), ",
     to: "reason: oneOf(failureReasons), stage: { optional: { type: \"string\" } }, ",
   },
   {
-    file: "src/domain/circuit/circuit.ts",
+    file: "src/delivery/circuit/facts.ts",
     from: "const cause = {\n",
     to: "const cause = {\n  decidedBy: { optional: { type: \"string\" } },\n",
   },

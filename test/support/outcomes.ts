@@ -1,12 +1,12 @@
-import type { Outcome } from "../../src/application/delivery/outcome.ts";
-import { loadWebhook } from "../../src/application/events/webhooks.ts";
-import { entriesOf } from "../../src/application/origin.ts";
-import type { ServiceParts } from "../../src/application/services.ts";
-import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
-import type { Answer } from "../../src/domain/event/events.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { timestamp } from "../../src/domain/time.ts";
-import { ReceiverPause } from "../../src/workers/delivery/receiver-pause.ts";
+import { ReceiverPause } from "../../src/delivery/dispatch/receiver-pause.ts";
+import type { Outcome } from "../../src/delivery/requests/outcome.ts";
+import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
+import type { Answer } from "../../src/features/events/facts.ts";
+import { loadWebhook } from "../../src/features/events/webhooks.ts";
+import type { ServiceParts } from "../../src/features/services.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import { entriesOf } from "../../src/kernel/log/origin.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const requestHeaders = { "Content-Type": "application/json", Authorization: "Bearer ***" };

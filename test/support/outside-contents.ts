@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Kafka, logLevel } from "kafkajs";
 import { BSON, MongoClient } from "mongodb";
-import { EventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { EventStoreDb } from "../../src/engines/eventstoredb/event-store-db.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import { plainCodec } from "./plain-codec.ts";
 import { eventually } from "./relay.ts";
 

@@ -1,4 +1,4 @@
-import type { PageRequest } from "../../src/application/paging.ts";
+import type { PageRequest } from "../../src/kernel/read-models/paging.ts";
 
 /** A request for a page of a list with its total, as the API makes one. */
 export function pageRequest(

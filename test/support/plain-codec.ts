@@ -1,6 +1,6 @@
-import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
-import type { EncodedEvent, EventCodec } from "../../src/ports/event-codec.ts";
-import { UnacceptableEntry } from "../../src/ports/event-store.ts";
+import type { DomainEvent, Metadata } from "../../src/kernel/domain/domain-event.ts";
+import type { EncodedEvent, EventCodec } from "../../src/kernel/ports/event-codec.ts";
+import { UnacceptableEntry } from "../../src/kernel/ports/event-store.ts";
 
 /** Written like any type, refused when read, like an entry of a later release. */
 export const unreadableType = "FromTheFuture";

@@ -1,4 +1,4 @@
-import { logStart, type Position } from "../../src/ports/event-store.ts";
+import { logStart, type Position } from "../../src/kernel/ports/event-store.ts";
 
 /** The place of the n-th entry of a log in memory; of 0, before all. */
 export function position(n: number): Position {

@@ -1,6 +1,6 @@
 import { collections, fingerprint, project } from "../../projections/index.ts";
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
-import type { DomainEvent } from "../../src/domain/domain-event.ts";
+import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
+import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 import { position } from "./position.ts";
 import { metadata, recorded } from "./recorded.ts";

@@ -1,6 +1,6 @@
-import type { ReadModels, ReadModelWriter } from "../../src/ports/read-models.ts";
-import type { ProjectionParts } from "../../src/workers/projection/projection-run.ts";
-import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
+import type { ReadModels, ReadModelWriter } from "../../src/kernel/ports/read-models.ts";
+import type { ProjectionParts } from "../../src/projector/projection-run.ts";
+import { ProjectionRunner } from "../../src/projector/projection-runner.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { DomainEvent } from "../../src/domain/domain-event.ts";
-import type { NewEntry } from "../../src/ports/event-store.ts";
+import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
+import type { NewEntry } from "../../src/kernel/ports/event-store.ts";
 import { position } from "./position.ts";
 
 /** One for every fact whose salt does not matter. */

@@ -1,11 +1,11 @@
-import { openEmbeddedEventStore } from "../../src/adapters/embedded/event-store/embedded-event-store.ts";
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
-import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import { SystemIds } from "../../src/adapters/system/system-ids.ts";
-import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";
-import { streams } from "../../src/domain/streams.ts";
-import { timestamp } from "../../src/domain/time.ts";
-import { noStream } from "../../src/ports/event-store.ts";
+import { openEmbeddedEventStore } from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
+import { SystemClock } from "../../src/engines/system/system-clock.ts";
+import { SystemIds } from "../../src/engines/system/system-ids.ts";
+import { eventIdOf, keyOfEvent } from "../../src/kernel/domain/event-id.ts";
+import { streams } from "../../src/kernel/domain/streams.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
+import { noStream } from "../../src/kernel/ports/event-store.ts";
 
 /** The origin of the events to be made. */
 export interface Origins {

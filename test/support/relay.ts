@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Schemas } from "../../packages/client/src/index.ts";
-import { createLogger } from "../../src/adapters/pino/logger.ts";
-import { startRelay, type Relay } from "../../src/composition/relay.ts";
-import { readConfig } from "../../src/config/config.ts";
-import { readSecrets } from "../../src/config/secrets.ts";
-import type { Logger } from "../../src/ports/telemetry.ts";
+import { createLogger } from "../../src/engines/pino/logger.ts";
+import type { Logger } from "../../src/kernel/ports/telemetry.ts";
+import { readConfig } from "../../src/main/config/config.ts";
+import { readSecrets } from "../../src/main/config/secrets.ts";
+import { startRelay, type Relay } from "../../src/main/relay.ts";
 import { ApiClient, isUnavailable, relayClient, type Json } from "./api-client.ts";
 import type { Receiver } from "./receiver.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ProcessRole } from "../../src/config/config.ts";
+import type { ProcessRole } from "../../src/main/config/config.ts";
 import { ApiClient } from "./api-client.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Life, RelayProcess } from "./relay-process.ts";

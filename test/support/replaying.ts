@@ -1,5 +1,5 @@
 import type { Schemas } from "../../packages/client/src/index.ts";
-import { Replayer } from "../../src/workers/replayer.ts";
+import { Replayer } from "../../src/features/replays/worker.ts";
 import type { Client } from "./accounts.ts";
 import type { TestApi } from "./api.ts";
 import { never } from "./manual-relay.ts";

@@ -1,4 +1,4 @@
-import type { EventStore, LogEntry, UnreadableEntry } from "../../src/ports/event-store.ts";
+import type { EventStore, LogEntry, UnreadableEntry } from "../../src/kernel/ports/event-store.ts";
 
 /** The entry as a log shows it whose data cannot be read any more. */
 export function spoiled({ stream, revision, position, id, type }: LogEntry): UnreadableEntry {

@@ -1,4 +1,4 @@
-import type { DomainEvent } from "../../src/domain/domain-event.ts";
+import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
 
 const lengths = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 

@@ -1,4 +1,4 @@
-import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
+import type { Logger, Metrics } from "../../src/kernel/ports/telemetry.ts";
 
 const nothing = () => undefined;
 

@@ -1,4 +1,4 @@
-import { processRoles, type ProcessRole } from "../../src/config/config.ts";
+import { processRoles, type ProcessRole } from "../../src/main/config/config.ts";
 import { relayOn } from "./engines/environment.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "./engines/kafka.ts";

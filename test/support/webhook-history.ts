@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
+import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
 import {
   evolve, type Answer, type EventStatus, type WebhookEvent, type WebhookState,
-} from "../../src/domain/event/events.ts";
-import { timestamp } from "../../src/domain/time.ts";
+} from "../../src/features/events/facts.ts";
+import { timestamp } from "../../src/kernel/domain/time.ts";
 import { folded, specificationsOf } from "./given.ts";
 
 const webhook = { initial: (): WebhookState => undefined, evolve, decide };

@@ -1,4 +1,4 @@
-import type { Page, PageInParts } from "../../src/application/paging.ts";
+import type { Page, PageInParts } from "../../src/kernel/read-models/paging.ts";
 
 /** A page with its total, and all its parts. Rejects when one of them does. */
 export async function whole<Item>(

@@ -1,4 +1,4 @@
-import type { FirstAttempt, QueueSession, WorkConsumer, WorkItem } from "../../src/ports/work-queue.ts";
+import type { FirstAttempt, QueueSession, WorkConsumer, WorkItem } from "../../src/kernel/ports/work-queue.ts";
 
 /** Records a queue's items and sessions, as a delivery worker would see them. */
 export class WorkRecorder implements WorkConsumer {

@@ -1,9 +1,9 @@
-import { isPosition } from "../../src/adapters/embedded/event-store/positions.ts";
-import type { Unreadable } from "../../src/ports/event-codec.ts";
+import { isPosition } from "../../packages/embedded-engine/src/event-store/positions.ts";
+import type { Unreadable } from "../../src/kernel/ports/event-codec.ts";
 import {
   timesOf, type BatchHandler, type EventLog, type LogEntry, type Position, type ReadOptions, type Subscription,
   type SubscriptionOptions,
-} from "../../src/ports/event-store.ts";
+} from "../../src/kernel/ports/event-store.ts";
 import type { Told } from "./chronicle.ts";
 import { Followers } from "./followers.ts";
 import { position } from "./position.ts";

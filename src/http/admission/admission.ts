@@ -1,6 +1,6 @@
-import { CallerGone } from "../../application/caller-gone.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
-import type { Operation } from "../operation.ts";
+import { CallerGone } from "../../kernel/callers/caller-gone.ts";
+import type { Operation } from "../../kernel/operations/operation.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
 import { Places, type Asker, type Leave } from "./places.ts";
 
 /** Places of each kind: what is under way at once. */

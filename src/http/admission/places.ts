@@ -1,6 +1,6 @@
-import { CallerGone } from "../../application/caller-gone.ts";
-import { refuse, Refusal } from "../../domain/refusal.ts";
-import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import { CallerGone } from "../../kernel/callers/caller-gone.ts";
+import { refuse, Refusal } from "../../kernel/domain/refusal.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
 
 /** How long a request waits for a place. */
 const patienceMs = 5_000;

@@ -1,5 +1,5 @@
 import type { Context } from "koa";
-import type { Answer } from "../operation.ts";
+import type { Answer } from "../../kernel/operations/operation.ts";
 import type { Content } from "./content.ts";
 import { json, plainText } from "./send.ts";
 

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
+import type { Answer } from "../../kernel/operations/operation.ts";
 import { uncountedBytes, type AnswerMemory } from "../memory/request-memory.ts";
-import type { Answer } from "../operation.ts";
 import { pageBody } from "./page-body.ts";
 import { streamBody } from "./stream-body.ts";
 

@@ -1,7 +1,7 @@
-import { Refusal, type RefusalKind } from "../../domain/refusal.ts";
-import { EntryTooLarge, LogUnavailable, RevisionConflict } from "../../ports/event-store.ts";
-import { ExpiringStateUnavailable } from "../../ports/expiring-state.ts";
-import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+import { Refusal, type RefusalKind } from "../../kernel/domain/refusal.ts";
+import { EntryTooLarge, LogUnavailable, RevisionConflict } from "../../kernel/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../kernel/ports/expiring-state.ts";
+import { ReadModelsUnavailable } from "../../kernel/ports/read-models.ts";
 
 const statusOf: Readonly<Record<RefusalKind, number>> = {
   invalid: 400,

@@ -1,5 +1,5 @@
-import { LogThrottle } from "../../application/log-throttle.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { Refusal } from "../../kernel/domain/refusal.ts";
+import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { Api } from "../api.ts";
 import { errorAnswer, type ErrorAnswer } from "./errors.ts";
 

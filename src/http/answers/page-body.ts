@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { PageInParts } from "../../application/paging.ts";
+import type { PageInParts } from "../../kernel/read-models/paging.ts";
 import type { HoldAnswer } from "../memory/request-memory.ts";
 
 /** A page of up to so many characters is sent as one text; a larger one is streamed in pieces of about that size. */

@@ -1,14 +1,14 @@
-import { NotAdmitted, type Admission } from "../../application/ingest/producer-authentication.ts";
-import { LogThrottle } from "../../application/log-throttle.ts";
+import type { IngestPath } from "../../features/ingest/operation.ts";
+import { NotAdmitted, type Admission } from "../../features/ingest/producer-authentication.ts";
+import { uuidOf } from "../../kernel/operations/identifiers.ts";
+import type { JsonObject } from "../../kernel/operations/json-text.ts";
+import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { Fail } from "../answers/failures.ts";
 import { json, plainText } from "../answers/send.ts";
 import type { Api } from "../api.ts";
 import { uncountedBytes } from "../memory/request-memory.ts";
-import { uuidOf } from "../requests/identifiers.ts";
-import type { JsonObject } from "../requests/json-text.ts";
 import { traceparentOf } from "../requests/traceparent.ts";
 import { oneHeader, readEventHeaders, type GivenHeaders } from "./event-headers.ts";
-import type { IngestPath } from "./operation.ts";
 
 /** A POST to an ingest path, from the fast path or from Koa. */
 export interface IngestRequest extends GivenHeaders {

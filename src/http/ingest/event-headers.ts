@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
-import { isTagName, isTagValue, mostTags, type Tags } from "../../domain/event/tags.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { isTagName, isTagValue, mostTags, type Tags } from "../../kernel/domain/tags.ts";
 
 const mostCharacters = 255;
 

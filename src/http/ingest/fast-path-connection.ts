@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
-import { addressOwner } from "../../application/accounts/password-owners.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
-import type { Ids } from "../../ports/ids.ts";
+import { addressOwner } from "../../features/people/sessions/password-owners.ts";
+import { requestIdOf } from "../../kernel/operations/identifiers.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
 import { plainAnswer } from "../answers/send.ts";
 import { RequestMemory, type SharedMemory } from "../memory/request-memory.ts";
 import { clientAddress } from "../requests/client-address.ts";
-import { requestIdOf } from "../requests/identifiers.ts";
 import { jsonObjectOf } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
 import { readFastPathRequest, type FastPathRequest } from "./fast-path-request.ts";

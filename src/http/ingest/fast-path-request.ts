@@ -1,5 +1,5 @@
+import { ingestPath, ingestPrefix, type IngestPath } from "../../features/ingest/operation.ts";
 import { hasBrokenEscape, targetCharacters } from "../requests/target.ts";
-import { ingestPath, ingestPrefix, type IngestPath } from "./operation.ts";
 
 /** A POST to an ingest path that has come whole, in a form that can be read in one way only. */
 export interface FastPathRequest {

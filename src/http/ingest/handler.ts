@@ -1,10 +1,10 @@
 import type { Middleware } from "koa";
+import { ingestPath } from "../../features/ingest/operation.ts";
 import { sendAndHangUp } from "../answers/send.ts";
 import type { Api } from "../api.ts";
 import { holdArrived, memoryOf } from "../memory/memory-of.ts";
 import type { ReadJsonObject } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
-import { ingestPath } from "./operation.ts";
 
 /** Takes in POSTs to ingest paths, as Node's HTTP server reads them; leaves all other requests to the next handler. */
 export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: ReadJsonObject): Middleware {

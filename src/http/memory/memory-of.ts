@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addressOwner } from "../../application/accounts/password-owners.ts";
+import { addressOwner } from "../../features/people/sessions/password-owners.ts";
 import type { Api } from "../api.ts";
 import { clientAddress } from "../requests/client-address.ts";
 import { readAhead, RequestMemory, uncountedBytes } from "./request-memory.ts";

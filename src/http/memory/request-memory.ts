@@ -1,4 +1,4 @@
-import type { Claim, MemoryBudget } from "../../ports/memory-budget.ts";
+import type { Claim, MemoryBudget } from "../../kernel/ports/memory-budget.ts";
 
 /** The memory that bodies and answers take, all requests together. */
 export interface SharedMemory {

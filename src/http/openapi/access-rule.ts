@@ -1,5 +1,5 @@
-import type { Role } from "../../domain/roles.ts";
-import type { Access } from "../access.ts";
+import type { Role } from "../../kernel/domain/roles.ts";
+import type { Access } from "../../kernel/operations/access.ts";
 
 /** Who may call an operation, as a paragraph of its description. */
 export function accessRule({ role, serviceRole, scope }: Access): string {

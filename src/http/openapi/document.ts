@@ -1,14 +1,14 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
 import login from "../../../schemas/requests/login.json" with { type: "json" };
-import type { Access } from "../access.ts";
-import type { Operation } from "../operation.ts";
-import { accessRule } from "./access-rule.ts";
+import type { Access } from "../../kernel/operations/access.ts";
 import {
-  challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Examples, type MediaType,
-} from "./description.ts";
+  challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Examples, type MediaType, type Schema,
+} from "../../kernel/operations/description.ts";
+import type { Operation } from "../../kernel/operations/operation.ts";
+import { accessRule } from "./access-rule.ts";
 import { introduction } from "./introduction.ts";
-import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
+import { referenceTo, schemaComponents, withComponents } from "./schemas.ts";
 
 /** A parameter in its full form; a path's are always required, others never. */
 export interface Parameter extends DescribedParameter {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { SchemaObject } from "ajv/dist/2020.js";
-import { extended } from "../requests/extended.ts";
+import { extended } from "../../kernel/operations/extended.ts";
 import { factSchemas } from "./facts/fact-schemas.ts";
 
 const folder = new URL("../../../schemas/responses/", import.meta.url);

@@ -1,3 +1,4 @@
+import type { Schema } from "../../kernel/operations/description.ts";
 import { responses } from "./responses.ts";
 
 /** A schema that other ones may refer to. */
@@ -5,34 +6,6 @@ interface SchemaFile extends Schema {
   readonly $id?: string;
   readonly $schema?: string;
   readonly title?: string;
-}
-
-/** The part of JSON Schema that our schemas use and the page shows. */
-export interface Schema {
-  readonly $ref?: string;
-  readonly description?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
-  readonly not?: Schema;
-  readonly discriminator?: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly default?: unknown;
-  readonly examples?: readonly unknown[];
-  /** Of an array in a query: one text with commas between its items. */
-  readonly "x-commas"?: true;
 }
 
 /** The components' schemas by name: those of all answers, and of the given request bodies. */

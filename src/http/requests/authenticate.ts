@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Session } from "../../application/accounts/sessions.ts";
-import { isService, type ServiceCaller } from "../../application/caller.ts";
-import type { Services } from "../../application/services.ts";
-import { refuse } from "../../domain/refusal.ts";
-import { requireOwnPage, sessionCookie } from "./session-cookie.ts";
+import { requireOwnPage, sessionCookie } from "../../features/people/sessions/session-cookie.ts";
+import type { Session } from "../../features/people/sessions/sessions.ts";
+import type { Services } from "../../features/services.ts";
+import { isService, type ServiceCaller } from "../../kernel/callers/caller.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
 
 /**
  * The session or service account behind `Authorization: Bearer <token>`; without that header, the session behind the

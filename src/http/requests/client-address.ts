@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { mappedIpv4, spellingOf, wordsOf } from "../../domain/ipv6.ts";
+import { mappedIpv4, spellingOf, wordsOf } from "../../kernel/domain/ipv6.ts";
 
 /**
  * The address a request came from. Of `X-Forwarded-For` as many entries are believed, counted from the right,

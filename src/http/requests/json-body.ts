@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Context, Middleware } from "koa";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
+import { parseJsonObject, type JsonObject } from "../../kernel/operations/json-text.ts";
 import { readAhead, uncountedBytes } from "../memory/request-memory.ts";
-import { parseJsonObject, type JsonObject } from "./json-text.ts";
 
 /** Holds memory for bytes of a body. `kept`: how many of them are in memory already. Rejects with a Refusal. */
 export type HoldBody = (bytes: number, kept: number) => Promise<void>;

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import {
-  EntryTooLarge, noStream, RevisionConflict, UnacceptableEntry,
-} from "../../../src/ports/event-store.ts";
+import { EntryTooLarge, noStream, RevisionConflict, UnacceptableEntry } from "../../../src/kernel/ports/event-store.ts";
 import { unacceptableType } from "../../support/plain-codec.ts";
 import { expectOrdered, failureOf, freshStream, note, textOf, texts, type Bench } from "./harness.ts";
 

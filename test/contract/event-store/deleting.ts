@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import {
-  noStream, RevisionConflict,
-} from "../../../src/ports/event-store.ts";
+import { noStream, RevisionConflict } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, type Bench } from "./harness.ts";
 
 /** Deletion of streams. */

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import type { streams } from "../../../src/domain/streams.ts";
+import type { streams } from "../../../src/kernel/domain/streams.ts";
 import {
-  noStream,
-  type Appended, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
+  noStream, type Appended, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
   type SubscriptionOptions,
-} from "../../../src/ports/event-store.ts";
+} from "../../../src/kernel/ports/event-store.ts";
 import { salt } from "../../support/recorded.ts";
 
 /**

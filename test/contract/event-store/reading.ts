@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import {
   noStream, type EntryTime, type EventStore, type LogEntry, type RecordedEvent,
-} from "../../../src/ports/event-store.ts";
+} from "../../../src/kernel/ports/event-store.ts";
 import { expectOrdered, freshStream, note, texts, until, type Bench } from "./harness.ts";
 
 /** Reads of streams and of the log. */

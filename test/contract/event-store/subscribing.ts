@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { noStream, type EventStore, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
+import { noStream, type EventStore, type LogEntry, type Position } from "../../../src/kernel/ports/event-store.ts";
 import { expectOrdered, freshStream, note, texts, until, type Bench, type LogTail } from "./harness.ts";
 
 /** Subscriptions: catching up, following, resuming, failing, stopping. */

@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import {
-  LogUnavailable, noStream,
-} from "../../../src/ports/event-store.ts";
+import { LogUnavailable, noStream } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until, type Bench, type EventStoreCapabilities } from "./harness.ts";
 
 /** Entries from the future, restarts, outages. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createLogger } from "../../../src/adapters/pino/logger.ts";
+import { createLogger } from "../../../src/engines/pino/logger.ts";
 import { freshEmail, password, unique } from "../../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../../support/http.ts";
 import { startReceiver, type Receiver, type Reply } from "../../support/receiver.ts";

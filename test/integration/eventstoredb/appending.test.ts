@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { jsonEvent, NO_STREAM } from "@eventstore/db-client";
 import { expect } from "chai";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
-} from "../../../src/ports/event-store.ts";
+} from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, textOf, texts, until } from "../../contract/event-store/harness.ts";
 import { Bench, OwnBench, untilAnswered } from "./bench.ts";
 

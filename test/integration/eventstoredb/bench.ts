@@ -1,13 +1,13 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
 import { expect } from "chai";
-import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
-import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import type { Clock } from "../../../src/ports/clock/clock.ts";
-import type { EventCodec } from "../../../src/ports/event-codec.ts";
+import { EventStoreDb } from "../../../src/engines/eventstoredb/event-store-db.ts";
+import type { Tuning } from "../../../src/engines/eventstoredb/tuning.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
+import type { Clock } from "../../../src/kernel/ports/clock/clock.ts";
+import type { EventCodec } from "../../../src/kernel/ports/event-codec.ts";
 import {
   LogUnavailable, type LogEntry, type Position, type SubscriptionOptions,
-} from "../../../src/ports/event-store.ts";
+} from "../../../src/kernel/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { namedEventStoreDb } from "../../support/engines/eventstoredb.ts";
 import type { Release } from "../../support/eventstoredb-server/release.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { LogUnavailable, noStream } from "../../../src/ports/event-store.ts";
+import { LogUnavailable, noStream } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, until } from "../../contract/event-store/harness.ts";
 import { OwnBench, Recorder } from "./bench.ts";
 

@@ -1,7 +1,7 @@
 import { jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
-import type { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
-import { LogUnavailable, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
+import type { EventStoreDb } from "../../../src/engines/eventstoredb/event-store-db.ts";
+import { LogUnavailable, noStream, RevisionConflict } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
 import { Bench, OwnBench, Recorder } from "./bench.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { jsonEvent } from "@eventstore/db-client";
 import { expect } from "chai";
-import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
-import { LogUnavailable, noStream, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
+import { JsonEventCodec } from "../../../src/engines/event-codec/event-codec.ts";
+import { LogUnavailable, noStream, type LogEntry, type Position } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
 import { Bench, OwnBench, Recorder, untilAnswered } from "./bench.ts";
 

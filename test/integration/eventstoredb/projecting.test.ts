@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { noStream } from "../../../src/ports/event-store.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
+import { noStream } from "../../../src/kernel/ports/event-store.ts";
 import { freshStream, note } from "../../contract/event-store/harness.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { projectorOf } from "../../support/projector.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { pairOf } from "../../../src/adapters/eventstoredb/positions.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { logStart, type EventStore, type Position } from "../../../src/ports/event-store.ts";
+import { pairOf } from "../../../src/engines/eventstoredb/positions.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
+import { logStart, type EventStore, type Position } from "../../../src/kernel/ports/event-store.ts";
 import { History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { projectorOf } from "../../support/projector.ts";

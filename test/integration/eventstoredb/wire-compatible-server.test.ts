@@ -6,8 +6,8 @@ import {
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { BatchAppendResp } from "@eventstore/db-client/generated/streams_pb.js";
 import { expect } from "chai";
-import { appendRequest } from "../../../src/adapters/eventstoredb/requests.ts";
-import { noStream } from "../../../src/ports/event-store.ts";
+import { appendRequest } from "../../../src/engines/eventstoredb/requests.ts";
+import { noStream } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, until } from "../../contract/event-store/harness.ts";
 import { EventStoreDbServer } from "../../support/eventstoredb-server/server.ts";
 

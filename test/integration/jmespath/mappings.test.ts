@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { JmespathMappings } from "../../../src/adapters/jmespath/jmespath-mappings.ts";
-import { Refusal } from "../../../src/domain/refusal.ts";
+import { JmespathMappings } from "../../../src/engines/jmespath/jmespath-mappings.ts";
+import { Refusal } from "../../../src/kernel/domain/refusal.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { hostileExpressions, hostilePayload } from "./hostile-expressions.ts";
 

@@ -1,5 +1,5 @@
-import { openKafkaQueue } from "../../../src/adapters/kafka/kafka-queue.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { openKafkaQueue } from "../../../src/engines/kafka/kafka-queue.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { OwnershipWatch, type Span } from "../../support/ownership.ts";
 import { WorkRecorder } from "../../support/work-recorder.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { KafkaQueue } from "../../../src/adapters/kafka/kafka-queue.ts";
+import type { KafkaQueue } from "../../../src/engines/kafka/kafka-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import { KafkaQueues } from "../../support/kafka-queues.ts";

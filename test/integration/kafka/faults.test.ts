@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { QueueUnavailable, type WorkQueue } from "../../../src/ports/work-queue.ts";
+import { QueueUnavailable, type WorkQueue } from "../../../src/kernel/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import { KafkaQueues, type OpenedQueue } from "../../support/kafka-queues.ts";

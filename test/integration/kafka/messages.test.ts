@@ -1,8 +1,8 @@
 import { zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
 import kafkajs, { CompressionTypes, Kafka, logLevel, type Message, type Producer } from "kafkajs";
-import type { KafkaQueue } from "../../../src/adapters/kafka/kafka-queue.ts";
-import { QueueUnavailable } from "../../../src/ports/work-queue.ts";
+import type { KafkaQueue } from "../../../src/engines/kafka/kafka-queue.ts";
+import { QueueUnavailable } from "../../../src/kernel/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import { KafkaQueues, type OpenedQueue } from "../../support/kafka-queues.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Kafka, logLevel } from "kafkajs";
-import { QueueUnavailable, type WorkItem } from "../../../src/ports/work-queue.ts";
+import { QueueUnavailable, type WorkItem } from "../../../src/kernel/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import type { Detour } from "../../support/engines/kafka/broker.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, connect } from "node:net";
 import { expect } from "chai";
-import { QueueUnavailable } from "../../../src/ports/work-queue.ts";
+import { QueueUnavailable } from "../../../src/kernel/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import type { Secure } from "../../support/engines/kafka/broker.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Change } from "../../../src/ports/read-models.ts";
+import type { Change } from "../../../src/kernel/ports/read-models.ts";
 import { entriesOf, id, position, put, thing, things } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

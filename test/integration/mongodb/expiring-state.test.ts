@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
+import { MongoExpiringState } from "../../../src/engines/mongodb/expiring-state.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { eventually } from "../../support/relay.ts";

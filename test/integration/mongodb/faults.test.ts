@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
-import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
-import { ReadModelsUnavailable, type ReadModelWriter } from "../../../src/ports/read-models.ts";
+import { MongoExpiringState } from "../../../src/engines/mongodb/expiring-state.ts";
+import { ExpiringStateUnavailable } from "../../../src/kernel/ports/expiring-state.ts";
+import { ReadModelsUnavailable, type ReadModelWriter } from "../../../src/kernel/ports/read-models.ts";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";

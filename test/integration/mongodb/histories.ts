@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Change, PositionedChanges, ReadModels } from "../../../src/ports/read-models.ts";
+import type { Change, PositionedChanges, ReadModels } from "../../../src/kernel/ports/read-models.ts";
 import { id, notes, position, things, time } from "../../contract/read-models-things.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 

@@ -6,8 +6,8 @@ import { eventsOrdered, eventsSelected } from "../../../projections/events/event
 import { eventsLabelled } from "../../../projections/events/labels.ts";
 import { collections } from "../../../projections/index.ts";
 import { userSortFields, usersSelected } from "../../../projections/users/users.ts";
-import { eventStatuses } from "../../../src/domain/event/events.ts";
-import type { Query } from "../../../src/ports/read-models.ts";
+import { eventStatuses } from "../../../src/features/events/facts.ts";
+import type { Query } from "../../../src/kernel/ports/read-models.ts";
 import { id, time } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
 import { openProcess } from "./support.ts";

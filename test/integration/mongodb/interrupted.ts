@@ -1,4 +1,4 @@
-import type { Change } from "../../../src/ports/read-models.ts";
+import type { Change } from "../../../src/kernel/ports/read-models.ts";
 import { add, entriesOf, position, put, remove, set, thing } from "../../contract/read-models-things.ts";
 
 const first = [put(thing(1, { size: 1 })), put(thing(2, { size: 1 })), add("a", 0, 1)];

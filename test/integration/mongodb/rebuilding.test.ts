@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { definitionsOf } from "../../../src/adapters/mongodb/generation.ts";
-import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
-import { logStart } from "../../../src/ports/event-store.ts";
-import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import { definitionsOf } from "../../../src/engines/mongodb/generation.ts";
+import { MongoReadModels } from "../../../src/engines/mongodb/read-models.ts";
+import { logStart } from "../../../src/kernel/ports/event-store.ts";
+import { ReadModelsUnavailable } from "../../../src/kernel/ports/read-models.ts";
 import { add, id, position, put, thing, things } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { definitions } from "./histories.ts";

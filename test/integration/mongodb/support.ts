@@ -1,8 +1,8 @@
-import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
-import { MongoReadModelWriter } from "../../../src/adapters/mongodb/read-model-writer.ts";
-import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import type { Clock } from "../../../src/ports/clock/clock.ts";
+import { connectMongoDb } from "../../../src/engines/mongodb/connection.ts";
+import { MongoReadModelWriter } from "../../../src/engines/mongodb/read-model-writer.ts";
+import { MongoReadModels } from "../../../src/engines/mongodb/read-models.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
+import type { Clock } from "../../../src/kernel/ports/clock/clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 
 /** A writer and a reader on a connection of their own, as one process has. */

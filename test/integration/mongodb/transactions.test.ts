@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { MongoClient } from "mongodb";
-import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import { ReadModelsUnavailable } from "../../../src/kernel/ports/read-models.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { eventually } from "../../support/relay.ts";

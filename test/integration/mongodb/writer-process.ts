@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { ReadModelsTakenOver } from "../../../src/ports/read-models.ts";
+import { ReadModelsTakenOver } from "../../../src/kernel/ports/read-models.ts";
 import { paused, pausedEnd } from "./interrupted.ts";
 import { openProcess } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, Socket, type AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { expect } from "chai";
-import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import type { OutboundClient } from "../../../src/kernel/ports/outbound.ts";
 import { startHostileReceiver } from "../../support/hostile-receiver.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority } from "../../support/tls.ts";

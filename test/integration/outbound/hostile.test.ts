@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../../src/ports/outbound.ts";
+import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../../src/kernel/ports/outbound.ts";
 import { heldBytes } from "../../support/heap.ts";
 import { hostilities, type Hostility } from "../../support/hostile-receiver.ts";
 import { sized } from "../../support/size.ts";

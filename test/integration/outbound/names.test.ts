@@ -1,11 +1,11 @@
 import { createSecureContext } from "node:tls";
 import { expect } from "chai";
 import { Pool } from "undici";
-import { createOutboundClient } from "../../../src/adapters/outbound/client.ts";
-import { createGuardedAgent } from "../../../src/adapters/outbound/guarded-agent.ts";
-import type { Resolve } from "../../../src/adapters/outbound/resolver.ts";
-import { TokenCache } from "../../../src/application/delivery/token-cache.ts";
-import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import { TokenCache } from "../../../src/delivery/requests/token-cache.ts";
+import { createOutboundClient } from "../../../src/engines/outbound/client.ts";
+import { createGuardedAgent } from "../../../src/engines/outbound/guarded-agent.ts";
+import type { Resolve } from "../../../src/engines/outbound/resolver.ts";
+import type { OutboundClient } from "../../../src/kernel/ports/outbound.ts";
 import { unique } from "../../support/accounts.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority, type Authority } from "../../support/tls.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createServer, type Server } from "node:tls";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import type { OutboundClient } from "../../../src/kernel/ports/outbound.ts";
 import { oddAnswers } from "../../support/odd-answers.ts";
 import { makeAuthority } from "../../support/tls.ts";
 import { localClient, request } from "./setup.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { TokenCache } from "../../../src/application/delivery/token-cache.ts";
-import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import { TokenCache } from "../../../src/delivery/requests/token-cache.ts";
+import type { OutboundClient } from "../../../src/kernel/ports/outbound.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { localClient, request, startSink, type Sink } from "./setup.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createResolver, type Resolve } from "../../../src/adapters/outbound/resolver.ts";
+import { createResolver, type Resolve } from "../../../src/engines/outbound/resolver.ts";
 import { turn } from "./setup.ts";
 
 const never: Resolve = () => new Promise(() => {});

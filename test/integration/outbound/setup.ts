@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { createOutboundClient, type OutboundSettings } from "../../../src/adapters/outbound/client.ts";
-import type { OutboundClient, OutboundRequest } from "../../../src/ports/outbound.ts";
+import { createOutboundClient, type OutboundSettings } from "../../../src/engines/outbound/client.ts";
+import type { OutboundClient, OutboundRequest } from "../../../src/kernel/ports/outbound.ts";
 
 /** A client that may call this machine. */
 export function localClient(caPem: string, more: Partial<OutboundSettings> = {}): OutboundClient {

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect } from "chai";
-import type { OutboundSettings } from "../../../src/adapters/outbound/client.ts";
+import type { OutboundSettings } from "../../../src/engines/outbound/client.ts";
 import { startDeafListener, type DeafListener } from "../../support/deaf-listener.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority, makeSelfSigned } from "../../support/tls.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { TokenCache, type TenantGrant } from "../../../src/application/delivery/token-cache.ts";
-import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import { TokenCache, type TenantGrant } from "../../../src/delivery/requests/token-cache.ts";
+import type { OutboundClient } from "../../../src/kernel/ports/outbound.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { localClient } from "./setup.ts";

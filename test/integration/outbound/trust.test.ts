@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { expect } from "chai";
-import { certificateFile } from "../../../src/config/certificates.ts";
+import { certificateFile } from "../../../src/main/config/certificates.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { KafkaQueues } from "../../support/kafka-queues.ts";
 import { makeAuthority, makeSelfSigned } from "../../support/tls.ts";

@@ -1,10 +1,10 @@
 import type { PlantedBug } from "./planted-bug.ts";
 
-const putToWork = "src/application/replays/put-to-work.ts";
-const ingest = "src/application/ingest/ingest.ts";
-const directory = "src/application/ingest/credential-lookup.ts";
-const sessions = "src/application/accounts/sessions.ts";
-const reservations = "src/application/accounts/reservations.ts";
+const putToWork = "src/features/replays/put-to-work.ts";
+const ingest = "src/features/ingest/ingest.ts";
+const directory = "src/features/ingest/credential-lookup.ts";
+const sessions = "src/features/people/sessions/sessions.ts";
+const reservations = "src/features/tenants/reservations/reservations.ts";
 
 /** Mistakes in the answers to callers. */
 export const asked: readonly PlantedBug[] = [
@@ -58,7 +58,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a replay counts what it passed over",
     breaks: "a replay reports no more than it put to work",
-    file: "src/application/replays/replay-run.ts",
+    file: "src/features/replays/replay-run.ts",
     from: "this.#done += done;",
     to: "this.#done += next.length;",
     weather: { operations: 1_500, activeMs: 60_000, moody: 0.5 },
@@ -66,7 +66,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "only finished replays are carried out",
     breaks: "no replay is left undone",
-    file: "src/application/replays/replaying.ts",
+    file: "src/features/replays/replaying.ts",
     from: "where: { settled: false },",
     to: "where: { settled: false, state: \"Finished\" },",
   },
@@ -94,7 +94,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a token admits the key of any tenant",
     breaks: "no tenant sees another's data",
-    file: "src/application/ingest/producer-authentication.ts",
+    file: "src/features/ingest/producer-authentication.ts",
     from: "if (target.destination.tenantId !== tenantId) refuseKey(",
     to: "if (target.destination.tenantId === \"\") refuseKey(",
   },
@@ -109,7 +109,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a destination is registered with the first one's address",
     breaks: "no tenant's events go to another's receiver",
-    file: "src/application/commands/destinations.ts",
+    file: "src/features/destinations/commands.ts",
     from: "destinationId, tenantId,\n        url: input.url,",
     to: "destinationId, tenantId,\n        url: ((globalThis as { one?: string }).one ??= input.url),",
   },
@@ -130,14 +130,14 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a passing error is not mapped to a refusal",
     breaks: "only known errors",
-    file: "src/application/freshness.ts",
+    file: "src/kernel/read-models/freshness.ts",
     from: "refuse(\"unavailable\", \"the read models are behind; try again\");",
     to: "throw new Error(\"the read models are behind\");",
   },
   {
     name: "an event is accessible to every tenant",
     breaks: "no tenant sees another's data",
-    file: "src/application/access.ts",
+    file: "src/kernel/callers/access.ts",
     from: "if (thing.tenantId !== caller.tenantId) refuse(",
     to: "if (thing.tenantId === \"\" && caller.tenantId === \"\") refuse(",
   },
@@ -179,14 +179,14 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a failed start is not handled",
     breaks: "no rejection goes unhandled",
-    file: "src/workers/delivery/dispatcher.ts",
+    file: "src/delivery/dispatch/dispatcher.ts",
     from: "void this.#retryPause.run(() => this.#track(work, task)).then(",
     to: "void this.#track(work, task).then(",
   },
   {
     name: "a list waits for ever",
     breaks: "every operation ends",
-    file: "src/application/paging.ts",
+    file: "src/kernel/read-models/paging.ts",
     from: "await Promise.all([find(slice), counting]);",
     to: "await Promise.all([find(slice), counting, new Promise<void>(() => undefined)]);",
   },

@@ -1,11 +1,11 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { manyLost } from "./weathers.ts";
 
-const event = "src/domain/event/decide.ts";
-const state = "src/domain/event/events.ts";
-const retries = "src/domain/event/retry-policy.ts";
-const circuit = "src/domain/circuit/circuit.ts";
-const outcome = "src/application/delivery/outcome.ts";
+const event = "src/features/events/decide.ts";
+const state = "src/features/events/facts.ts";
+const retries = "src/features/events/retry-policy.ts";
+const circuit = "src/delivery/circuit/facts.ts";
+const outcome = "src/delivery/requests/outcome.ts";
 
 /** Mistakes in the decisions about events and circuits. */
 export const decisions: readonly PlantedBug[] = [
@@ -26,14 +26,14 @@ export const decisions: readonly PlantedBug[] = [
   {
     name: "a replay of many says one too many",
     breaks: "a bulk replay reports no more than it replayed",
-    file: "src/application/commands/bulk-replay.ts",
+    file: "src/features/bulk/replay.ts",
     from: "let replayed = 0;",
     to: "let replayed = 1;",
   },
   {
     name: "a cancellation of many says one too many",
     breaks: "a bulk cancellation reports no more than it cancelled",
-    file: "src/application/commands/bulk-cancel.ts",
+    file: "src/features/bulk/cancel.ts",
     from: "let cancelled = 0;",
     to: "let cancelled = 1;",
   },
@@ -155,7 +155,7 @@ export const decisions: readonly PlantedBug[] = [
   {
     name: "a test event's failure counts for its circuit",
     breaks: "a circuit counts only failures of its receiver",
-    file: "src/application/delivery/recording.ts",
+    file: "src/delivery/requests/recording.ts",
     from: "const counts = !this.#isTest && (",
     to: "const counts = (",
   },
@@ -269,7 +269,7 @@ export const decisions: readonly PlantedBug[] = [
   {
     name: "events that left a replay's set are not counted",
     breaks: "a settled replay counts all that matched",
-    file: "src/domain/replay-job/replay-job.ts",
+    file: "src/features/replays/facts.ts",
     from: "skipped: job.order.matched - done,",
     to: "skipped: job.progress.skipped,",
   },

@@ -1,14 +1,14 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { calmProbes, manyDead, manyLost } from "./weathers.ts";
 
-const claims = "src/workers/delivery/claims.ts";
-const attempts = "src/workers/delivery/attempts.ts";
-const lost = "src/workers/lost-attempts.ts";
-const dispatcher = "src/workers/delivery/dispatcher.ts";
-const probes = "src/workers/delivery/probes.ts";
-const recording = "src/application/delivery/recording.ts";
-const client = "src/application/delivery/delivery-client.ts";
-const sweeper = "src/workers/sweeper.ts";
+const claims = "src/delivery/dispatch/claims.ts";
+const attempts = "src/delivery/dispatch/attempts.ts";
+const lost = "src/delivery/dispatch/lost-attempts.ts";
+const dispatcher = "src/delivery/dispatch/dispatcher.ts";
+const probes = "src/delivery/dispatch/probes.ts";
+const recording = "src/delivery/requests/recording.ts";
+const client = "src/delivery/requests/delivery-client.ts";
+const sweeper = "src/delivery/dispatch/sweeper.ts";
 
 /** Mistakes on the way from the log to the receivers. */
 export const delivery: readonly PlantedBug[] = [
@@ -77,7 +77,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "every request fetches its own token",
     breaks: "concurrent requests share one token fetch",
-    file: "src/application/delivery/token-cache.ts",
+    file: "src/delivery/requests/token-cache.ts",
     from: "known !== undefined && clock.monotonic()",
     to: "known?.token != null && clock.monotonic()",
   },
@@ -173,7 +173,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "lost attempts are not given up",
     breaks: "no work is left undone",
-    file: "src/composition/delivery.ts",
+    file: "src/main/delivery.ts",
     from: "() => lost.giveUp())",
     to: "async () => undefined)",
   },
@@ -254,7 +254,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a dispatcher goes on after its session",
     breaks: "only a destination's owner claims its attempts",
-    file: "src/workers/delivery/ownership.ts",
+    file: "src/delivery/dispatch/ownership.ts",
     from: "return this.#session?.alive ?? false;",
     to: "return this.#session !== undefined;",
   },
@@ -297,35 +297,35 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "every accepted event counts as begun",
     breaks: "nothing is overdue",
-    file: "src/workers/forwarder.ts",
+    file: "src/delivery/dispatch/forwarder.ts",
     from: "entry.type === \"EventAccepted\" && begun.has(eventIdOf(entry))",
     to: "entry.type === \"EventAccepted\"",
   },
   {
     name: "a breaker ignores its circuit",
     breaks: "only probes are sent while the circuit is not closed",
-    file: "src/workers/delivery/breaker.ts",
+    file: "src/delivery/dispatch/breaker.ts",
     from: "else if (!mayProbe(circuit, now())) this.#breaker.open();",
     to: "else if (!mayProbe(circuit, now())) this.#breaker.close();",
   },
   {
     name: "a half-open breaker lets everything through",
     breaks: "only probes are sent while the circuit is not closed",
-    file: "src/workers/delivery/breaker.ts",
+    file: "src/delivery/dispatch/breaker.ts",
     from: "this.#breaker = madeBreaker(halfOpen);",
     to: "this.#breaker = madeBreaker();",
   },
   {
     name: "a dispatcher goes on through a pause",
     breaks: "a pause that a receiver asked for is kept",
-    file: "src/workers/delivery/receiver-pause.ts",
+    file: "src/delivery/dispatch/receiver-pause.ts",
     from: "return this.#end?.until ?? null;",
     to: "return null;",
   },
   {
     name: "the oldest event is the probe, again and again",
     breaks: "probes take turns",
-    file: "src/workers/delivery/work-window.ts",
+    file: "src/delivery/dispatch/work-window.ts",
     from: "const last = probe?.eventId ?? circuit.lastProbe;",
     to: "const last = probe?.eventId;",
     weather: calmProbes,
@@ -333,7 +333,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a circuit forgets its last probe",
     breaks: "probes take turns",
-    file: "src/domain/circuit/circuit.ts",
+    file: "src/delivery/circuit/facts.ts",
     from: "return opened(state.failures + 1, { lastProbe: command.eventId });",
     to: "return opened(state.failures + 1, {});",
     weather: calmProbes,
@@ -341,7 +341,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "every other worker counts as gone",
     breaks: "an attempt is given up after its lease",
-    file: "src/workers/delivery/workers.ts",
+    file: "src/delivery/dispatch/workers.ts",
     from: "return !this.#parts.isLogShared && !this.#own.has(worker);",
     to: "return !this.#own.has(worker);",
     weather: { processes: 3 },

@@ -1,9 +1,9 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { hurried } from "./weathers.ts";
 
-const purger = "src/workers/purger.ts";
-const shownEvents = "src/application/events/shown-events.ts";
-const queries = "src/application/queries/events.ts";
+const purger = "src/features/purges/worker.ts";
+const shownEvents = "src/features/events/shown-events.ts";
+const queries = "src/features/events/queries.ts";
 const eventDocuments = "projections/events/projection.ts";
 const due = "projections/due/due.ts";
 
@@ -12,7 +12,7 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "reads do not wait for the read models",
     breaks: "an acknowledged event is in the next list",
-    file: "src/application/freshness.ts",
+    file: "src/kernel/read-models/freshness.ts",
     from: "const head = await this.#head();",
     to: "const head = (await this.#head()).slice(0, 0);",
   },
@@ -62,14 +62,14 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "a payload loses its last byte",
     breaks: "an event shows its own payload",
-    file: "src/application/events/hydrated-events.ts",
+    file: "src/features/events/hydrated-events.ts",
     from: "view: { ...eventView(accepted), status,",
     to: "view: { ...eventView(accepted), payload: accepted.payload.slice(0, -1), status,",
   },
   {
     name: "a total is one short",
     breaks: "a total is at least the length of its list",
-    file: "src/application/events/event-totals.ts",
+    file: "src/features/events/event-totals.ts",
     from: "return parts.reduce((sum, part) => sum + part, 0);",
     to: "return parts.reduce((sum, part) => sum + part, -1);",
   },
@@ -104,7 +104,7 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "an attempt that was given up is shown as failed",
     breaks: "shown attempts agree with the log",
-    file: "src/domain/event/attempt-outcome.ts",
+    file: "src/features/events/attempt-outcome.ts",
     from: "reason === \"outcome unknown\" ? \"unknown\" : \"failed\"",
     to: "reason === \"outcome unknown\" ? \"failed\" : \"failed\"",
   },
@@ -139,14 +139,14 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "a story is read without the circuit",
     breaks: "stories are a fold of the log",
-    file: "src/application/events/story.ts",
+    file: "src/features/story/queries.ts",
     from: "circuit: await read<CircuitEvent>(streams.circuit(destinationId), factsBefore),",
     to: "circuit: [],",
   },
   {
     name: "a story guesses why an event was not sent",
     breaks: "stories name only causes that the log has",
-    file: "src/domain/event/story/waits.ts",
+    file: "src/features/story/waits.ts",
     from: "const told = end.claim && lastOf(end.claim, causes);",
     to: "const told = end.claim && (lastOf(end.claim, causes) ?? cause(\"ordering\", eventEntry(end.claim)));",
   },

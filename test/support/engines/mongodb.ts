@@ -1,5 +1,5 @@
-import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { connectMongoDb } from "../../../src/engines/mongodb/connection.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { quiet } from "../telemetry.ts";
 import { namedBy } from "./engine.ts";
 import { containedMongoDb } from "./mongodb/container.ts";

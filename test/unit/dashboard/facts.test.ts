@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { barShapes } from "../../../packages/dashboard/src/parts/bars.ts";
 import { changesOf } from "../../../packages/dashboard/src/parts/changes.ts";
 import { factWords } from "../../../packages/dashboard/src/parts/fact-words.ts";
-import { facts } from "../../../src/domain/facts.ts";
-import { shownData } from "../../../src/domain/history-fields.ts";
+import { facts } from "../../../src/features/facts.ts";
+import { shownData } from "../../../src/kernel/domain/history-fields.ts";
 import { examplesOf } from "../../support/fact-examples.ts";
 
 const ids = { destinationId: "d", tenantId: "t", at: "2026-01-01T00:00:00.000Z" };

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
-import { configWarnings, processRoles, readConfig } from "../../../src/config/config.ts";
-import { readSecrets } from "../../../src/config/secrets.ts";
+import { configWarnings, processRoles, readConfig } from "../../../src/main/config/config.ts";
+import { readSecrets } from "../../../src/main/config/secrets.ts";
 import { operations } from "../../support/document.ts";
 
 const root = new URL("../../../", import.meta.url);

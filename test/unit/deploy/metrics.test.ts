@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { PrometheusMetrics, type Readings } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
-import { singleRoles } from "../../../src/composition/roles.ts";
-import { failureReasons } from "../../../src/domain/event/events.ts";
-import { anomalies } from "../../../src/ports/telemetry.ts";
+import { PrometheusMetrics, type Readings } from "../../../src/engines/prometheus/prometheus-metrics.ts";
+import { failureReasons } from "../../../src/features/events/facts.ts";
+import { anomalies } from "../../../src/kernel/ports/telemetry.ts";
+import { singleRoles } from "../../../src/main/roles.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const root = new URL("../../../", import.meta.url);

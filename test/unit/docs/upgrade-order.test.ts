@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { processRoles } from "../../../src/config/config.ts";
+import { processRoles } from "../../../src/main/config/config.ts";
 import { orderOfRoles } from "../../support/replaced-relay.ts";
 
 describe("the order of roles in an upgrade", () => {

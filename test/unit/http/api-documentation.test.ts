@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import type { Schema } from "../../../src/http/openapi/schemas.ts";
+import type { Schema } from "../../../src/kernel/operations/description.ts";
 import { apiDocument, operations } from "../../support/document.ts";
 
 const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");

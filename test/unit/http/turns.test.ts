@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { SystemIds } from "../../../src/engines/system/system-ids.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { WrittenRequests } from "../../support/written-requests.ts";

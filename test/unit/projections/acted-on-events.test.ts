@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { WebhookEvent } from "../../../src/domain/event/events.ts";
+import type { WebhookEvent } from "../../../src/features/events/facts.ts";
 import { projected } from "../../support/projected.ts";
 import { fail, id, lived, start, submission, succeed, t, unknown } from "../../support/webhook-history.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { auditProjection, auditSelected } from "../../../projections/audit/audit.ts";
-import type { Actor } from "../../../src/domain/domain-event.ts";
+import type { Actor } from "../../../src/kernel/domain/domain-event.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { metadata, recorded } from "../../support/recorded.ts";
 

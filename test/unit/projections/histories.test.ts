@@ -4,22 +4,26 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import fc from "fast-check";
+import { SqliteReadModels } from "../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
 import { backlogCounter } from "../../../projections/due/due.ts";
 import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
-import { tenantCounter } from "../../../projections/projection.ts";
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
-import { SqliteReadModels } from "../../../src/adapters/embedded/read-models/sqlite-read-models.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { backlogByDestination } from "../../../src/application/delivery/backlog.ts";
-import { isWaiting } from "../../../src/domain/event/decide.ts";
-import { eventStatuses, type EventStatus, type Webhook, type WebhookEvent } from "../../../src/domain/event/events.ts";
-import { isFinished } from "../../../src/domain/event/purge.ts";
-import { shownData } from "../../../src/domain/history-fields.ts";
-import { roles } from "../../../src/domain/roles.ts";
-import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";
-import type { Document, PositionedChanges, ReadModels, ReadModelWriter } from "../../../src/ports/read-models.ts";
+import { backlogByDestination } from "../../../src/delivery/requests/backlog.ts";
+import { SystemClock } from "../../../src/engines/system/system-clock.ts";
+import { isWaiting } from "../../../src/features/events/decide.ts";
+import {
+  eventStatuses, type EventStatus, type Webhook, type WebhookEvent,
+} from "../../../src/features/events/facts.ts";
+import { isFinished } from "../../../src/features/events/purge.ts";
+import { shownData } from "../../../src/kernel/domain/history-fields.ts";
+import { roles } from "../../../src/kernel/domain/roles.ts";
+import { categoryOf, streams, subjectOf } from "../../../src/kernel/domain/streams.ts";
+import type {
+  Document, PositionedChanges, ReadModels, ReadModelWriter,
+} from "../../../src/kernel/ports/read-models.ts";
+import { tenantCounter } from "../../../src/kernel/read-models/projection.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { histories, type History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { quarantineStream, takeBack } from "../../../projections/quarantine/quarantine.ts";
-import type { Change } from "../../../src/ports/read-models.ts";
+import type { Change } from "../../../src/kernel/ports/read-models.ts";
 
 const eventId = "00000000-0000-4000-8000-000000000005";
 const destinationId = "00000000-0000-4000-8000-000000000003";

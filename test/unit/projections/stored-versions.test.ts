@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { audit, auditProjection, type AuditDocument } from "../../../projections/audit/audit.ts";
 import { collections, project } from "../../../projections/index.ts";
-import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
-import { operationsOf } from "../../../src/adapters/mongodb/operations.ts";
-import { fold } from "../../../src/adapters/read-models/folded-changes.ts";
+import { JsonEventCodec } from "../../../src/engines/event-codec/event-codec.ts";
+import { operationsOf } from "../../../src/engines/mongodb/operations.ts";
+import { fold } from "../../../src/kernel/read-models/engine/folded-changes.ts";
 import { examplesOf, storedVersions, type StoredFact } from "../../support/fact-examples.ts";
 import { metadata, recorded } from "../../support/recorded.ts";
 

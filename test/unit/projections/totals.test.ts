@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
 import { planTotal, type TotalPlan } from "../../../projections/events/totals.ts";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
-import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
+import { eventIdOf, keyOfEvent } from "../../../src/kernel/domain/event-id.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { position } from "../../support/position.ts";

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import eventStatus from "../../../../schemas/responses/event-status.json" with { type: "json" };
-import type { Fact } from "../../../domain/fact.ts";
-import { auditTypes, facts, histories, schemaOf } from "../../../domain/facts.ts";
+import { auditTypes, facts, histories, schemaOf } from "../../../features/facts.ts";
+import type { Fact } from "../../../kernel/domain/fact.ts";
 import { fieldMeanings } from "./field-meanings.ts";
 
 type Properties = Readonly<Record<string, SchemaObject>>;

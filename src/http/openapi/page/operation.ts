@@ -1,6 +1,5 @@
-import type { MediaType } from "../description.ts";
+import type { MediaType, Schema } from "../../../kernel/operations/description.ts";
 import type { ApiDocument, DocumentedOperation, Response } from "../document.ts";
-import type { Schema } from "../schemas.ts";
 import { html, inline, prose, type Markup, type Part } from "./html.ts";
 import { row, schemaTable, typeOf } from "./schema-table.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { Schema } from "../../../kernel/operations/description.ts";
 import type { ApiDocument, DocumentedOperation } from "../document.ts";
-import type { Schema } from "../schemas.ts";
 import { html, inline, prose, type Markup } from "./html.ts";
 import { badge, operationSection } from "./operation.ts";
 import { schemaTable } from "./schema-table.ts";

@@ -1,4 +1,4 @@
-import type { Schema } from "../schemas.ts";
+import type { Schema } from "../../../kernel/operations/description.ts";
 import { html, inline, type Markup, type Part } from "./html.ts";
 
 /** The note beside a name: that it must be sent, or that an answer may lack it. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { Refusal } from "../../../../src/domain/refusal.ts";
 import { createFailures } from "../../../../src/http/answers/failures.ts";
-import { LogUnavailable } from "../../../../src/ports/event-store.ts";
+import { Refusal } from "../../../../src/kernel/domain/refusal.ts";
+import { LogUnavailable } from "../../../../src/kernel/ports/event-store.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../../support/telemetry.ts";
 

@@ -4,8 +4,8 @@ import { duplexPair } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
 import fc from "fast-check";
+import { ingestPath } from "../../../../src/features/ingest/operation.ts";
 import { readFastPathRequest } from "../../../../src/http/ingest/fast-path-request.ts";
-import { ingestPath } from "../../../../src/http/ingest/operation.ts";
 
 const maxBodyBytes = 1_000;
 const url = "/api/v1/ingest/0193a1b2-0000-7000-8000-000000000001/dst_abc";

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
+import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
 import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/answer.ts";
 import type { SharedMemory } from "../../../../src/http/memory/request-memory.ts";
 import { createHttpServer } from "../../../../src/http/server.ts";

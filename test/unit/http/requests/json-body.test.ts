@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { Refusal } from "../../../../src/domain/refusal.ts";
 import { jsonObjectReader } from "../../../../src/http/requests/json-body.ts";
+import { Refusal } from "../../../../src/kernel/domain/refusal.ts";
 import { heldBytes } from "../../../support/heap.ts";
 
 const held = async () => undefined;

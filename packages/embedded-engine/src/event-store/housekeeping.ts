@@ -1,0 +1,224 @@
+import { rmSync } from "node:fs";
+import { basename } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { endThread } from "../../../../src/kernel/threads/end-thread.ts";
+import { newThread } from "../../../../src/kernel/threads/new-thread.ts";
+import { SlotTable } from "../../../../src/kernel/threads/slot-table.ts";
+import type { CommitEngine } from "./commit-engine.ts";
+import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
+import type { LogFile } from "./log-file.ts";
+import type { Tuning } from "./protocol.ts";
+import type { IndexFolder } from "./stream-index/index-folder.ts";
+import { dueForMerge } from "./stream-index/merge-policy.ts";
+import { Segment } from "./stream-index/segment.ts";
+import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
+import type { StreamIndex } from "./stream-index/stream-index.ts";
+
+/** Every so many failures in a row count as an anomaly: most readers are in the way for a moment only. */
+const failuresTold = 20;
+/** So many pages of the write-ahead log (8 KiB each) are moved in some milliseconds. */
+const fewPages = 1_000;
+
+interface HousekeepingParts {
+  /** Of the log. */
+  readonly path: string;
+  /** Of the log's file. */
+  readonly descriptor: number;
+  readonly log: LogFile;
+  readonly index: StreamIndex;
+  readonly folder: IndexFolder;
+  readonly engine: CommitEngine;
+  readonly tuning: Tuning;
+  /** Called about work that keeps failing and is tried again. */
+  readonly onAnomaly: (what: string) => void;
+  /** Called when a segment is damaged: the index cannot be used any more. */
+  readonly onDamage: (damage: SegmentDamaged) => void;
+}
+
+/** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the housekeeping thread. */
+export class Housekeeping {
+  readonly #parts: HousekeepingParts;
+  /** Started for the first job: a relay with little to do needs none. */
+  #worker: Worker | undefined;
+  readonly #jobs = new SlotTable<(result: JobResult) => void>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #flushing = false;
+  #merging = false;
+  #checkpointing: Promise<void> | null = null;
+  #checkpointedBytes = 0;
+  #restartedBytes = 0;
+  #scrubbedDeletions = 0;
+  /** Whether a secure erase is scheduled or under way; a reader may hold it up for long. */
+  #scrubbing = false;
+  readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
+
+  constructor(parts: HousekeepingParts) {
+    this.#parts = parts;
+    // An index that was just built has a segment for each memtable.
+    void this.#merge();
+  }
+
+  /** Call after each commit: starts the jobs that are due. Costs nothing when none is. */
+  afterCommit(): void {
+    const { engine, index, tuning } = this.#parts;
+    const { bytes, deletions } = engine.counts;
+    if (index.activeRecords >= tuning.memtableRecords && !this.#flushing) void this.#flush();
+    if (bytes - this.#checkpointedBytes >= tuning.checkpointBytes && !this.#checkpointing) void this.#checkpoint();
+    if (deletions !== this.#scrubbedDeletions && !this.#scrubbing) {
+      this.#scrubbing = true;
+      this.#later(tuning.scrubDelayMs, () => void this.#scrubDeleted());
+    }
+  }
+
+  /** Erases the bytes of deleted entries from the files; resolves when none is left. */
+  async scrub(): Promise<void> {
+    const { engine, log } = this.#parts;
+    const { deletions } = engine.counts;
+    await this.#untilDone("emptying the write-ahead log", async () => {
+      // After a long read many pages are left to move, and commits must not wait while this thread moves them.
+      await this.#checkpoint();
+      if (log.unmovedPages() > fewPages || !log.truncate(0)) throw new Error("a reader is in the way");
+    });
+    this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
+  }
+
+  /** Checks again after the erase: entries deleted meanwhile are due, and there may be no further commit to check. */
+  async #scrubDeleted(): Promise<void> {
+    await this.scrub();
+    this.#scrubbing = false;
+    this.afterCommit();
+  }
+
+  /** Ends the housekeeping thread. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#jobs.takeAll();
+    if (this.#worker) await endThread(this.#worker, "stop" satisfies JobMessage);
+  }
+
+  async #flush(): Promise<void> {
+    const { engine, folder, index, log } = this.#parts;
+    this.#flushing = true;
+    const upTo = engine.head;
+    const frozen = index.freeze();
+    const file = folder.newFile();
+    const path = folder.path(file);
+    await this.#untilDone("writing a segment", async () => {
+      const summary = await this.#run({ kind: "flush", path, ...frozen });
+      index.flushed(listed(Segment.adopt(path, summary!), () => log.listSegment({ file, upTo })));
+    });
+    this.counts.flushes += 1;
+    this.#flushing = false;
+    this.afterCommit();
+    if (!this.#merging) void this.#merge();
+  }
+
+  async #merge(): Promise<void> {
+    const { folder, index, log } = this.#parts;
+    this.#merging = true;
+    for (let due = this.#dueForMerge(); due.length > 0; due = this.#dueForMerge()) {
+      const file = folder.newFile();
+      const path = folder.path(file);
+      const inputs = due.map((segment) => segment.path);
+      await this.#untilDone("merging segments", async () => {
+        const summary = await this.#run({ kind: "merge", path, inputs });
+        const names = inputs.map((input) => basename(input));
+        index.replace(due, listed(Segment.adopt(path, summary!), () => log.listMerged(file, names)));
+      });
+      for (const segment of due) {
+        segment.close();
+        rmSync(segment.path, { force: true });
+      }
+      this.counts.merges += 1;
+    }
+    this.#merging = false;
+  }
+
+  #dueForMerge(): readonly Segment[] {
+    const { index, tuning } = this.#parts;
+    return dueForMerge(index.segments, tuning.memtableRecords, tuning.mergeFanout);
+  }
+
+  /**
+   * The housekeeping thread moves and syncs written pages, a few at a time: a large sync would hold up those of
+   * commits. The write-ahead log starts over only when all of it has been moved. So now and then this thread moves the
+   * rest, which commits have added meanwhile.
+   */
+  #checkpoint(): Promise<void> {
+    this.#checkpointing ??= (async () => {
+      const { engine, log, tuning } = this.#parts;
+      await this.#untilDone("moving the write-ahead log", async () => {
+        const { bytes } = engine.counts;
+        await this.#run({ kind: "checkpoint" });
+        this.#checkpointedBytes = bytes;
+        if (engine.counts.bytes - this.#restartedBytes < tuning.restartBytes) return;
+        log.checkpoint();
+        this.#restartedBytes = engine.counts.bytes;
+      });
+      this.counts.checkpoints += 1;
+      this.#checkpointing = null;
+    })();
+    return this.#checkpointing;
+  }
+
+  /** Repeats a task, with pauses, until it succeeds: the disk may be full for a while. */
+  async #untilDone(what: string, task: () => void | Promise<void>): Promise<void> {
+    const { onAnomaly, onDamage, tuning } = this.#parts;
+    for (let failures = 1; ; failures++) {
+      try {
+        await task();
+        return;
+      } catch (error) {
+        if (error instanceof SegmentDamaged) onDamage(error);
+        if (failures % failuresTold === 0) onAnomaly(`${what}: ${(error as Error).message}`);
+        await new Promise<void>((resolve) => this.#later(tuning.retryDelayMs, resolve));
+      }
+    }
+  }
+
+  /** Rejects when the job failed. */
+  async #run(job: Job): Promise<SegmentSummary | null> {
+    const worker = (this.#worker ??= this.#start());
+    return new Promise((resolve, reject) => {
+      const id = this.#jobs.add((result) => {
+        if ("error" in result) reject(new Error(result.error));
+        else if ("damaged" in result) reject(new SegmentDamaged(result.damaged.file, result.damaged.what));
+        else resolve(result.summary);
+      });
+      worker.postMessage({ id, job });
+    });
+  }
+
+  /** Throws where the system gives no thread. */
+  #start(): Worker {
+    const { path, descriptor } = this.#parts;
+    const workerData = { path, descriptor } satisfies HousekeptLog;
+    const script = new URL("./housekeeping-thread.ts", import.meta.url);
+    const worker = newThread(script, { name: "housekeeping", workerData });
+    if (!worker) throw new Error("the system gives no thread");
+    worker.on("message", (result: JobResult) => this.#jobs.take(result.id)?.(result));
+    return worker;
+  }
+
+  #later(ms: number, task: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      task();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
+
+/**
+ * Lists an open segment and returns it. It is opened before: if it were listed and could then not be opened, the next
+ * try would fail because it is listed already.
+ */
+function listed(segment: Segment, list: () => void): Segment {
+  try {
+    list();
+  } catch (error) {
+    segment.close();
+    throw error;
+  }
+  return segment;
+}

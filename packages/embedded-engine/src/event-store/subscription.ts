@@ -1,0 +1,193 @@
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import { Pause } from "../../../../src/kernel/ports/clock/pause.ts";
+import {
+  isWanted, type BatchHandler, type LogEntry, type RecordedEvent, type Subscription, type Wanted,
+} from "../../../../src/kernel/ports/event-store.ts";
+import type { Stretch } from "./log-reader.ts";
+import { positionOf, type Sequence } from "./positions.ts";
+
+/** Entries read from the log at once. */
+const readEntries = 1024;
+/** Buffered at most for a busy subscription, counting the entries it does not want. */
+const bufferBytes = 16 * 1024 * 1024;
+const firstPauseMs = 50;
+const longestPauseMs = 5000;
+
+/** The parts of its client that a subscription needs. */
+export interface LogSource {
+  readonly clock: Clock;
+  /** The last committed sequence. */
+  head(): Sequence;
+  /** Reads the log as LogReader does, up to the last committed sequence. Throws LogUnavailable. */
+  read(after: Sequence, limit: number, wanted: Wanted): Stretch;
+  /** Asks for {@link LogSubscription.wake} once others' entries are committed. */
+  arm(): void;
+  /** A handler or a read failed and is tried again. */
+  onAnomaly(error: unknown): void;
+}
+
+/** Entries of one commit by this client: all of the log after `after` up to `upTo`. */
+export interface OwnCommit {
+  readonly after: Sequence;
+  readonly upTo: Sequence;
+  readonly entries: readonly RecordedEvent[];
+  /** The entries' approximate size in memory. */
+  readonly bytes: number;
+}
+
+/**
+ * Follows the log. At the log's end it is live: it gets this client's own commits from memory, and calls its handler
+ * at once when idle. It reads the log when it is behind the end, when its buffer was full, or when others have written.
+ */
+export class LogSubscription implements Subscription {
+  readonly #source: LogSource;
+  readonly #wanted: Wanted;
+  readonly #handle: BatchHandler;
+  readonly #bufferEntries: number;
+  readonly #pause: Pause;
+  /** Everything up to here was handled. */
+  #handled: Sequence;
+  /** Live: everything up to here was handled, is being handled, or is in the buffer. */
+  #covered: Sequence;
+  #live = false;
+  #buffer: LogEntry[] = [];
+  #bufferedBytes = 0;
+  #busy = false;
+  #stopped = false;
+  #ended: Promise<void>;
+
+  constructor(
+    source: LogSource,
+    after: Sequence,
+    wanted: Wanted,
+    handle: BatchHandler,
+    bufferEntries: number,
+  ) {
+    this.#source = source;
+    this.#pause = new Pause(source.clock);
+    this.#wanted = wanted;
+    this.#handle = handle;
+    this.#bufferEntries = bufferEntries;
+    this.#handled = this.#covered = after;
+    this.#ended = this.#work();
+  }
+
+  /** Takes a commit of this client. */
+  offer(commit: OwnCommit): void {
+    if (!this.#live || this.#stopped || commit.upTo <= this.#covered) return;
+    const wanted = commit.entries.filter((entry) => isWanted(entry, this.#wanted));
+    if (commit.after !== this.#covered || (this.#busy && !this.#hasRoomFor(wanted.length, commit.bytes))) {
+      this.#fallBehind();
+    } else if (this.#busy) {
+      for (const entry of wanted) this.#buffer.push(entry);
+      this.#bufferedBytes += commit.bytes;
+      this.#covered = commit.upTo;
+    } else {
+      this.#covered = commit.upTo;
+      this.#busy = true;
+      const stretch = { entries: wanted, upTo: commit.upTo };
+      const handling = this.#call(stretch);
+      if (handling === null) this.#busy = false;
+      else this.#ended = this.#work({ stretch, handling });
+    }
+  }
+
+  /** Others may have written. Compares with the head: it may have read their entries already. */
+  wake(): void {
+    if (!this.#live) return;
+    this.#source.arm();
+    if (this.#source.head() > this.#covered) this.#fallBehind();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#ended;
+  }
+
+  #hasRoomFor(entries: number, bytes: number): boolean {
+    return this.#buffer.length + entries <= this.#bufferEntries && this.#bufferedBytes + bytes <= bufferBytes;
+  }
+
+  #fallBehind(): void {
+    this.#live = false;
+    this.#takeBuffer();
+    if (!this.#busy && !this.#stopped) this.#ended = this.#work();
+  }
+
+  /** Handles batches until none is left; `started` is a batch whose handler was called already. */
+  async #work(started?: { readonly stretch: Stretch; readonly handling: Promise<void> }): Promise<void> {
+    this.#busy = true;
+    if (started) await this.#finish(started.stretch, started.handling);
+    while (!this.#stopped) {
+      const stretch = await this.#next();
+      if (!stretch) break;
+      await this.#finish(stretch, this.#call(stretch));
+    }
+    this.#busy = false;
+  }
+
+  /** The next batch, or undefined when this is live and everything is handled. */
+  async #next(): Promise<Stretch | undefined> {
+    for (let failures = 0; !this.#stopped;) {
+      if (this.#live) {
+        if (this.#covered === this.#handled) return undefined;
+        return { entries: this.#takeBuffer(), upTo: this.#covered };
+      }
+      try {
+        // Reads and decoding block the thread: other tasks get their turn between two of them.
+        await setImmediate();
+        const stretch = this.#source.read(this.#handled, readEntries, this.#wanted);
+        if (stretch.upTo > this.#handled) return stretch;
+        this.#covered = this.#handled;
+        this.#live = true;
+        this.#source.arm();
+        if (this.#source.head() > this.#covered) this.#live = false;
+      } catch (error) {
+        this.#source.onAnomaly(error);
+        await this.#rest(failures++);
+      }
+    }
+    return undefined;
+  }
+
+  #takeBuffer(): LogEntry[] {
+    const taken = this.#buffer;
+    this.#buffer = [];
+    this.#bufferedBytes = 0;
+    return taken;
+  }
+
+  /** Calls the handler; null when it is done already. */
+  #call({ entries, upTo }: Stretch): Promise<void> | null {
+    try {
+      const handling = this.#handle(entries, positionOf(upTo));
+      if (handling instanceof Promise) return handling;
+      this.#handled = upTo;
+      return null;
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Repeats a batch until its handler succeeds or the subscription is stopped. */
+  async #finish(stretch: Stretch, handling: Promise<void> | null): Promise<void> {
+    for (let failures = 0; ;) {
+      try {
+        await handling;
+        this.#handled = stretch.upTo;
+        return;
+      } catch (error) {
+        this.#source.onAnomaly(error);
+        await this.#rest(failures++);
+        if (this.#stopped) return;
+        handling = this.#call(stretch);
+      }
+    }
+  }
+
+  async #rest(failures: number): Promise<void> {
+    if (!this.#stopped) await this.#pause.wait(Math.min(firstPauseMs * 2 ** failures, longestPauseMs));
+  }
+}

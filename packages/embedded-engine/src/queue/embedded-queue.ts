@@ -1,0 +1,25 @@
+import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../../../src/kernel/ports/work-queue.ts";
+
+/**
+ * The work queue of one process: items go straight to the consumer and are stored nowhere. Items that no consumer took
+ * are found in the due index, like all work.
+ */
+export class EmbeddedQueue implements WorkQueue {
+  #consuming: { readonly consumer: WorkConsumer; readonly session: QueueSession } | undefined;
+
+  async publish(items: readonly WorkItem[]): Promise<void> {
+    this.#consuming?.consumer.take(items, this.#consuming.session);
+  }
+
+  async consume(consumer: WorkConsumer): Promise<{ stop(): Promise<void> }> {
+    const session = { alive: true };
+    this.#consuming = { consumer, session };
+    return {
+      stop: async () => {
+        session.alive = false;
+        if (this.#consuming?.session === session) this.#consuming = undefined;
+        consumer.reassign(() => true, session);
+      },
+    };
+  }
+}

@@ -1,0 +1,115 @@
+import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { millis } from "../../../../src/kernel/domain/time.ts";
+import type {
+  CollectionDefinition, Document, FieldKind, FieldValue,
+} from "../../../../src/kernel/ports/read-models.ts";
+import { unmatched } from "../../../../src/kernel/read-models/engine/fields.ts";
+import { columnsOf } from "../../../../src/kernel/read-models/engine/indexes.ts";
+import { uuidBytes, uuidText } from "./uuid-bytes.ts";
+
+/** The type each kind of field has as a column: ids as 16 bytes and times as integers keep indexes small. */
+const columnTypes: Readonly<Record<FieldKind, string>> = {
+  id: "BLOB",
+  text: "TEXT",
+  number: "INTEGER",
+  boolean: "INTEGER",
+  time: "INTEGER",
+  json: "TEXT",
+  numbers: "TEXT",
+};
+
+/**
+ * A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. `room`: 16
+ * bytes for an id, to be read before they are used for another.
+ */
+export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): SQLInputValue | typeof unmatched {
+  if (value === null) return null;
+  switch (kind) {
+    case "id":
+      return (typeof value === "string" && uuidBytes(value, room)) || unmatched;
+    case "time": {
+      const ms = typeof value === "string" ? millis(value) : NaN;
+      return Number.isNaN(ms) ? unmatched : ms;
+    }
+    case "boolean":
+      return typeof value === "boolean" ? Number(value) : unmatched;
+    case "number":
+      return typeof value === "number" ? value : unmatched;
+    case "text":
+      return typeof value === "string" ? value : unmatched;
+    case "json":
+      return JSON.stringify(value);
+    case "numbers":
+      // By name, so that the bytes do not depend on the order of additions.
+      return JSON.stringify(byName(value as object));
+  }
+}
+
+/** Integers in the order of their names: the same object if it has that order. */
+export function byName<Numbers extends object>(numbers: Numbers): Numbers {
+  let last = "";
+  for (const name in numbers) {
+    if (name < last) {
+      return Object.fromEntries(Object.entries(numbers).sort(([one], [other]) => (one < other ? -1 : 1))) as Numbers;
+    }
+    last = name;
+  }
+  return numbers;
+}
+
+/** The value of a column as the field's value. */
+export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
+  if (value === null) return null;
+  switch (kind) {
+    case "id":
+      return uuidText(value as Uint8Array);
+    case "time":
+      return new Date(value as number).toISOString();
+    case "boolean":
+      return value === 1;
+    case "json":
+    case "numbers":
+      return JSON.parse(value as string) as FieldValue;
+    case "text":
+    case "number":
+      return value as string | number;
+  }
+}
+
+/** A row (its columns in the order of the definition's fields) as a document. */
+export function decodeRow(definition: CollectionDefinition, row: readonly SQLOutputValue[]): Document {
+  const document: Record<string, FieldValue> = {};
+  let column = 0;
+  for (const field in definition.fields) {
+    document[field] = decode(definition.fields[field] ?? "json", row[column] ?? null);
+    column += 1;
+  }
+  return document;
+}
+
+/** An identifier of ours, quoted. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The table of a collection, quoted: `c`, or while it is rewritten the new one, `n`, and the old one, `o`. */
+export function tableOf(definition: CollectionDefinition, prefix: "c" | "n" | "o" = "c"): string {
+  return quoted(`${prefix}_${definition.name}`);
+}
+
+/**
+ * The statements that make a collection's table, kept in the order of its key, and its indexes, named after their
+ * fields: two tables of one collection differ in the prefix.
+ */
+export function schemaOf(
+  definition: CollectionDefinition, table = tableOf(definition), prefix: "i" | "j" = "i",
+): [table: string, ...indexes: string[]] {
+  const columns = Object.entries(definition.fields).map(
+    ([field, kind]) => `${quoted(field)} ${columnTypes[kind]}${field === definition.key ? " PRIMARY KEY" : ""}`,
+  );
+  const indexes = definition.indexes.map((index) => {
+    const name = quoted(`${prefix}_${definition.name}_${index.join("_")}`);
+    return `CREATE INDEX ${name} ON ${table} (${columnsOf(definition, index).map(quoted).join(", ")})`;
+  });
+  return [`CREATE TABLE ${table} (${columns.join(", ")}) STRICT, WITHOUT ROWID`, ...indexes];
+}

@@ -1,0 +1,96 @@
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { ReadModelsUnavailable, type CollectionDefinition } from "../../../../src/kernel/ports/read-models.ts";
+import { formatOf, marking, type FileFormat } from "../sqlite/file-format.ts";
+
+/** The format of the file, except for its collections, which the definitions in it describe. */
+export const readModelsFormat: FileFormat = { version: 1, release: "0.1.0" };
+
+/** 64 MiB of the pages written last stay in memory: indexes by random ids have no other locality. */
+const pragmas = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
+  PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
+`;
+const ownTables = `
+  CREATE TABLE IF NOT EXISTS state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    checkpoint TEXT NOT NULL, fingerprint TEXT NOT NULL, definitions TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS scopes (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE IF NOT EXISTS counters (
+    scope INTEGER, bucket INTEGER, total INTEGER NOT NULL, PRIMARY KEY (scope, bucket)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS scrubs (collection TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  ${marking(readModelsFormat)}
+`;
+
+/** SQLite's codes for a file that is damaged, and for one that is no database. */
+const damaged = [11, 26];
+
+/**
+ * Opens the file of the read models. A file of another version is replaced by an empty one, to be rebuilt from the log.
+ * So is a file that is seen to be damaged; `onDamage` gets the error. Most damage is seen only when its page is read.
+ */
+export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
+  try {
+    if (isOfAnotherVersion(file)) removeDatabase(file);
+    return prepared(file);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    onDamage(error);
+    removeDatabase(file);
+    return prepared(file);
+  }
+}
+
+/** Removes the file, which must not be open, with those that belong to it. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+}
+
+/** The stored collections; none before the read models are first built. Throws where the database has no such table. */
+export function definitionsIn(database: DatabaseSync): CollectionDefinition[] {
+  const row = database.prepare("SELECT definitions FROM state").get();
+  return JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
+}
+
+function isOfAnotherVersion(file: string): boolean {
+  const { version } = formatOf(file) ?? readModelsFormat;
+  return version !== readModelsFormat.version;
+}
+
+function prepared(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(pragmas);
+    database.exec(ownTables);
+    // Every start reads these tables: damage in them is seen here.
+    database.exec("SELECT * FROM state; SELECT * FROM scrubs;");
+    definitionsIn(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function isSqliteError(error: unknown): error is Error & { readonly errcode: number } {
+  return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" && "errcode" in error;
+}
+
+/** The stored data contradict each other, in pages that SQLite takes for whole. */
+export class Contradiction extends Error {}
+
+/** Whether the error means that the file is damaged; so does stored JSON that cannot be parsed any more. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof ReadModelsUnavailable) return isDamage(error.cause);
+  if (error instanceof SyntaxError || error instanceof Contradiction) return true;
+  return isSqliteError(error) && damaged.includes(error.errcode & 0xff);
+}
+
+/** An error of the engine as the port's error; any other error unchanged. */
+export function unavailable(error: unknown): unknown {
+  return isSqliteError(error) || error instanceof SyntaxError || error instanceof Contradiction
+    ? new ReadModelsUnavailable(error.message, { cause: error })
+    : error;
+}

@@ -1,0 +1,68 @@
+import type { SQLOutputValue } from "node:sqlite";
+import type { Worker } from "node:worker_threads";
+import { newThread } from "../../../../src/kernel/threads/new-thread.ts";
+
+/** The start data of a thread. */
+export interface AheadOf {
+  readonly path: string;
+  /** One value: the `number` of the lookups that are wanted now. */
+  readonly wanted: Int32Array;
+}
+
+/** Lookups that the reading thread is about to make, in its order. */
+export interface Lookups {
+  readonly number: number;
+  readonly sql: string;
+  /** For the one placeholder of `sql`. */
+  readonly keys: readonly SQLOutputValue[];
+}
+
+const threads = 3;
+
+/**
+ * Makes lookups before the reading thread does, in threads that are started when they are first needed. The pages are
+ * then in memory, and several reads from the disk are waited for at once. It returns no results, so a failure here
+ * changes no answer.
+ */
+export class ReadAhead {
+  readonly #path: string;
+  readonly #wanted = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #threads = new Map<number, Worker>();
+
+  /** `path`: the file of the read models. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Begins these lookups; earlier ones are no longer wanted. */
+  begin(sql: string, keys: readonly SQLOutputValue[]): void {
+    const number = Atomics.add(this.#wanted, 0, 1) + 1;
+    for (let index = 0; index < Math.min(threads, keys.length); index += 1) {
+      const thread = this.#threads.get(index) ?? this.#start(index);
+      const share = keys.filter((_, at) => at % threads === index);
+      thread?.postMessage({ number, sql, keys: share } satisfies Lookups);
+    }
+  }
+
+  /** The lookups were made: none is wanted any more. */
+  end(): void {
+    Atomics.add(this.#wanted, 0, 1);
+  }
+
+  /** Ends the threads; call it last. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#threads.values(), (thread) => thread.terminate()));
+  }
+
+  /** Null where the system gives no thread. */
+  #start(index: number): Worker | null {
+    const workerData = { path: this.#path, wanted: this.#wanted } satisfies AheadOf;
+    const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { name: "read-ahead", workerData });
+    if (!thread) return null;
+    thread.unref();
+    // An error ends the thread; the next lookups start another.
+    thread.on("error", () => this.#threads.delete(index));
+    this.#threads.set(index, thread);
+    return thread;
+  }
+}

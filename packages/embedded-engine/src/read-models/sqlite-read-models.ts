@@ -1,0 +1,294 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import pLimit from "p-limit";
+import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import { logStart, type Position } from "../../../../src/kernel/ports/event-store.ts";
+import {
+  ReadModelsUnavailable, type Bucket, type Change, type CollectionDefinition, type Document, type FieldValue,
+  type PositionedChanges, type Query, type ReadModels, type ReadModelWriter, type Selection,
+} from "../../../../src/kernel/ports/read-models.ts";
+import { fold, type Folded } from "../../../../src/kernel/read-models/engine/folded-changes.ts";
+import { Waiters } from "../../../../src/kernel/read-models/engine/waiters.ts";
+import { schemaOf } from "./columns.ts";
+import { isDamage, removeDatabase, unavailable } from "./database.ts";
+import { OpenFile } from "./open-file.ts";
+import { SecureErase } from "./secure-erase.ts";
+import type { StoredReadModels } from "./stored-read-models.ts";
+
+interface State {
+  readonly checkpoint: Position;
+  readonly fingerprint: string;
+}
+
+/**
+ * Read models in one SQLite file, for the one thread that both writes and asks. A batch is written in slices, and
+ * queries run between these, over a connection of their own that sees whole batches only. A lost file is rebuilt from
+ * the log.
+ */
+export class SqliteReadModels implements ReadModels, ReadModelWriter {
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #onAnomaly: (error: unknown) => void;
+  readonly #waiters: Waiters;
+  /** Called when a caller begins to wait, see {@link onWanted}. */
+  #wantedListener: (position: Position) => void = () => undefined;
+  /** Called when damage is found, see {@link onDamage}. */
+  #damageListener: (error: unknown) => void = () => undefined;
+  #isDamaged = false;
+  /** Damage found when the file was opened, before there was a listener. */
+  readonly #seenAtOpening: unknown[] = [];
+  /** Undefined while a reset has removed the file and not yet made another. */
+  #file: OpenFile | undefined;
+  #secureErase: SecureErase;
+  /** Null where a reset must come before any question or write. */
+  #state: State | null = null;
+  /** One write after the other: a transaction spans several turns of the event loop. */
+  readonly #exclusively = pLimit(1);
+  /** One secure erase after the other: each takes many writes. */
+  readonly #scrubbing = pLimit(1);
+
+  /**
+   * `file`: a path in a folder that exists. `onAnomaly`: gets the error that keeps committed pages out of the file, or
+   * removed data in the files.
+   */
+  constructor(file: string, clock: Clock, onAnomaly: (error: unknown) => void = () => undefined) {
+    this.#path = file;
+    this.#clock = clock;
+    this.#onAnomaly = onAnomaly;
+    this.#waiters = new Waiters(clock);
+    this.#file = this.#open();
+    this.#secureErase = this.#secureEraseOf(this.#file);
+    this.#readState(this.#file);
+  }
+
+  /** Calls `listener` with each position that a caller begins to wait for. */
+  onWanted(listener: (position: Position) => void): void {
+    this.#wantedListener = listener;
+  }
+
+  /**
+   * Calls `listener` when a damaged page of the file is read, at once if one was read at the opening. From then on
+   * there are no read models, until a {@link reset}: damage shows only in the pages that are read, so other answers
+   * may be wrong.
+   */
+  onDamage(listener: (error: unknown) => void): void {
+    this.#damageListener = listener;
+    for (const error of this.#seenAtOpening.splice(0)) listener(error);
+  }
+
+  get(collection: string, key: string): Promise<Document | null> {
+    return this.#ask((stored) => stored.get(collection, key));
+  }
+
+  find(query: Query): Promise<readonly Document[]> {
+    return this.#ask((stored) => stored.find(query));
+  }
+
+  keys(query: Query): Promise<readonly string[]> {
+    return this.#ask((stored) => stored.keys(query));
+  }
+
+  count(selection: Selection): Promise<number> {
+    return this.#ask((stored) => stored.count(selection));
+  }
+
+  distinct(
+    selection: Selection,
+    field: string,
+    options: { readonly after?: FieldValue; readonly limit: number },
+  ): Promise<readonly FieldValue[]> {
+    return this.#ask((stored) => stored.distinct(selection, field, options));
+  }
+
+  sum(scope: string, from?: number, to?: number): Promise<number> {
+    return this.#ask((stored) => stored.sum(scope, from, to));
+  }
+
+  buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]> {
+    return this.#ask((stored) => stored.buckets(scope, from, to));
+  }
+
+  async checkpoint(): Promise<Position> {
+    return this.#checkpoint;
+  }
+
+  async standsAt(checkpoint: Position): Promise<boolean> {
+    return checkpoint === this.#checkpoint;
+  }
+
+  async settle(fingerprint: string): Promise<boolean> {
+    if (this.#state?.fingerprint !== fingerprint) return false;
+    // Entries may be deleted from the log next: a loss of power must not take the read models back to before these.
+    await this.#write(() => this.#built().sync());
+    return true;
+  }
+
+  async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
+    if (position <= this.#checkpoint) return true;
+    const reached = this.#waiters.wait(position, timeoutMs);
+    this.#wantedListener(position);
+    return reached;
+  }
+
+  async state(): Promise<State | null> {
+    return this.#state;
+  }
+
+  /** Makes a new file: dropping a table would read it, which may fail where it is damaged. */
+  reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
+    return this.#write(async () => {
+      const file = await this.#madeAnew();
+      await this.#transaction(file, async () => {
+        for (const definition of definitions) for (const sql of schemaOf(definition)) file.toWrite.exec(sql);
+        file.toWrite
+          .prepare("INSERT INTO state VALUES (1, ?, ?, ?)")
+          .run(logStart, fingerprint, JSON.stringify(definitions));
+      });
+      file.load();
+      this.#readState(file);
+    });
+  }
+
+  /** Does nothing: a reset replaces the former collections at once. */
+  async publish(): Promise<void> {}
+
+  apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
+    return this.#change(async (file) => {
+      // A batch is repeated if its success was not reported, so only the stored checkpoint counts.
+      const done = storedState(file)?.checkpoint ?? logStart;
+      await this.#put(file, fold(batch.filter(({ position }) => position > done)));
+      if (checkpoint > done) file.toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
+    });
+  }
+
+  amend(changes: readonly Change[]): Promise<void> {
+    return this.#change((file) => this.#put(file, fold([{ changes }])));
+  }
+
+  removeCounters(text: string): Promise<void> {
+    return this.#change(async ({ writer }) => writer.removeCounters(text));
+  }
+
+  /** Erases from the files the data removed from personal collections; resolves then. Other writes go on meanwhile. */
+  scrub(): Promise<void> {
+    return this.#scrubbing(async () => {
+      const scrubs = this.#secureErase;
+      const steps = scrubs.rewrite(this.#built().stored.definitions);
+      const inTurn = <Result>(step: (file: OpenFile) => Promise<Result>) => this.#write(() => {
+        if (scrubs.closed) throw new ReadModelsUnavailable("the read models were closed, or built anew");
+        return step(this.#built());
+      });
+      const next = () => inTurn((file) => this.#transaction(file, async () => steps.next()));
+      for (let step = await next(); !step.done; step = await next()) await nextTurn();
+      await inTurn(async () => scrubs.empty());
+    });
+  }
+
+  /** Waits for the writes under way. Callers that still wait for a position get false. */
+  async close(): Promise<void> {
+    this.#secureErase.close();
+    await this.#exclusively(() => undefined);
+    this.#waiters.close();
+    await this.#file?.close();
+  }
+
+  #secureEraseOf({ toWrite }: OpenFile): SecureErase {
+    return new SecureErase(toWrite, this.#clock, () => this.scrub(), this.#onAnomaly);
+  }
+
+  /** A new, empty file. */
+  async #madeAnew(): Promise<OpenFile> {
+    this.#reached(null);
+    this.#secureErase.close();
+    const old = this.#file;
+    this.#file = undefined;
+    await old?.close();
+    removeDatabase(this.#path);
+    this.#file = this.#open();
+    this.#secureErase = this.#secureEraseOf(this.#file);
+    this.#isDamaged = false;
+    return this.#file;
+  }
+
+  #open(): OpenFile {
+    return new OpenFile(this.#path, this.#onAnomaly, (error) => this.#seenAtOpening.push(error));
+  }
+
+  #readState(file: OpenFile): void {
+    this.#reached(storedState(file));
+  }
+
+  #reached(state: State | null): void {
+    this.#state = this.#isDamaged ? null : state;
+    this.#waiters.reached(this.#checkpoint);
+  }
+
+  get #checkpoint(): Position {
+    return this.#state?.checkpoint ?? logStart;
+  }
+
+  #built(): OpenFile {
+    if (!this.#file || !this.#state) throw new ReadModelsUnavailable("the read models are not built yet");
+    return this.#file;
+  }
+
+  async #ask<Answer>(question: (stored: StoredReadModels) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await question(this.#built().stored);
+    } catch (error) {
+      this.#heed(error);
+      throw error;
+    }
+  }
+
+  #write<Result>(action: () => Promise<Result>): Promise<Result> {
+    return this.#exclusively(async () => {
+      try {
+        return await action();
+      } catch (error) {
+        this.#heed(error);
+        throw unavailable(error);
+      }
+    });
+  }
+
+  /** Writes to the tables in one transaction, then starts a checkpoint and a secure erase where these are due. */
+  #change(change: (file: OpenFile) => Promise<void>): Promise<void> {
+    return this.#write(async () => {
+      const file = this.#built();
+      await this.#transaction(file, () => change(file));
+      this.#readState(file);
+      file.checkpoints.committed();
+      this.#secureErase.schedule();
+    });
+  }
+
+  async #put({ writer }: OpenFile, folded: Folded): Promise<void> {
+    this.#secureErase.note(await writer.write(folded));
+  }
+
+  #heed(error: unknown): void {
+    if (this.#isDamaged || !isDamage(error)) return;
+    this.#isDamaged = true;
+    this.#secureErase.close();
+    this.#reached(null);
+    this.#damageListener(error);
+  }
+
+  async #transaction<Result>({ toWrite, writer }: OpenFile, write: () => Promise<Result>): Promise<Result> {
+    try {
+      toWrite.exec("BEGIN IMMEDIATE");
+      const result = await write();
+      toWrite.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (toWrite.isTransaction) toWrite.exec("ROLLBACK");
+      writer.forget();
+      throw error;
+    }
+  }
+}
+
+function storedState({ toWrite }: OpenFile): State | null {
+  const row = toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
+  return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
+}

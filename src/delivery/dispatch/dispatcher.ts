@@ -1,0 +1,429 @@
+import pLimit, { type LimitFunction } from "p-limit";
+import { circuits, destinations, tenants } from "../../features/aggregate-types.ts";
+import type { Destination } from "../../features/destinations/facts.ts";
+import type { Webhook } from "../../features/events/facts.ts";
+import { millis, type Timestamp } from "../../kernel/domain/time.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { isNewer } from "../../kernel/log/unreadable.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { logStart, type NewEntry } from "../../kernel/ports/event-store.ts";
+import type { QueueSession, WorkItem } from "../../kernel/ports/work-queue.ts";
+import { newCircuit, type Circuit } from "../circuit/facts.ts";
+import type { ClaimOutcome, FirstClaim } from "../requests/first-attempts.ts";
+import type { Attempts } from "./attempts.ts";
+import { Breaker } from "./breaker.ts";
+import type { Claims } from "./claims.ts";
+import { Holds, type Hold } from "./holds.ts";
+import { Ownership, type OwnershipParts } from "./ownership.ts";
+import type { PayloadBudget } from "./payload-budget.ts";
+import { Probes, type ProbeParts } from "./probes.ts";
+import { ReceiverPause } from "./receiver-pause.ts";
+import { RetryPause, type RetryPauseParts } from "./retry-pause.ts";
+import { TestEvents } from "./test-events.ts";
+import type { Claimed, Ended, Miss, Unclaimed, Work } from "./work.ts";
+import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
+
+/** Shared by all dispatchers of a worker. */
+export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipParts, WindowParts {
+  readonly aggregates: Aggregates;
+  readonly claims: Claims;
+  readonly attempts: Attempts;
+  /** For the payloads of attempts under way. */
+  readonly sendingBudget: PayloadBudget;
+  /** Limits reads and claims of dispatchers that were woken: many may be woken at once. */
+  readonly woken: LimitFunction;
+  /** Limits those of dispatchers with work at hand, so that they do not wait for woken ones. */
+  readonly atHand: LimitFunction;
+}
+
+/** The cached destination and circuit, and what they allow. */
+type Standing =
+  | {
+    readonly destination: Destination;
+    readonly circuit: Circuit;
+    /** Why no attempt may begin, except a probe or one of a test event; null where attempts may. */
+    readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | null;
+  }
+  /** The log has no such destination. */
+  | { readonly destination: undefined; readonly heldBy: "destination-inactive" };
+
+/** Later than any planned attempt: all waiting events are due by then. */
+const endOfTime = Date.UTC(9999, 0);
+
+/**
+ * The deliveries of one destination in this worker: never more at once than the destination's limit, one probe at a
+ * time while its circuit is not closed, none while it is inactive or its receiver asked for a pause. The events of a
+ * deleted destination are only cancelled.
+ */
+export class Dispatcher {
+  readonly #destinationId: string;
+  readonly #parts: DispatcherParts;
+  readonly #ownership: Ownership;
+  readonly #window: WorkWindow;
+  readonly #probes: Probes;
+  readonly #retryPause: RetryPause;
+  /** For refills: while the due index is behind, work at hand goes on. */
+  readonly #refillPause: RetryPause;
+  readonly #pause: ReceiverPause;
+  readonly #breaker = new Breaker();
+  readonly #holds: Holds;
+  readonly #tests: TestEvents;
+  /** The places of the destination's limit, for its attempts and for those that earlier owners may have under way. */
+  readonly #places = pLimit(1);
+  readonly #cancellations = pLimit(windowSize);
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** Characters of the payloads that are being sent. */
+  #sending = 0;
+  /**
+   * The end of the pause in which a held event was found for an open circuit's probe: it is not looked for again
+   * before.
+   */
+  #heldInPause: Timestamp | undefined;
+  #loading = false;
+  /** A wake-up arrived; the cached destination and circuit may be stale, since the queue may be ahead of the feed. */
+  #stale = false;
+  #lastActive: number;
+
+  constructor(destinationId: string, parts: DispatcherParts) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+    this.#ownership = new Ownership(destinationId, parts);
+    this.#window = new WorkWindow(destinationId, parts);
+    this.#probes = new Probes(parts);
+    this.#holds = new Holds(parts.clock);
+    this.#tests = new TestEvents(destinationId, parts);
+    this.#retryPause = new RetryPause(destinationId, parts, () => {
+      this.#holds.forget();
+      this.#window.lookAgain();
+      this.pump();
+    });
+    this.#refillPause = new RetryPause(destinationId, parts, () => this.pump());
+    this.#pause = new ReceiverPause(parts.clock, () => this.pump());
+    this.#lastActive = parts.clock.monotonic();
+  }
+
+  /** Takes an item in, or leaves it to the due index when there is no room. */
+  offer(item: WorkItem, session: QueueSession): void {
+    this.#ownership.join(session);
+    this.#window.offer(item);
+    if (item.kind === "wake") this.#tests.lookFor(item.position);
+    if (item.kind === "wake" && item.position !== logStart) this.#stale = true;
+    this.#lastActive = this.#parts.clock.monotonic();
+  }
+
+  /**
+   * Claims the first attempt of an event that is about to be accepted, if it may begin at once and no older event
+   * waits.
+   */
+  claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
+    const start = this.#roomForFirst() > 0 && this.#parts.claims.first(event, accepted);
+    if (!start) return null;
+    const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
+    this.#startAttempt({ kind: "reserved", eventId: event.id, start, outcome });
+    return { entries: start.entries, settle };
+  }
+
+  /**
+   * Starts all work that may start; none before the destination, its circuit and its tenant can be read. Call after
+   * offering.
+   */
+  pump(): void {
+    if (this.#retryPause.paused || !this.#ownership.alive) return;
+    const standing = this.#standing();
+    if (!standing) return this.#load();
+    if (standing.destination?.deleted) return this.#cancelAll(standing.destination);
+    if (standing.destination) this.#sendTests();
+    if (standing.heldBy === null) return this.#send(standing.destination);
+    if (this.#stale) return this.#load();
+    this.#holds.begin(standing.heldBy);
+    if (standing.heldBy === "circuit-open") this.#probeWhenDue(standing.circuit);
+    else if (standing.heldBy === "receiver-pause") this.#window.holdForPause();
+    else this.#window.hold();
+  }
+
+  /** The destination stays this worker's, under a new membership. */
+  carryOn(session: QueueSession): void {
+    if (this.#ownership.session === undefined) return;
+    this.#ownership.join(session);
+    this.pump();
+  }
+
+  /** Starts nothing more until the destination comes back to this worker; attempts under way go on. */
+  leave(): void {
+    this.#ownership.leave();
+    this.#holds.forget();
+    this.#window.hold();
+  }
+
+  /**
+   * Whether no work is under way or at hand here, since `since` (monotonic ms). The sweeper finds other waiting events.
+   */
+  idleSince(since: number): boolean {
+    return this.#places.activeCount === 0 && this.#window.idle && this.#lastActive <= since;
+  }
+
+  /** Resolves when all work that was under way at the call has ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /**
+   * Leaves the destination, and cancels the timers that would outlive the dispatcher. Call once it is
+   * {@link idleSince idle}.
+   */
+  drop(): void {
+    this.leave();
+    this.#pause.unwatch();
+    this.#breaker.drop();
+  }
+
+  /**
+   * Brings pause, limit and breaker up to the cached destination and circuit. Undefined until these, the tenant and the
+   * attempts of earlier owners are known.
+   */
+  #standing(): Standing | undefined {
+    const { aggregates, clock } = this.#parts;
+    const destination = aggregates.peek(destinations, this.#destinationId);
+    const cached = aggregates.peek(circuits, this.#destinationId);
+    if (!this.#ownership.known || !destination || !cached) return undefined;
+    const { state } = destination;
+    if (!state) return { destination: undefined, heldBy: "destination-inactive" };
+    const { tenantId, serverRateLimit } = state;
+    if (!aggregates.peek(tenants, tenantId)) return undefined;
+    const circuit = cached.state ?? newCircuit(this.#destinationId, tenantId);
+    this.#pause.follow(circuit.pausedUntil);
+    this.#breaker.follow(circuit, () => timestampNow(clock));
+    if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
+    return { destination: state, circuit, heldBy: this.#heldBy(state, circuit) };
+  }
+
+  #heldBy({ active, deleted }: Destination, { position }: Circuit): Standing["heldBy"] {
+    if (!active || deleted) return "destination-inactive";
+    if (this.#pause.until !== null && position !== "Open") return "receiver-pause";
+    return this.#breaker.closed ? null : "circuit-open";
+  }
+
+  #load(): void {
+    if (this.#loading) return;
+    this.#loading = true;
+    const limit = this.#window.idle ? this.#parts.woken : this.#parts.atHand;
+    void this.#retryPause.run(() => limit(async () => {
+      const { aggregates } = this.#parts;
+      if (!this.#ownership.known) await this.#ownership.learn((untilOver) => this.#leavePlace(untilOver));
+      if (this.#stale) await this.#lookAgain();
+      else {
+        const { state } = await aggregates.read(destinations, this.#destinationId);
+        await aggregates.read(circuits, this.#destinationId);
+        if (state) await aggregates.read(tenants, state.tenantId);
+      }
+    })).then(() => {
+      this.#loading = false;
+      this.pump();
+    });
+  }
+
+  /** An attempt of an earlier owner occupies a place until it must be over. */
+  #leavePlace(untilOver: () => Promise<void>): void {
+    void this.#places(untilOver).then(() => this.pump());
+  }
+
+  /**
+   * Reads the destination and its circuit from the log. A wake-up that arrives meanwhile makes it read once more, and
+   * so does an unavailable log.
+   */
+  async #lookAgain(): Promise<void> {
+    const { aggregates } = this.#parts;
+    this.#stale = false;
+    try {
+      await aggregates.current(destinations, this.#destinationId);
+      await aggregates.current(circuits, this.#destinationId);
+    } catch (error) {
+      // The feed brings the entries that follow an entry of a newer release.
+      this.#stale = !isNewer(error);
+      throw error;
+    }
+  }
+
+  /** Nothing is sent: an attempt still under way at the receiver holds up no cancellation. */
+  #cancelAll(destination: Destination): void {
+    const room = () => windowSize - this.#cancellations.activeCount;
+    this.#flow(destination, room, (work) => this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
+  }
+
+  #send(destination: Destination): void {
+    const held = this.#holds.end();
+    this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, held));
+    if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
+  }
+
+  #probeWhenDue(circuit: Circuit): void {
+    if (this.#breaker.probing) return;
+    this.#window.hold();
+    const pausedUntil = this.#pause.until;
+    if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
+    // Attempts that were under way when the circuit opened may outlast its timer.
+    if (!this.#breaker.admits || this.#room() <= 0) return;
+    const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit)));
+    this.#underWay.add(probing);
+    void probing.then((ended = "nothing to do") => {
+      this.#underWay.delete(probing);
+      if (ended !== "nothing to do" || this.#window.called) this.pump();
+    });
+  }
+
+  /**
+   * Test events are sent in any state of the destination and its circuit, past the breaker. They obey the limit, and
+   * the receiver's pause.
+   */
+  #sendTests(): void {
+    if (!this.#tests.wanted || this.#pause.until !== null || this.#refillPause.paused) return;
+    const look = this.#tests.look();
+    void this.#refillPause.run(() => this.#parts.woken(look)).then((found = []) => {
+      for (const eventId of found) {
+        const work = { kind: "due", eventId } as const;
+        void this.#retryPause.run(() => this.#track(work, () => this.#places(() => this.#attempt(work, false))))
+          .then((ended) => {
+            this.#tests.end(eventId, ended);
+            this.pump();
+          });
+      }
+      if (this.#tests.wanted) this.pump();
+    });
+  }
+
+  #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
+    while (room() > 0) {
+      const work = this.#window.take();
+      if (!work) break;
+      start(work);
+    }
+    if (!this.#window.low || this.#refillPause.paused) return;
+    const { clock, woken } = this.#parts;
+    const refill = this.#window.refill();
+    void this.#refillPause.run(() => woken(() => refill(tenantId, deleted ? endOfTime : clock.now())))
+      .then(() => this.pump());
+  }
+
+  /** How many more attempts the limit, and the payload budget for sending, allow now. */
+  #room(): number {
+    return this.#parts.sendingBudget.allows(this.#sending) ? this.#freePlaces : 0;
+  }
+
+  /** How many more attempts the limit alone allows now. */
+  get #freePlaces(): number {
+    const { concurrency, activeCount, pendingCount } = this.#places;
+    return concurrency - activeCount - pendingCount;
+  }
+
+  /** How many more attempts may begin if nothing holds the destination up and no older event waits; else 0. */
+  #roomForFirst(): number {
+    if (this.#retryPause.paused || !this.#ownership.alive || !this.#window.clear) return 0;
+    const standing = this.#standing();
+    return standing?.heldBy === null ? this.#room() : 0;
+  }
+
+  #startAttempt(work: Work, held?: Hold): void {
+    this.#start(work, () => this.#breaker.fire(() => this.#places(() => this.#attempt(work, false, held))));
+  }
+
+  #start(work: Work, task: () => Promise<Ended>): void {
+    void this.#retryPause.run(() => this.#track(work, task)).then(() => this.pump());
+  }
+
+  async #attempt(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
+    const { workers, workerId } = this.#parts;
+    const release = workers.hold(workerId, work.eventId);
+    try {
+      return await this.#carryOut(work, probe, held);
+    } finally {
+      release();
+    }
+  }
+
+  async #carryOut(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
+    const { aggregates, attempts, sendingBudget } = this.#parts;
+    const claimed = await this.#claim(work, probe, held);
+    if (typeof claimed === "string") return claimed;
+    this.#window.written(claimed.position);
+    const { payload } = claimed.state;
+    sendingBudget.occupy(payload);
+    this.#sending += payload.length;
+    let delivered: boolean;
+    try {
+      delivered = await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
+    } finally {
+      this.#sending -= payload.length;
+      sendingBudget.giveBack(payload);
+    }
+    // Deleted meanwhile: the refill for cancellations passed over this event, which may wait for a retry now.
+    if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
+    return delivered ? "delivered" : "failed";
+  }
+
+  #claim(work: Work, probe: boolean, held?: Hold): Promise<Claimed | Miss> {
+    const { claims, woken, atHand } = this.#parts;
+    const isOurs = () => this.#ownership.mayClaim && this.#pause.until === null;
+    const claim = () => claims.claim(work, probe, isOurs, held);
+    if (work.kind === "reserved") return claim();
+    return work.kind === "first" ? atHand(claim) : woken(claim);
+  }
+
+  async #cancel(work: Unclaimed): Promise<Ended> {
+    const cancelled = await this.#parts.claims.cancel(work);
+    if (typeof cancelled === "string") return cancelled;
+    this.#window.written(cancelled.position);
+    return "delivered";
+  }
+
+  /**
+   * Tries the destination with the oldest held event, but not during a pause. With no event held the destination
+   * becomes Active, its circuit half-open. Resolves "nothing to do" when nothing could be done now.
+   */
+  async #probe(circuit: Circuit): Promise<Ended> {
+    if (this.#probes.stands(circuit)) return "nothing to do";
+    const { session } = this.#ownership;
+    const work = await this.#parts.woken(() => this.#window.oldest(circuit));
+    const miss = work && (await this.#parts.claims.missOf(work));
+    // The search may have outlasted the membership: then the destination's new owner probes it.
+    if (this.#ownership.session !== session || !session?.alive) return "not ours";
+    if (!work) return (await this.#probes.idle(circuit)) ? "failed" : "nothing to do";
+    if (miss) {
+      this.#window.end(work.eventId, miss);
+      return "not ours";
+    }
+    const pausedUntil = this.#pause.until;
+    if (pausedUntil === null) return this.#probeWith(work, circuit);
+    this.#heldInPause = pausedUntil;
+    return "nothing to do";
+  }
+
+  async #probeWith(work: Unclaimed, circuit: Circuit): Promise<Ended> {
+    const probe = await this.#probes.claim(circuit, work.eventId);
+    if (!probe) return "nothing to do";
+    const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
+    // Inactive or deleted since: the event waits, or is cancelled, like any other.
+    const mayGo = state?.active && !state.deleted;
+    const { openUntil } = circuit;
+    const held = openUntil === null ? undefined : { reason: "circuit-open", until: millis(openUntil) } as const;
+    const attempt = () => this.#places(() => this.#attempt(work, true, held));
+    const ended = mayGo ? await this.#track(work, attempt) : "not ours";
+    if (ended !== "delivered" && ended !== "failed") {
+      await this.#probes.release(circuit, probe);
+      return "not ours";
+    }
+    return ended;
+  }
+
+  async #track(work: Work, task: () => Promise<Ended>): Promise<Ended> {
+    const running = task();
+    this.#underWay.add(running);
+    let ended: Ended | undefined;
+    try {
+      return (ended = await running);
+    } finally {
+      this.#underWay.delete(running);
+      this.#window.end(work.eventId, ended);
+      this.#lastActive = this.#parts.clock.monotonic();
+    }
+  }
+}

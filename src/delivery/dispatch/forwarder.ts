@@ -1,0 +1,101 @@
+import type { DestinationEvent } from "../../features/destinations/facts.ts";
+import type { WebhookEvent } from "../../features/events/facts.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { EventLog, LogEntry, Position, RecordedEvent, Subscription } from "../../kernel/ports/event-store.ts";
+import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
+import type { WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
+import type { CircuitEvent } from "../circuit/facts.ts";
+
+const checkpointKey = "forwarder/checkpoint";
+const checkpointEveryMs = 1_000;
+/** The facts that call for work, see {@link workOf}, and the fact that an attempt has begun. */
+const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
+  "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
+  "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
+];
+
+interface ForwarderParts {
+  readonly log: EventLog;
+  readonly queue: WorkQueue;
+  readonly state: ExpiringState;
+  readonly clock: Clock;
+}
+
+/**
+ * Follows the log and publishes work items: one for each accepted event whose first attempt has not begun, and a
+ * wake-up where a destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so an
+ * item may be published twice, but is never left out.
+ */
+export class Forwarder {
+  readonly #parts: ForwarderParts;
+  #subscription: Subscription | undefined;
+  #checkpoint: Position | undefined;
+  #savedAt = 0;
+
+  constructor(parts: ForwarderParts) {
+    this.#parts = parts;
+  }
+
+  /** Resumes at the checkpoint; without one, at the log's head: older work is in the due index. */
+  async start(): Promise<void> {
+    const { log, state } = this.#parts;
+    const [saved] = await state.get([checkpointKey]);
+    const head = await log.head();
+    const after = saved != null && saved <= head ? saved : head;
+    this.#subscription = log.subscribe({ after, types }, (entries, upTo) => this.#forward(entries, upTo));
+  }
+
+  /** Resolves when nothing is being published any more and the checkpoint is stored, if it can be. */
+  async stop(): Promise<void> {
+    await this.#subscription?.stop();
+    if (this.#checkpoint === undefined) return;
+    // With an older checkpoint some items are published again; a drain must not fail over that.
+    await this.#parts.state.put(checkpointKey, this.#checkpoint, null).catch(() => undefined);
+  }
+
+  async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
+    const readable = entries.filter((entry) => entry.unreadable === undefined);
+    // By id: a purged event's stream may begin again with another event.
+    const begun = new Set(readable.filter(({ type }) => type === "DeliveryAttemptStarted").map(eventIdOf));
+    const items = readable.flatMap((entry) =>
+      entry.type === "EventAccepted" && begun.has(eventIdOf(entry)) ? [] : workOf(entry));
+    if (items.length > 0) await this.#parts.queue.publish(items);
+    this.#checkpoint = upTo;
+    const now = this.#parts.clock.monotonic();
+    if (now - this.#savedAt < checkpointEveryMs) return;
+    this.#savedAt = now;
+    await this.#parts.state.put(checkpointKey, upTo, null);
+  }
+}
+
+function eventIdOf({ data }: RecordedEvent): string {
+  return (data as { readonly eventId: string }).eventId;
+}
+
+/** The work items an entry of the log calls for. */
+export function workOf(entry: RecordedEvent): WorkItem[] {
+  const event = entry as RecordedEvent<WebhookEvent | DestinationEvent | CircuitEvent>;
+  switch (event.type) {
+    case "EventAccepted": {
+      const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
+      const { eventType, ownerId, test } = event.data;
+      const { id: causationId, position, revision } = entry;
+      // The destination may hold all other events: its worker looks for test events by themselves.
+      if (test) return [{ kind: "wake", destinationId, position }];
+      const { correlationId } = entry.metadata;
+      const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
+      const classified = { ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }) };
+      return [{ kind: "first", ...accepted, ...classified, causationId, correlationId, position, revision }];
+    }
+    case "EventReplayed":
+    case "RetryBroughtForward":
+    case "DestinationActivated":
+    case "DestinationRateLimitChanged":
+    case "DestinationDeleted":
+    case "CircuitClosed":
+    case "CircuitHalfOpened":
+      return [{ kind: "wake", destinationId: event.data.destinationId, position: entry.position }];
+    default:
+      return [];
+  }
+}

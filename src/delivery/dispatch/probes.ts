@@ -1,0 +1,74 @@
+import { millis, timestamp } from "../../kernel/domain/time.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import type { Logger } from "../../kernel/ports/telemetry.ts";
+import { isSame, type Circuit, type CircuitCommand, type Probe } from "../circuit/facts.ts";
+import { changeCircuit } from "../requests/circuits.ts";
+import type { Claims } from "./claims.ts";
+import { originOf } from "./work.ts";
+
+/** The parts needed to claim and release probes. */
+export interface ProbeParts {
+  readonly aggregates: Aggregates;
+  readonly claims: Pick<Claims, "leaseMs">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly workerId: string;
+}
+
+/**
+ * Claims, releases and gives up probes of one destination. The log allows one probe at a time, of all workers. Replace
+ * a probe only when it no longer {@link stands}. A change has no effect if another worker was first.
+ */
+export class Probes {
+  readonly #parts: ProbeParts;
+  /** The standing probe, and when it was first seen (monotonic). */
+  #seen: (Probe & { readonly since: number }) | undefined;
+
+  constructor(parts: ProbeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Whether a probe may be under way. Its lease is timed from when it was first seen: two machines' clocks may differ.
+   */
+  stands({ probe }: Circuit): boolean {
+    if (!probe) return false;
+    const { clock, claims } = this.#parts;
+    const seen = this.#seen;
+    if (!seen || !isSame(seen, probe)) {
+      this.#seen = { ...probe, since: clock.monotonic() };
+      return true;
+    }
+    return clock.monotonic() - seen.since < claims.leaseMs;
+  }
+
+  /** Claims a probe for an event, replacing one that is lost; null where another worker was first. */
+  async claim(circuit: Circuit, eventId: string): Promise<Probe | null> {
+    const { clock, claims } = this.#parts;
+    const at = timestampNow(clock);
+    const leaseUntil = timestamp(millis(at) + claims.leaseMs);
+    const lost = circuit.probe;
+    const claimed = await this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, lost, at });
+    return claimed ? { eventId, leaseUntil } : null;
+  }
+
+  /** Releases a probe that found nothing to try. */
+  release(circuit: Circuit, probe: Probe): Promise<boolean> {
+    const at = timestampNow(this.#parts.clock);
+    return this.#change(circuit, probe.eventId, { type: "ReleaseProbe", probe, at });
+  }
+
+  /** Call when no event is held: an open circuit becomes half-open. Also releases a lost probe: nothing else would. */
+  async idle(circuit: Circuit): Promise<boolean> {
+    if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe);
+    const at = timestampNow(this.#parts.clock);
+    return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", lost: circuit.probe, at });
+  }
+
+  async #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {
+    const origin = originOf({ correlationId, causationId: null }, this.#parts.workerId);
+    return changeCircuit(this.#parts, circuit, origin, change);
+  }
+}

@@ -1,0 +1,61 @@
+import { logStart, type Position } from "../../kernel/ports/event-store.ts";
+import type { DueIndex } from "../requests/due-index.ts";
+import type { Ended } from "./work.ts";
+
+/** The test events of one destination that wait for their attempt: few, and found in the due index. */
+export class TestEvents {
+  readonly #destinationId: string;
+  readonly #parts: { readonly dueIndex: Pick<DueIndex, "cover" | "tests"> };
+  /** The position that the due index must cover before it is asked; undefined while it need not be. */
+  #lookFrom: Position | undefined;
+  #looking = false;
+  /** Events that were found, and whose attempt has not ended. */
+  readonly #present = new Set<string>();
+
+  constructor(destinationId: string, parts: { readonly dueIndex: Pick<DueIndex, "cover" | "tests"> }) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+  }
+
+  /** There may be test events that were accepted up to this position. */
+  lookFor(position: Position): void {
+    if (this.#lookFrom === undefined || this.#lookFrom < position) this.#lookFrom = position;
+  }
+
+  /** Whether {@link look} is to be called. */
+  get wanted(): boolean {
+    return this.#lookFrom !== undefined && !this.#looking;
+  }
+
+  /**
+   * Begins a look, of which there is one at a time. The function, called once in its turn, gives the ids of test events
+   * to send; each is named again only after its {@link end}. It throws as the due index does.
+   */
+  look(): () => Promise<readonly string[]> {
+    const position = this.#lookFrom ?? logStart;
+    this.#lookFrom = undefined;
+    this.#looking = true;
+    return () => this.#found(position);
+  }
+
+  async #found(position: Position): Promise<readonly string[]> {
+    try {
+      await this.#parts.dueIndex.cover(position);
+      const waiting = await this.#parts.dueIndex.tests(this.#destinationId);
+      const fresh = waiting.filter((eventId) => !this.#present.has(eventId));
+      for (const eventId of fresh) this.#present.add(eventId);
+      return fresh;
+    } catch (error) {
+      this.lookFor(position);
+      throw error;
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  /** The attempt of an event has ended; without one, the event is looked for again. */
+  end(eventId: string, ended: Ended | undefined): void {
+    this.#present.delete(eventId);
+    if (ended === undefined || ended === "not ours") this.lookFor(logStart);
+  }
+}

@@ -1,0 +1,260 @@
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { logStart, type EventLog, type Position } from "../../kernel/ports/event-store.ts";
+import type { WorkItem } from "../../kernel/ports/work-queue.ts";
+import type { Circuit } from "../circuit/facts.ts";
+import type { DueIndex } from "../requests/due-index.ts";
+import { DuePages } from "./due-pages.ts";
+import type { PayloadBudget } from "./payload-budget.ts";
+import type { Ended, Unclaimed } from "./work.ts";
+
+/** The most events at hand, however many wait. */
+export const windowSize = 64;
+const lowWater = 32;
+/** The most events known to be unreadable: with more, a look into the due index would cost too much. */
+export const mostUnreadable = 10_000;
+
+/** The parts from which a window is filled. */
+export interface WindowParts {
+  readonly log: EventLog;
+  readonly dueIndex: DueIndex;
+  readonly clock: Clock;
+  readonly payloadBudget: PayloadBudget;
+}
+
+/**
+ * The work at hand of one destination. Events that do not fit, or are dropped, are in the due index, from which the
+ * window is refilled.
+ */
+export class WorkWindow {
+  readonly #parts: WindowParts;
+  readonly #pages: DuePages;
+  #work: Unclaimed[] = [];
+  /** Ids of events at hand, or taken and not ended: the due index may still name them. */
+  readonly #present = new Set<string>();
+  /** Events that the due index may name and this process cannot read: the events behind them must not wait. */
+  readonly #unreadable = new Set<string>();
+  /**
+   * Events that the due index named and the log does not hold: they are not probed, unless they are accepted once more.
+   */
+  readonly #gone = new Set<string>();
+  /** The due index may hold more events; it must cover this position before it is asked. */
+  #refillFrom: Position | undefined;
+  #refilling = false;
+  /** The position that the due index had to cover for the last refill, where that failed. */
+  #behind: Position | undefined;
+  /**
+   * While searches for a probe fail: the log's end at the first of them, and the opening of the circuit that it was
+   * for.
+   */
+  #searched: { readonly openUntil: string | null; readonly upTo: Position } | undefined;
+  /** The newest claim or cancellation of an event of this destination by this worker. */
+  #written = logStart;
+  /** Work was dropped or lost: the due index is asked before newer work starts. */
+  #held = false;
+  /** The last refill was cut short. Until the rest is fetched, new items wait behind it. */
+  #moreWaits = false;
+
+  constructor(destinationId: string, parts: WindowParts) {
+    this.#parts = parts;
+    this.#pages = new DuePages(destinationId, parts);
+  }
+
+  /** Whether no work is at hand. */
+  get idle(): boolean {
+    return this.#work.length === 0;
+  }
+
+  /** Whether work, or a wake-up, arrived since the window was emptied. */
+  get called(): boolean {
+    return this.#work.length > 0 || this.#refillFrom !== undefined;
+  }
+
+  /** Whether no older event waits, as far as is known. */
+  get clear(): boolean {
+    return this.idle && !this.#looks;
+  }
+
+  /** Whether the due index is to be asked now. */
+  get low(): boolean {
+    if (this.#unreadable.size >= mostUnreadable) return false;
+    return !this.#refilling && this.#work.length < lowWater && this.#looks;
+  }
+
+  /** Takes an item in, or leaves it to the due index where there is no room. */
+  offer(item: WorkItem): void {
+    if (item.kind === "wake") return this.#wantRefill(item.position);
+    if (this.#knows(item.eventId)) return;
+    this.#gone.delete(item.eventId);
+    const hasRoom = this.#work.length < this.#places && this.#parts.payloadBudget.take(item.payload);
+    if (hasRoom) this.#push({ kind: "first", eventId: item.eventId, item });
+    else this.#wantRefill(item.position);
+  }
+
+  /** Takes the next event to start. */
+  take(): Unclaimed | undefined {
+    const work = this.#work.shift();
+    if (work) this.#letGo(work);
+    return work;
+  }
+
+  /** A claim or cancellation is in the log at this position: until the due index covers it, the due index is behind. */
+  written(position: Position): void {
+    if (position > this.#written) this.#written = position;
+  }
+
+  /** An event's attempt or cancellation has ended, or had no effect. */
+  end(eventId: string, ended: Ended | undefined): void {
+    this.#present.delete(eventId);
+    if (ended === "unreadable") this.#unreadable.add(eventId);
+    if (ended === "gone") this.#gone.add(eventId);
+    if (ended === "not ours") this.lookAgain();
+  }
+
+  /**
+   * Drops the work at hand when a pause begins. The end of a pause is no fact of the log: the next refill must wait
+   * until the due index covers the dropped work.
+   */
+  holdForPause(): void {
+    const positions = this.#work.flatMap((work) => (work.kind === "first" ? [work.item.position] : []));
+    if (this.#refillFrom !== undefined) positions.push(this.#refillFrom);
+    this.hold();
+    for (const position of positions) this.#wantRefill(position);
+  }
+
+  /** Drops the work at hand: the due index has all of it. */
+  hold(): void {
+    for (const work of this.#work) {
+      this.#present.delete(work.eventId);
+      this.#letGo(work);
+    }
+    this.#work = [];
+    this.#held = true;
+    this.#refillFrom = undefined;
+    this.#behind = undefined;
+    this.#pages.startOver();
+  }
+
+  /** Some work had no effect and is still to be done. */
+  lookAgain(): void {
+    this.#held = true;
+  }
+
+  /**
+   * Begins a refill, of which there is one at a time. The function, called once in its turn, takes in the events that
+   * the due index names by `dueBy` (ms since 1970). It throws when the due index is behind or unavailable. The next
+   * refill then waits for no later position, even if more was claimed meanwhile: an event that the due index names in
+   * vain cannot be claimed.
+   */
+  refill(): (tenantId: string, dueBy: number) => Promise<void> {
+    this.#refilling = true;
+    return (tenantId, dueBy) => this.#refill(tenantId, dueBy);
+  }
+
+  async #refill(tenantId: string, dueBy: number): Promise<void> {
+    const told = this.#refillFrom ?? logStart;
+    const upTo = this.#behind ?? later(this.#written, told);
+    this.#refillFrom = undefined;
+    this.#held = false;
+    try {
+      await this.#takeIn(tenantId, dueBy, upTo);
+      this.#behind = undefined;
+      if (told > upTo) this.#wantRefill(told);
+    } catch (error) {
+      this.#moreWaits = false;
+      // The log may have been restored from a backup since the queue delivered the item: no index goes beyond the log's
+      // end.
+      const head = await this.#parts.log.head().catch(() => undefined);
+      this.#wantRefill(earlier(told, head ?? told));
+      this.#behind = head && earlier(upTo, head);
+      throw error;
+    } finally {
+      this.#refilling = false;
+    }
+  }
+
+  /**
+   * The event for the next probe of this circuit: of all due events the first one accepted after this outage's last
+   * probe, or the first of all if there is none after it. Throws when the due index is behind or unavailable. A
+   * repeated call waits for no later position than the first one: an index that lags for long would never reach the end
+   * of a growing log.
+   */
+  async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
+    const { log, dueIndex } = this.#parts;
+    const { openUntil, probe } = circuit;
+    const before = this.#searched?.openUntil === openUntil ? this.#searched.upTo : undefined;
+    const upTo = before ?? (await log.head());
+    this.#searched = { openUntil, upTo };
+    await dueIndex.cover(later(this.#written, upTo));
+    // A probe that is still claimed here is lost, so it is the outage's last probe.
+    const last = probe?.eventId ?? circuit.lastProbe;
+    const next = last === undefined ? undefined : await this.#oldestDue(circuit, last);
+    const eventId = next ?? (await this.#oldestDue(circuit));
+    this.#searched = undefined;
+    return eventId === undefined ? undefined : { kind: "due", eventId };
+  }
+
+  async #oldestDue(circuit: Circuit, after?: string): Promise<string | undefined> {
+    const { dueIndex, clock } = this.#parts;
+    const limit = this.#unreadable.size + this.#gone.size + 1;
+    const due = await dueIndex.oldestDue(circuit, clock.now(), limit, after);
+    return due.find((eventId) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
+  }
+
+  async #takeIn(tenantId: string, dueBy: number, position: Position): Promise<void> {
+    const { found, more } = await this.#pages.next({
+      tenantId,
+      position,
+      dueBy,
+      room: windowSize - this.#work.length,
+      known: { count: this.#present.size + this.#unreadable.size, has: (eventId) => this.#knows(eventId) },
+    });
+    // The work was dropped meanwhile: the events found are dropped, too.
+    if (this.#held) return this.#pages.startOver();
+    const fresh = found.filter((eventId) => !this.#knows(eventId));
+    const room = windowSize - this.#work.length;
+    for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });
+    // Items came in meanwhile: the events that no longer fit must be found once more.
+    if (fresh.length > room) this.#pages.startOver();
+    this.#moreWaits = more || fresh.length > room;
+    if (this.#moreWaits) this.#wantRefill(position);
+  }
+
+  /** Whether the due index is being asked, or is to be asked once there is room. */
+  get #looks(): boolean {
+    return this.#refilling || this.#held || this.#refillFrom !== undefined;
+  }
+
+  /**
+   * The places for new items: they must neither fill the window while the due index is to be asked, nor overtake its
+   * events.
+   */
+  get #places(): number {
+    if (this.#moreWaits) return 0;
+    return this.#looks ? lowWater : windowSize;
+  }
+
+  #wantRefill(position: Position): void {
+    if (this.#refillFrom === undefined || this.#refillFrom < position) this.#refillFrom = position;
+  }
+
+  #knows(eventId: string): boolean {
+    return this.#present.has(eventId) || this.#unreadable.has(eventId);
+  }
+
+  #letGo(work: Unclaimed): void {
+    if (work.kind === "first") this.#parts.payloadBudget.giveBack(work.item.payload);
+  }
+
+  #push(work: Unclaimed): void {
+    this.#work.push(work);
+    this.#present.add(work.eventId);
+  }
+}
+
+function later(one: Position, other: Position): Position {
+  return one > other ? one : other;
+}
+
+function earlier(one: Position, other: Position): Position {
+  return one < other ? one : other;
+}

@@ -1,0 +1,116 @@
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+
+/** How often a process says which attempts it holds that take longer than they should, ms. */
+const markEveryMs = 1_000;
+/** How long others believe it. */
+const markLastsMs = 6_000;
+
+/** An attempt of a worker, see {@link Workers.hold}. */
+interface Hold {
+  readonly worker: string;
+  readonly eventId: string;
+  /** Monotonic ms. */
+  readonly since: number;
+}
+
+interface WorkersParts {
+  readonly ids: Pick<Ids, "uuid">;
+  readonly clock: Clock;
+  readonly state: Pick<ExpiringState, "get" | "put">;
+  /** How long an attempt usually takes at most, ms. */
+  readonly deliveryTimeoutMs: number;
+  /** Whether workers of other processes may use the log, too. */
+  readonly isLogShared: boolean;
+}
+
+/**
+ * Tells which workers may still be alive, of those named in claims in the log, and which attempts they hold. Other
+ * processes learn of an attempt that takes longer than the delivery timeout, as when the log does not take its outcome,
+ * from a mark in the expiring state, one for each worker.
+ */
+export class Workers {
+  readonly #parts: WorkersParts;
+  readonly #own = new Set<string>();
+  /** Oldest first. */
+  readonly #holds = new Set<Hold>();
+  #isMarking = false;
+
+  constructor(parts: WorkersParts) {
+    this.#parts = parts;
+  }
+
+  /** The id of a worker that begins now in this process. */
+  begin(): string {
+    const id = this.#parts.ids.uuid();
+    this.#own.add(id);
+    return id;
+  }
+
+  /**
+   * Whether a worker has certainly ended. A process with an embedded log holds the lock on the data folder, so workers
+   * of all other processes have ended. With a shared log only the end of a lease shows that.
+   */
+  isGone(worker: string): boolean {
+    return !this.#parts.isLogShared && !this.#own.has(worker);
+  }
+
+  /**
+   * A worker of this process holds an attempt of an event, from before its claim until its outcome is recorded: nobody
+   * gives it up meanwhile. Call the result at the end.
+   */
+  hold(worker: string, eventId: string): () => void {
+    const hold = { worker, eventId, since: this.#parts.clock.monotonic() };
+    this.#holds.add(hold);
+    if (this.#parts.isLogShared && !this.#isMarking) this.#markLater();
+    return () => this.#holds.delete(hold);
+  }
+
+  /** Those of the attempts that their workers hold. Rejects with ExpiringStateUnavailable. */
+  async held<Attempt extends { readonly worker: string; readonly eventId: string }>(
+    attempts: readonly Attempt[],
+  ): Promise<readonly Attempt[]> {
+    const { state, isLogShared } = this.#parts;
+    const held = new Set([...this.#holds].map(keyOf));
+    const others = [...new Set(attempts.map(({ worker }) => worker))].filter((worker) => !this.#own.has(worker));
+    const marks = isLogShared && others.length > 0 ? await state.get(others.map(markOf)) : [];
+    marks.forEach((mark, at) => {
+      for (const eventId of JSON.parse(mark ?? "[]") as string[]) held.add(keyOf({ worker: others[at]!, eventId }));
+    });
+    return attempts.filter((attempt) => held.has(keyOf(attempt)));
+  }
+
+  #markLater(): void {
+    this.#isMarking = this.#holds.size > 0;
+    if (!this.#isMarking) return;
+    this.#parts.clock.schedule(markEveryMs, () => {
+      this.#mark();
+      this.#markLater();
+    });
+  }
+
+  #mark(): void {
+    const { clock, state, deliveryTimeoutMs } = this.#parts;
+    const before = clock.monotonic() - deliveryTimeoutMs;
+    const overdue = new Map<string, string[]>();
+    for (const { worker, eventId, since } of this.#holds) {
+      if (since > before) break;
+      const eventIds = overdue.get(worker);
+      if (eventIds) eventIds.push(eventId);
+      else overdue.set(worker, [eventId]);
+    }
+    for (const [worker, eventIds] of overdue) {
+      // One that fails is made up for by the next.
+      state.put(markOf(worker), JSON.stringify(eventIds), markLastsMs).catch(() => undefined);
+    }
+  }
+}
+
+function keyOf({ worker, eventId }: Pick<Hold, "worker" | "eventId">): string {
+  return `${worker}/${eventId}`;
+}
+
+function markOf(worker: string): string {
+  return `held/${worker}`;
+}

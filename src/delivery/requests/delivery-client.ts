@@ -1,0 +1,151 @@
+import type { Destination, DestinationAuth } from "../../features/destinations/facts.ts";
+import type { Webhook } from "../../features/events/facts.ts";
+import type { Tenant } from "../../features/tenants/facts.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import { Unsealable } from "../../kernel/ports/sealing.ts";
+import type { Vault } from "../../kernel/sealing/vault.ts";
+import { keptAnswer, keptBodyBytes } from "./answer.ts";
+import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
+import { failed, type Outcome } from "./outcome.ts";
+import {
+  attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
+} from "./request.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { signerOf, standardKeyOf, type Signer } from "./signature.ts";
+import type { TenantGrant, TokenCache } from "./token-cache.ts";
+import type { NoToken } from "./token-request.ts";
+
+interface DeliveryClientParts {
+  readonly outbound: OutboundClient;
+  readonly tokens: TokenCache;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** For the whole attempt, including a token that is fetched for it. */
+  readonly deliveryTimeoutMs: number;
+}
+
+/** The newest attempt at an event: to which destination, signed for which tenant. */
+export interface Delivery {
+  readonly webhook: Webhook;
+  readonly destination: Destination;
+  readonly tenant: Tenant;
+}
+
+/**
+ * Proof of the caller's identity: a header, and for a fetched token how to forget it should the receiver turn it down.
+ */
+interface Proof {
+  readonly header: AuthHeader | null;
+  /** The secrets in the header, to keep out of answers. */
+  readonly forms: readonly SecretForm[];
+  readonly turnedDown?: () => void;
+}
+
+/** A tenant's secret, to sign with and to keep out of answers. */
+interface Signing {
+  readonly signer: Signer;
+  readonly forms: readonly SecretForm[];
+}
+
+/** Makes an attempt's single request: authenticated, signed, over the guarded client. */
+export class DeliveryClient {
+  readonly #parts: DeliveryClientParts;
+  readonly #signings = new WeakMap<Tenant, Signing>();
+  /** By credentials that are sent as they are. */
+  readonly #proofs = new WeakMap<DestinationAuth, Proof>();
+
+  constructor(parts: DeliveryClientParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends, and says how it ended; never throws for anything a receiver or a setting can cause. */
+  async send(delivery: Delivery): Promise<Outcome> {
+    const { clock, outbound, deliveryTimeoutMs } = this.#parts;
+    const startedAt = clock.monotonic();
+    const elapsed = () => Math.round(clock.monotonic() - startedAt);
+    let request: AttemptRequest;
+    let proof: Proof;
+    let signing: Signing;
+    const body = Buffer.from(delivery.webhook.payload);
+    try {
+      const proven = await this.#prove(delivery);
+      if ("error" in proven) {
+        return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
+      }
+      proof = proven;
+      signing = this.#signingOf(delivery.tenant);
+      request = this.#request(delivery, body, signing.signer, proof.header);
+    } catch (error) {
+      if (!(error instanceof Unsealable)) throw error;
+      const why = "the secret or the credentials cannot be opened with the master key at hand";
+      return failed("token", why, elapsed(), {});
+    }
+    const timeoutMs = deliveryTimeoutMs - elapsed();
+    // A process that was held up may get its token after the attempt has been given up and made again.
+    if (timeoutMs <= 0) return failed("token", "the token came after the deadline: nothing was sent", elapsed(), {});
+    const { url } = delivery.destination;
+    const answer = await outbound.post({ url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs });
+    if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
+    const forms = [...signing.forms, ...proof.forms];
+    return outcomeOf(answer, request, forms, elapsed(), clock.now());
+  }
+
+  #request({ webhook }: Delivery, body: Uint8Array, signer: Signer, auth: AuthHeader | null): AttemptRequest {
+    const { clock, userAgent } = this.#parts;
+    const { id: eventId, attempts: number, test } = webhook;
+    return attemptRequest({ eventId, number, test, body, signer, auth, userAgent, at: clock.now() });
+  }
+
+  #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {
+    const { auth } = destination;
+    if (!auth) return { header: null, forms: [] };
+    const known = this.#proofs.get(auth);
+    if (known) return known;
+    const fields = this.#parts.vault.credentials(destination, tenant);
+    const credentials = { type: auth.type, ...fields } as unknown as Credentials;
+    if (credentials.type === "JwtBearer") return this.#granted({ ...credentials, tenantId: tenant.id });
+    const header = authHeader(credentials);
+    const proof = { header, forms: secretForms(header.secrets) };
+    this.#proofs.set(auth, proof);
+    return proof;
+  }
+
+  async #granted(grant: TenantGrant): Promise<Proof | NoToken> {
+    const { tokens } = this.#parts;
+    const result = await tokens.token(grant);
+    if ("error" in result) return result;
+    const header = bearer(result.token, grant.clientSecret);
+    return { header, forms: secretForms(header.secrets), turnedDown: () => tokens.drop(grant, result.token) };
+  }
+
+  #signingOf(tenant: Tenant): Signing {
+    let signing = this.#signings.get(tenant);
+    if (!signing) {
+      const secret = this.#parts.vault.webhookSecret(tenant);
+      signing = { signer: signerOf(secret), forms: secretForms([standardKeyOf(secret)]) };
+      this.#signings.set(tenant, signing);
+    }
+    return signing;
+  }
+}
+
+function outcomeOf(
+  result: OutboundAnswer | OutboundFailure,
+  { loggedHeaders }: AttemptRequest,
+  forms: readonly SecretForm[],
+  durationMs: number,
+  now: number,
+): Outcome {
+  if (!result.answered) return failed(result.reason, result.error, durationMs, result.connected ? loggedHeaders : {});
+  const answer = maskedAnswer(keptAnswer(result), forms);
+  const { statusCode } = result;
+  if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };
+  const why = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
+  return {
+    ...failed("status", `the receiver answered ${statusCode}${why}`, durationMs, loggedHeaders),
+    answer,
+    retryAfterMs: retryAfterMs(result, now),
+  };
+}

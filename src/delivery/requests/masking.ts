@@ -1,0 +1,155 @@
+import type { Answer } from "../../features/events/facts.ts";
+import { decoded } from "./decoding.ts";
+
+const mask = "***";
+/** A shorter secret would match in many texts by chance, and can be guessed anyway. */
+const leastLength = 4;
+
+/** One way to write a secret, folded. */
+export interface SecretForm {
+  readonly text: string;
+  /** How much of its beginning is masked where another text follows, in UTF-16 units. */
+  readonly least: number;
+  /** Whether it is found in a text as it stands, or in the decoded text. */
+  readonly in: "source" | "decoded";
+}
+
+/** The ways to write these secrets that {@link maskedAnswer} looks for; none of a secret of less than 4 characters. */
+export function secretForms(secrets: readonly string[]): readonly SecretForm[] {
+  const forms = secrets.flatMap((secret) => (secret.length < leastLength ? [] : formsOf(secret)));
+  return forms.filter(({ least }) => least >= leastLength);
+}
+
+function formsOf(secret: string): SecretForm[] {
+  const bytes = Buffer.from(secret);
+  // UTF-8 that is read as Latin-1, as headers are, and Latin-1 that is read as UTF-8, as bodies are.
+  const texts = new Set([secret, bytes.toString("latin1"), Buffer.from(secret, "latin1").toString()]);
+  // A form of little more than replacement characters would match in any binary data.
+  const telling = [...texts].filter((text) => text.replaceAll("\uFFFD", "").length >= leastLength);
+  const forms = telling.map((text) => formOf(decoded(text, false).text, "decoded"));
+  return [formOf(secret, "source"), ...forms, ...base64Forms(bytes)];
+}
+
+function formOf(text: string, where: SecretForm["in"]): SecretForm {
+  return { text: folded(text), least: text.length, in: where };
+}
+
+/** In base64, alone or within a longer text, without the characters that also encode bytes of neighbouring text. */
+function base64Forms(bytes: Uint8Array): SecretForm[] {
+  return [0, 1, 2].map((before) => {
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const start = Math.ceil((before * 8) / 6);
+    const end = Math.floor(((before + bytes.length) * 8) / 6);
+    return { text: folded(base64.slice(start)), least: end - start, in: "decoded" };
+  });
+}
+
+/**
+ * An answer in which the secrets that its receiver knows are masked, in headers, their names and the body. Some
+ * receivers send back the request, and answers are kept in the log and shown to every role. Secrets are found as they
+ * are, in base64, and escaped as {@link decoded} reads it; at the end of a body that was cut off, the beginning of a
+ * secret too. Takes time in proportion to the answer.
+ */
+export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
+  const texts = [...Object.entries(answer.headers).flat(), answer.body];
+  const hidden = hiddenIn(texts.join("\0"), forms, answer.truncated);
+  if (!hidden) return answer;
+  let end = -1;
+  const shown = texts.map((text) => {
+    const start = end + 1;
+    end = start + text.length;
+    return without(text, hidden.subarray(start, end));
+  });
+  const body = shown.pop() ?? "";
+  const headers = Object.keys(answer.headers).map((_, index) => shown.slice(index * 2, index * 2 + 2));
+  return { ...answer, headers: Object.fromEntries(headers) as Answer["headers"], body };
+}
+
+/** Marks the UTF-16 units of a text that belong to a secret, in the text or in the decoded text; null if none does. */
+function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean): Uint8Array | null {
+  const plain = folded(source);
+  const { text, origins } = decoded(source, cutOff);
+  const read = origins ? folded(text) : plain;
+  let hidden: Uint8Array | null = null;
+  for (const form of forms) {
+    const places = form.in === "source" ? null : origins;
+    find(form, form.in === "source" ? plain : read, cutOff, (from, to) => {
+      hidden = (hidden ?? new Uint8Array(source.length)).fill(1, places?.[from] ?? from, places?.[to] ?? to);
+    });
+  }
+  return hidden;
+}
+
+/**
+ * Calls `found` for each place of a form in a text and, if the text was cut off, for a beginning of the form at its
+ * end. Uses the algorithm of Knuth, Morris and Pratt, whose time is linear in both lengths even if many places almost
+ * match.
+ */
+function find(
+  { text: form, least }: SecretForm, text: string, cutOff: boolean, found: (from: number, to: number) => unknown,
+): void {
+  const start = text.indexOf(form.slice(0, leastLength));
+  if (start === -1) return;
+  const borders = bordersOf(form);
+  let length = 0;
+  let from = 0;
+  let to = 0;
+  for (let at = start; at < text.length; at += 1) {
+    length = longer(form, borders, length, text.charCodeAt(at));
+    const enough = cutOff && at === text.length - 1 ? leastLength : least;
+    if (length < enough) continue;
+    if (at + 1 - length > to) {
+      if (to > 0) found(from, to);
+      from = at + 1 - length;
+    }
+    to = at + 1;
+  }
+  if (to > 0) found(from, to);
+}
+
+/** `length`: of the longest beginning of the form that a text ends with. Returns that length after one more `unit`. */
+function longer(form: string, borders: Uint16Array, length: number, unit: number): number {
+  let next = length;
+  while (next > 0 && (next === form.length || form.charCodeAt(next) !== unit)) next = borders[next - 1] ?? 0;
+  return form.charCodeAt(next) === unit ? next + 1 : next;
+}
+
+/** For each beginning of a form, the longest shorter one that it ends with. */
+function bordersOf(form: string): Uint16Array {
+  const borders = new Uint16Array(form.length);
+  for (let at = 1; at < form.length; at += 1) {
+    borders[at] = longer(form, borders, borders[at - 1] ?? 0, form.charCodeAt(at));
+  }
+  return borders;
+}
+
+/** Units of ASCII that some encoding replaces, each with the unit that stands for both. */
+const same: Readonly<Record<string, string>> = {
+  "+": " ", "-": " ", _: "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t",
+};
+const fold = Uint8Array.from({ length: 0x100 }, (_, unit) => {
+  const char = String.fromCharCode(unit);
+  return unit < 0x80 ? (same[char] ?? char.toLowerCase()).charCodeAt(0) : unit;
+});
+
+/**
+ * A text of the same length with small letters, as names of headers are; spaces as forms write them and the signs of
+ * base64url are those of base64, and line breaks the letters of their escapes.
+ */
+function folded(text: string): string {
+  const units = Buffer.from(text, "utf16le");
+  for (let at = 0; at < units.length; at += 2) if (units[at + 1] === 0) units[at] = fold[units[at] ?? 0] ?? 0;
+  return units.toString("utf16le");
+}
+
+/** The text with each hidden stretch masked. */
+function without(text: string, hidden: Uint8Array): string {
+  let kept = "";
+  let end = 0;
+  for (let from = hidden.indexOf(1); from !== -1; from = hidden.indexOf(1, end)) {
+    kept += text.slice(end, from) + mask;
+    const next = hidden.indexOf(0, from);
+    end = next === -1 ? text.length : next;
+  }
+  return kept + text.slice(end);
+}

@@ -1,0 +1,238 @@
+import { isDeepStrictEqual } from "node:util";
+import { destinations, tenants } from "../../features/aggregate-types.ts";
+import { countFinished } from "../../features/bulk/finishing.ts";
+import { decide as decideWebhook } from "../../features/events/decide.ts";
+import { evolve, isLate, type Webhook, type WebhookEvent, type WebhookState } from "../../features/events/facts.ts";
+import type { RetryPolicy } from "../../features/events/retry-policy.ts";
+import { loadWebhook, type LoadedWebhook } from "../../features/events/webhooks.ts";
+import type { Tenant } from "../../features/tenants/facts.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import type { Timestamp } from "../../kernel/domain/time.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
+import { unlessNewer } from "../../kernel/log/unreadable.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { RevisionConflict, type AppendOptions, type EventStore } from "../../kernel/ports/event-store.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
+import { onceKnown } from "../../kernel/tools/once-known.ts";
+import type { CircuitCommand } from "../circuit/facts.ts";
+import { changeCircuit } from "./circuits.ts";
+import { countsForCircuit, type Outcome, type outcomeUnknown } from "./outcome.ts";
+
+/** How many of a circuit's newest facts are looked through for one whose append was not answered. */
+const looked = 100;
+
+/** The result of recording an outcome. */
+export interface Recorded {
+  /** The event's status afterwards. */
+  readonly status: Webhook["status"];
+  /** False where another process has ended the attempt: that one counts and reports it. */
+  readonly isOwn: boolean;
+}
+
+/** The tenant's settings for retries and circuits. */
+type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
+
+/** An attempt that is over. `mayWait`: its record may be written some milliseconds later. */
+export interface Ended extends AppendOptions {
+  /** Its event as it stood after the attempt's start. */
+  readonly known: { readonly state: Webhook; readonly revision: number };
+  readonly attempt: number;
+  readonly outcome: Outcome | typeof outcomeUnknown;
+  /**
+   * The tenant as it was when the attempt was claimed; the destination then existed. Used where only a newer release
+   * can read their records by now; absent if it is not known.
+   */
+  readonly claimedFor?: TenantPolicy;
+  /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
+  readonly pausedUntil?: () => Timestamp | null;
+  /** An origin that no other attempt has. */
+  readonly origin: Origin;
+}
+
+/** The result of writing an outcome into its event's stream. */
+interface Written extends Recorded {
+  /** Whether the attempt had been given up, or its event resent. */
+  readonly late: boolean;
+  /** The facts of the outcome that this origin wrote, as far as is known. */
+  readonly facts: readonly WebhookEvent[];
+}
+
+/** The parts needed to record the ends of attempts. */
+interface OutcomeParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly retry: RetryPolicy;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "finished">;
+}
+
+/** Writes the ends of attempts into the log. */
+export class Outcomes {
+  readonly #parts: OutcomeParts;
+
+  constructor(parts: OutcomeParts) {
+    this.#parts = parts;
+  }
+
+  /** The recording of how an attempt ended, to be finished. */
+  recording(ended: Ended): Recording {
+    return new Recording(this.#parts, ended);
+  }
+}
+
+/**
+ * The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. Only the end of
+ * a count of failures by a success is recorded before. A circuit that only a newer release can read by now is left
+ * alone.
+ */
+export class Recording {
+  readonly #parts: OutcomeParts;
+  readonly #ended: Ended;
+  #begun = false;
+
+  constructor(parts: OutcomeParts, ended: Ended) {
+    this.#parts = parts;
+    this.#ended = ended;
+  }
+
+  /**
+   * Records the outcome, however late. Where another process has settled the attempt, that one counts it. Throws
+   * LogUnavailable, or an UnreadableRecord where a record that it needs, such as the event's own, cannot be read.
+   * Called again until it resolves, it counts the outcome for certain: facts already in the log are not written twice.
+   */
+  async finish(): Promise<Recorded> {
+    const again = this.#begun;
+    this.#begun = true;
+    const { known: { state: { id: eventId, tenantId } }, outcome: { ok } } = this.#ended;
+    const policy = await this.#policyOf(tenantId);
+    // First: a process that dies in between has then ended the count though the log knows no success. The other way
+    // round the count would go on in spite of a success in the log.
+    if (ok && !this.#isTest) {
+      await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
+    }
+    const { status, isOwn, late, facts } = await this.#write(policy, again);
+    if (isOwn) {
+      await this.#count(late, policy, again);
+      // Last: a call that is repeated after any failure above gets here once.
+      countFinished(this.#parts.metrics, facts);
+    }
+    return { status, isOwn };
+  }
+
+  async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
+    const { known: { state: { id: eventId, destinationId } }, outcome, pausedUntil, origin } = this.#ended;
+    if (again && (await this.#isCounted(destinationId, origin))) return;
+    const at = timestampNow(this.#parts.clock);
+    const counts = !this.#isTest && (outcome.ok || countsForCircuit(outcome));
+    await this.#tellCircuit(counts
+      ? { type: "Record", ok: outcome.ok, late, eventId, maxTrys, timerS, at }
+      : { type: "EndUncounted", late, eventId, pausedUntil: outcome.ok ? null : pausedUntil?.() ?? null, at });
+  }
+
+  /** Of a test event's attempt the circuit learns only that the receiver asked for a pause. */
+  get #isTest(): boolean {
+    return this.#ended.known.state.test;
+  }
+
+  /** A deleted destination has no circuit any more. */
+  #tellCircuit(command: CircuitCommand): unknown {
+    const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
+    const tell = () => onceKnown(this.#readDeleted(destinationId), (deleted) =>
+      !deleted && changeCircuit(this.#parts, { tenantId, destinationId }, origin, command));
+    return unlessNewer(tell, () => false);
+  }
+
+  /**
+   * Writes the outcome into the event's stream. An outcome already there is this recording's own only if there was a
+   * try before.
+   */
+  async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
+    const { store, clock, ids, retry } = this.#parts;
+    const { known, attempt, outcome, origin, mayWait = false } = this.#ended;
+    let { state, revision } = known;
+    let before: Omit<Written, "status"> = { isOwn: false, late: false, facts: [] };
+    for (;;) {
+      const at = timestampNow(clock);
+      const facts = decideWebhook(state, outcome.ok
+        ? { type: "Succeed", attempt, ...outcome, at }
+        : {
+          type: "Fail", attempt, ...outcome,
+          policy: { ...retry, maxTrys: policy.maxTrys },
+          destinationDeleted: await this.#isDeleted(state.destinationId),
+          random: ids.random(),
+          at,
+        });
+      const last = facts.at(-1);
+      // Nothing left to record: another process was first, or only the answer to this very outcome's append was lost.
+      if (!last) return { status: state.status, ...before };
+      const late = isLate(state, attempt);
+      try {
+        await store.append(streams.event(state.id), revision, entriesOf(facts, origin, ids), { mayWait });
+        return { status: "to" in last.data ? last.data.to : state.status, isOwn: true, late, facts };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+        const newer = await loadWebhook(store, state.id);
+        // A stream that begins after the known revision is another event's, accepted after this one was purged.
+        const [first] = newer.facts;
+        if (!newer.state || (first && first.revision > revision)) {
+          // The event is purged, with any outcome in it. A failure may not have been written; a success stands anyway.
+          return { status: state.status, isOwn: again && outcome.ok, late: true, facts: [] };
+        }
+        ({ state, revision } = { state: newer.state, revision: newer.revision });
+        before = writtenBefore(newer.facts, this.#ended, again);
+      }
+    }
+  }
+
+  /** Whether the circuit's stream holds this outcome: no other attempt has its origin. */
+  async #isCounted(destinationId: string, { causationId }: Origin): Promise<boolean> {
+    const { store } = this.#parts;
+    const newest = await store.readStream(streams.circuit(destinationId), { backwards: true, limit: looked });
+    return newest.some((entry) => entry.unreadable === undefined && entry.metadata.causationId === causationId);
+  }
+
+  #isDeleted(destinationId: string): boolean | Promise<boolean> {
+    const read = () => this.#readDeleted(destinationId);
+    return this.#ended.claimedFor ? unlessNewer(read, () => false) : read();
+  }
+
+  #readDeleted(destinationId: string): boolean | Promise<boolean> {
+    return onceKnown(this.#parts.aggregates.read(destinations, destinationId), ({ state }) => state?.deleted ?? true);
+  }
+
+  #policyOf(tenantId: string): TenantPolicy | Promise<TenantPolicy> {
+    const { claimedFor } = this.#ended;
+    const read = () => onceKnown(this.#parts.aggregates.read(tenants, tenantId), ({ state }): TenantPolicy => {
+      if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
+      return state;
+    });
+    return claimedFor ? unlessNewer(read, () => claimedFor) : read();
+  }
+}
+
+/**
+ * Whether an earlier try wrote an attempt's newest outcome, whether it was late, and which of its facts are of its
+ * origin.
+ */
+function writtenBefore(
+  facts: LoadedWebhook["facts"], { attempt, origin: { actor, causationId } }: Ended, again: boolean,
+): Omit<Written, "status"> {
+  const at = facts.findLastIndex(({ type, data }) =>
+    (type === "DeliverySucceeded" || type === "DeliveryFailed") && data.attempt === attempt);
+  const start = Math.max(0, at);
+  const earlier = facts.slice(0, start);
+  const before = earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined);
+  const isOwn = ({ metadata: by }: LoadedWebhook["facts"][number]) =>
+    by.causationId === causationId && isDeepStrictEqual(by.actor, actor);
+  const outcome = facts[at];
+  return {
+    isOwn: again && outcome !== undefined && isOwn(outcome),
+    late: before === undefined || isLate(before, attempt),
+    facts: facts.slice(start).filter(isOwn),
+  };
+}

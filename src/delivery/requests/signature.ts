@@ -1,0 +1,74 @@
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import { sha256 } from "../../kernel/tools/hashing.ts";
+
+/** A tenant's webhook secret made ready to sign with; make it once and keep it. Never logged or stored. */
+export interface Signer {
+  /** Key of `X-Service-Signature`: the whole secret string, prefix included. */
+  readonly serviceKey: KeyObject;
+  /** Key of `webhook-signature`: the bytes behind the prefix. */
+  readonly standardKey: KeyObject;
+}
+
+/**
+ * The headers by which a receiver verifies (docs/verify-signatures.md); `webhook-timestamp` is in whole seconds since
+ * 1970.
+ */
+export interface SignatureHeaders {
+  readonly "X-Service-Signature": string;
+  readonly "webhook-id": string;
+  readonly "webhook-timestamp": string;
+  readonly "webhook-signature": string;
+}
+
+const prefix = "whsec_";
+
+/** The text of a webhook secret made of 32 random bytes. */
+export function webhookSecret(bytes: Uint8Array): string {
+  return `${prefix}${Buffer.from(bytes).toString("base64")}`;
+}
+
+/** Readies a secret (`whsec_` and base64). */
+export function signerOf(secret: string): Signer {
+  return {
+    serviceKey: createSecretKey(secret, "utf8"),
+    standardKey: createSecretKey(standardKeyOf(secret), "base64"),
+  };
+}
+
+/** The part of a secret that is base64, behind the prefix. */
+export function standardKeyOf(secret: string): string {
+  return secret.slice(prefix.length);
+}
+
+/**
+ * Names a secret without giving it away; goes into the log with each attempt. 64 bits of a SHA-256, hex: enough to tell
+ * secrets apart, of no use for finding a random one.
+ */
+export function secretFingerprint(secret: string): string {
+  return sha256(secret).slice(0, 16);
+}
+
+/** Both schemes' headers: ours, and those of Standard Webhooks. `at` is in milliseconds since 1970. */
+export function sign(signer: Signer, eventId: string, at: number, body: Uint8Array): SignatureHeaders {
+  const seconds = Math.floor(at / 1000).toString();
+  const standard = createHmac("sha256", signer.standardKey).update(`${eventId}.${seconds}.`).update(body);
+  return {
+    "X-Service-Signature": `sha256=${hmac(signer.serviceKey, body).digest("hex")}`,
+    "webhook-id": eventId,
+    "webhook-timestamp": seconds,
+    "webhook-signature": `v1,${standard.digest("base64")}`,
+  };
+}
+
+/**
+ * Whether `signature` is the `X-Service-Signature` of the payload, in constant time. Its hex digits may be of either
+ * case; any other form is not.
+ */
+export function verify(secret: string, payload: string, signature: string): boolean {
+  const [, hex] = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature) ?? [];
+  return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), hmac(secret, payload).digest());
+}
+
+function hmac(key: KeyObject | string, body: Uint8Array | string) {
+  return createHmac("sha256", key).update(body);
+}

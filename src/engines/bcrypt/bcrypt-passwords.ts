@@ -1,0 +1,117 @@
+import { Worker } from "node:worker_threads";
+import { passwordProblem } from "../../features/tenants/password.ts";
+import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
+import type { Passwords } from "../../kernel/ports/passwords.ts";
+import { FairQueue } from "../../kernel/tools/fair-queue.ts";
+import { hashOfNobody } from "./nobody.ts";
+import type { BcryptAnswer, BcryptTask } from "./worker.ts";
+
+/**
+ * How many tasks may wait at this cost: the last of a lone owner is then answered after some 25 s, and beyond 30 s most
+ * clients have hung up. Fifty requests racing for one email must all fit: the losers lose only after the hashing.
+ */
+const mostWaiting = { tasks: 64, atCost: 12 } as const;
+
+const tooMany = "too many passwords wait to be checked";
+
+interface Waiting {
+  readonly task: BcryptTask;
+  readonly resolve: (result: string | boolean) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * bcrypt in one thread of its own, one task after the other; owners take turns. `cost` is the logarithm of the rounds.
+ * Throws a Refusal of kind unavailable when too many tasks wait: at once, or later to make room for another owner's.
+ */
+export class BcryptPasswords implements Passwords {
+  readonly nobody: string;
+  readonly #cost: number;
+  readonly #most: number;
+  readonly #queue = new FairQueue<Waiting>();
+  /** The task in the thread. */
+  #running: Waiting | undefined;
+  #worker: Worker | undefined;
+  #closed = false;
+
+  constructor(cost: number) {
+    this.#cost = cost;
+    // Each step of the cost doubles the time.
+    this.#most = mostWaiting.tasks >> Math.max(0, cost - mostWaiting.atCost);
+    this.nobody = hashOfNobody(cost);
+  }
+
+  /** Throws RangeError for a text that is no password by the domain's rules. */
+  async hash(password: string, owner: string): Promise<string> {
+    if (passwordProblem(password) !== null) throw new RangeError("not a password");
+    return String(await this.#ask(owner, { op: "hash", password, cost: this.#cost }));
+  }
+
+  async matches(password: string, hash: string, owner: string): Promise<boolean> {
+    const same = await this.#ask(owner, { op: "compare", password, hash, cost: this.#cost });
+    // Checked last, so that a text that cannot be a password takes the same time.
+    return same === true && passwordProblem(password) === null;
+  }
+
+  /** Finishes the waiting tasks, then ends the thread. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const worker = this.#worker;
+    if (!worker) return;
+    if (this.#running) await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    else await worker.terminate();
+  }
+
+  #ask(owner: string, task: BcryptTask): Promise<string | boolean> {
+    if (this.#closed) throw new Error("the password hashing is closed");
+    if (this.#running && this.#queue.size + 1 >= this.#most) this.#makeRoom(owner);
+    const worker = (this.#worker ??= this.#start());
+    return new Promise((resolve, reject) => {
+      this.#queue.push(owner, { task, resolve, reject });
+      if (!this.#running) this.#next(worker);
+    });
+  }
+
+  /**
+   * Makes room for one more task of the owner: rejects the newest of the owner with the most. Throws a Refusal where
+   * that one has no more than this owner would then have.
+   */
+  #makeRoom(owner: string): void {
+    const dropped = this.#queue.takeForRoom(owner, 1) ?? refuse("unavailable", tooMany);
+    dropped.reject(new Refusal("unavailable", tooMany));
+  }
+
+  #next(worker: Worker): void {
+    this.#running = this.#queue.take();
+    if (this.#running) {
+      // Keeps the process alive until all tasks are done.
+      worker.ref();
+      worker.postMessage(this.#running.task);
+    } else if (this.#closed) void worker.terminate();
+    else worker.unref();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { name: "passwords" });
+    worker.on("message", (answer: BcryptAnswer) => this.#settle(worker, answer));
+    worker.on("error", (error) => this.#lost(worker, error));
+    worker.on("exit", () => this.#lost(worker, new Error("the password hashing thread ended")));
+    return worker;
+  }
+
+  #settle(worker: Worker, answer: BcryptAnswer): void {
+    const done = this.#running;
+    this.#next(worker);
+    if ("error" in answer) done?.reject(new Error(answer.error));
+    else done?.resolve(answer.result);
+  }
+
+  /** Fails the running task and all waiting ones; the next task starts another thread. */
+  #lost(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue.clear()];
+    this.#running = undefined;
+    for (const { reject } of waiting) reject(error instanceof Error ? error : new Error(String(error)));
+  }
+}

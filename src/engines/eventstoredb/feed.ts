@@ -1,0 +1,180 @@
+import { setImmediate } from "node:timers/promises";
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { logStart, type LogEntry, type Position } from "../../kernel/ports/event-store.ts";
+import type { Connection, StreamsClient } from "./connection.ts";
+import { grpcCode } from "./failures.ts";
+import { isPossible, pairOf, positionOf } from "./positions.ts";
+import { recordOf, type StoredRecord } from "./records.ts";
+import { subscribeRequest, type Filter } from "./requests.ts";
+import type { Tuning } from "./tuning.ts";
+
+/** The parts of the store that a subscription uses. */
+export interface SubscriptionContext {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly tuning: Tuning;
+  /** Called with the error of a call or handler that is retried. */
+  readonly onAnomaly: (error: unknown) => void;
+  /** The record as the port has it; undefined when it is not one of the service's. */
+  readonly entry: (record: StoredRecord) => LogEntry | undefined;
+  /** The newest position known to hold an entry. */
+  readonly newest: () => Position;
+  /** Asks the server for the newest position. */
+  readonly head: () => Promise<Position>;
+  /** Records of the log behind a position, wanted or not. */
+  readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
+}
+
+/** Entries that came together, and the position up to which they cover the log. */
+export interface Batch {
+  readonly entries: readonly LogEntry[];
+  readonly upTo: Position;
+}
+
+type Call = ReturnType<StreamsClient["read"]>;
+
+/**
+ * One subscription call: buffers entries until {@link Feed.next}, and holds the server back while the buffer is full.
+ */
+export class Feed {
+  readonly #context: SubscriptionContext;
+  readonly #wants: (record: StoredRecord) => boolean;
+  #call: Call | undefined;
+  #entries: LogEntry[] = [];
+  #bytes = 0;
+  /** Everything up to here was handed out or is buffered. */
+  #covered: Position;
+  #given: Position;
+  #failure: { readonly error: unknown } | undefined;
+  #closed = false;
+  #wake: () => void = () => undefined;
+  /** A wanted entry that exists and has not come yet; `since` is monotonic. */
+  #overdue: { readonly position: Position; readonly since: number } | undefined;
+
+  constructor(
+    context: SubscriptionContext, after: Position, filter: Filter, wants: (record: StoredRecord) => boolean,
+  ) {
+    this.#context = context;
+    this.#wants = wants;
+    this.#covered = this.#given = after;
+    const request = subscribeRequest(after === logStart ? undefined : pairOf(after), filter);
+    this.#open(request).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** The next batch; undefined once this is closed. Rejects, after the last batch, with the call's error. */
+  async next(): Promise<Batch | undefined> {
+    while (!this.#closed) {
+      if (this.#covered > this.#given) {
+        // Records from the same network read go into the same batch.
+        await setImmediate();
+        return this.#give();
+      }
+      if (this.#failure) throw this.#failure.error;
+      const { newest, tuning } = this.#context;
+      const ms = newest() > this.#covered ? tuning.behindMs : tuning.idleMs;
+      if (await this.#isQuietFor(ms)) await this.#lookAhead();
+    }
+    return undefined;
+  }
+
+  /** Ends the call; {@link next} then gives nothing more. */
+  close(): void {
+    this.#closed = true;
+    this.#call?.cancel();
+    this.#wake();
+  }
+
+  async #open(request: streams.ReadReq): Promise<void> {
+    const { connection, tuning } = this.#context;
+    const client = await connection.streams(tuning.readMs);
+    if (this.#closed) return;
+    const call = client.read(request, ...connection.callArguments(Infinity));
+    this.#call = call;
+    call.on("data", (message: streams.ReadResp) => this.#receive(message));
+    call.on("status", ({ code }: { readonly code: number }) => {
+      if (code === grpcCode.ok) this.#fail(new Error("the server ended the subscription"));
+    });
+    call.on("error", (error: Error) => {
+      if (!this.#closed) void connection.failed(client, error).then(() => this.#fail(error));
+    });
+  }
+
+  #receive(message: streams.ReadResp): void {
+    this.#context.connection.answered();
+    const record = recordOf(message);
+    const checkpoint = message.getCheckpoint();
+    if (record) {
+      // Looking ahead has skipped it as unwanted.
+      if (record.position <= this.#covered) return;
+      this.#covered = record.position;
+      const entry = this.#wants(record) ? this.#context.entry(record) : undefined;
+      if (entry) {
+        this.#entries.push(entry);
+        this.#bytes += record.bytes;
+      }
+      const { bufferEntries, bufferBytes } = this.#context.tuning;
+      if (this.#entries.length >= bufferEntries || this.#bytes >= bufferBytes) this.#call?.pause();
+    } else if (checkpoint) {
+      // A checkpoint covers records sent before it, which are buffered or handed out, and none still to come.
+      const position = positionOf({
+        commit: checkpoint.getCommitPosition(), prepare: checkpoint.getPreparePosition(),
+      });
+      if (position > this.#covered && isPossible(position)) this.#covered = position;
+    }
+    this.#wake();
+  }
+
+  #give(): Batch {
+    const batch = { entries: this.#entries, upTo: this.#covered };
+    this.#entries = [];
+    this.#bytes = 0;
+    this.#given = this.#covered;
+    this.#call?.resume();
+    return batch;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** Resolves with false when a message comes or the feed ends, with true when neither happens for so long. */
+  async #isQuietFor(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#context.clock.schedule(ms, () => resolve(true));
+      this.#wake = () => {
+        timer.cancel();
+        resolve(false);
+      };
+    });
+  }
+
+  /**
+   * Checkpoints come only after many records, and a frozen server sends nothing: so a quiet subscription reads ahead by
+   * itself. It skips unwanted records; a wanted record must come over the call, or the call is dead. The connection,
+   * which has just answered, is not.
+   */
+  async #lookAhead(): Promise<void> {
+    const { newest, head, page, clock, tuning } = this.#context;
+    if (newest() <= this.#covered && (await head()) <= this.#covered) return;
+    const from = this.#covered;
+    const records = await page(from);
+    if (this.#covered !== from || this.#closed) return;
+    const wanted = records.find((record) => this.#wants(record) && this.#context.entry(record));
+    if (!wanted) {
+      this.#covered = records.at(-1)?.position ?? from;
+      return;
+    }
+    if (this.#overdue?.position !== wanted.position) {
+      this.#overdue = { position: wanted.position, since: clock.monotonic() };
+    }
+    const leftMs = this.#overdue.since + tuning.stallMs - clock.monotonic();
+    if (leftMs > 0) {
+      // A message that ends this wait may bring no progress: a checkpoint at a position passed long ago.
+      await this.#isQuietFor(leftMs);
+      return;
+    }
+    throw new Error(`what the log holds did not come of the subscription for ${tuning.stallMs} ms`);
+  }
+}

@@ -1,0 +1,59 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { LogUnavailable } from "../../kernel/ports/event-store.ts";
+import type { Connection } from "./connection.ts";
+import { exceptionOf } from "./failures.ts";
+import { untold } from "./positions.ts";
+import { recordOf, type StoredRecord } from "./records.ts";
+
+/** Takes one record of a read; false ends the read. */
+type Take = (record: StoredRecord) => boolean;
+
+/**
+ * Makes one read and gives its records to `take`. A missing stream and one that was deleted for good have none.
+ * Rejects with the call's failure; also when no node was found, or the call has not ended, after `deadlineMs`, and when
+ * the server is too old to tell where its records are.
+ */
+export async function read(
+  connection: Connection, request: streams.ReadReq, deadlineMs: number, take: Take,
+): Promise<void> {
+  const client = await connection.streams(deadlineMs);
+  const call = client.read(request, ...connection.callArguments(deadlineMs));
+  let ended = false;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      call.on("data", (message: streams.ReadResp) => {
+        connection.answered();
+        const record = ended ? undefined : recordOf(message);
+        // As a position in the log it would be behind all others.
+        if (record?.position === untold) return reject(new LogUnavailable("EventStoreDB must be 22.6 or newer"));
+        if (!record || take(record)) return;
+        ended = true;
+        resolve();
+      });
+      // The error of a call that broke comes before the end of its messages, a good status may come before the last
+      // one.
+      call.on("end", resolve);
+      call.on("error", reject);
+    });
+    connection.answered();
+  } catch (error) {
+    if (exceptionOf(error) === "stream-deleted") return;
+    await connection.failed(client, error);
+    throw error;
+  } finally {
+    // A call that is left early would stay open.
+    call.cancel();
+  }
+}
+
+/** All records of one read. */
+export async function readRecords(
+  connection: Connection, request: streams.ReadReq, deadlineMs: number,
+): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  await read(connection, request, deadlineMs, (record) => {
+    records.push(record);
+    return true;
+  });
+  return records;
+}

@@ -1,0 +1,44 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { categoryOf, streams as names } from "../../kernel/domain/streams.ts";
+import type { EncodedEntry } from "../../kernel/ports/event-codec.ts";
+import { positionOf } from "./positions.ts";
+
+/** An event as the server gives it. */
+export interface StoredRecord extends EncodedEntry {
+  /** Its approximate size on the wire. */
+  readonly bytes: number;
+}
+
+/** The event of a read's answer; undefined when the answer is about something else. */
+export function recordOf(message: streams.ReadResp): StoredRecord | undefined {
+  const recorded = message.getEvent()?.getEvent();
+  if (!recorded) return undefined;
+  const [data, metadata] = [recorded.getData_asU8(), recorded.getCustomMetadata_asU8()];
+  return {
+    stream: textOf(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array()),
+    revision: Number(recorded.getStreamRevision()),
+    position: positionOf({ commit: recorded.getCommitPosition(), prepare: recorded.getPreparePosition() }),
+    id: recorded.getId()?.getString() ?? "",
+    type: recorded.getMetadataMap().get("type") ?? "",
+    data: textOf(data),
+    metadata: textOf(metadata),
+    bytes: data.length + metadata.length,
+  };
+}
+
+/** Written by the server for itself (metadata of streams, links, statistics), or by this adapter (see fence.ts). */
+export function isSystem({ stream, type }: StoredRecord): boolean {
+  return stream.startsWith("$") || type.startsWith("$");
+}
+
+/** Categories of the service's streams; other applications may write to the same server. */
+export const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
+
+/** Whether the service wrote it: an entry of one of its categories, however damaged. */
+export function isOwn(record: StoredRecord): boolean {
+  return !isSystem(record) && ownCategories.has(categoryOf(record.stream));
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}

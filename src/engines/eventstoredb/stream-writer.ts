@@ -1,0 +1,199 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import type { EventCodec } from "../../kernel/ports/event-codec.ts";
+import {
+  LogUnavailable, noStream, RevisionConflict, type Appended, type NewEntry, type Position,
+} from "../../kernel/ports/event-store.ts";
+import type { AppendCalls } from "./append-calls.ts";
+import { outcomeOf, type Outcome } from "./append-outcome.ts";
+import type { Connection } from "./connection.ts";
+import { messagesOf } from "./encoding.ts";
+import { exceptionOf, unavailable } from "./failures.ts";
+import { fenceMessage, isFence } from "./fence.ts";
+import { readRecords } from "./reading.ts";
+import type { StoredRecord } from "./records.ts";
+import { appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
+import type { Tuning } from "./tuning.ts";
+
+/** How long an append may wait until a stream that began again can be read, ms; the server needs some 20. */
+const reappearingMs = 1_000;
+/** Time between two looks whether the stream can be read, ms. */
+const lookEveryMs = 2;
+
+/** The parts of the store that a writer uses. */
+export interface WriterContext {
+  readonly connection: Connection;
+  readonly calls: AppendCalls;
+  readonly codec: EventCodec;
+  readonly clock: Clock;
+  readonly tuning: Tuning;
+  /** Called with the position of each appended entry. */
+  readonly onAppended: (position: Position) => void;
+}
+
+/** Appends and deletions, by the port's rules, which go beyond the server's own. */
+export class StreamWriter {
+  readonly #context: WriterContext;
+  /** Appends under way, by stream, revision and ids. */
+  readonly #underWay = new Map<string, Promise<Appended>>();
+
+  constructor(context: WriterContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Resolves when the append is durable and can be read. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable
+   * when there is no outcome after `appendMs`: whether it happened is unknown then.
+   */
+  async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
+    const messages = messagesOf(this.#context.codec, stream, entries);
+    // The server answers one of several identical appends at a time, and the others only after two seconds.
+    const key = [stream, expected, ...messages.map(({ id }) => id)].join("/");
+    const identical = this.#underWay.get(key);
+    if (identical) return identical;
+    const appending = this.#append(stream, expected, messages);
+    this.#underWay.set(key, appending);
+    try {
+      return await appending;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #append(stream: string, expected: number, messages: readonly Message[]): Promise<Appended> {
+    const until = this.#until();
+    for (;;) {
+      const outcome = await this.#send(stream, expected, messages, until);
+      if (outcome.kind === "appended") {
+        const { appended } = outcome;
+        // A revision that high, where no stream was expected, means that a deleted stream began again.
+        if (expected === noStream && appended.revision >= messages.length) await this.#reappeared(stream, until);
+        this.#context.onAppended(appended.position);
+        return appended;
+      }
+      const [last] = await this.#read(stream, 1, true, until);
+      if (last && isFence(last)) await this.#softDelete(stream, last.revision, until);
+      const actual = !last || isFence(last) ? noStream : last.revision;
+      if (expected === noStream && actual !== noStream) {
+        const committed = await this.#committedBefore(stream, messages, until);
+        if (committed) return committed;
+      }
+      // The stream may have reached the expected revision meanwhile.
+      if (actual !== expected) throw new RevisionConflict(stream, expected, actual);
+    }
+  }
+
+  /**
+   * Resolves when the stream counts as deleted, also where there was none. Throws RevisionConflict, or LogUnavailable
+   * after `appendMs`: a fence may be there by then, and the next append or deletion finishes the deletion.
+   */
+  async delete(stream: string, expected?: number): Promise<void> {
+    const until = this.#until();
+    const fence = fenceMessage(randomUUID());
+    for (;;) {
+      const [last] = await this.#read(stream, 1, true, until);
+      if (!last) return;
+      if (isFence(last)) {
+        // Another deletion, under way or broken off.
+        await this.#softDelete(stream, last.revision, until);
+        return;
+      }
+      if (expected !== undefined && last.revision !== expected) {
+        throw new RevisionConflict(stream, expected, last.revision);
+      }
+      const outcome = await this.#send(stream, last.revision, [fence], until);
+      if (outcome.kind === "appended") {
+        await this.#softDelete(stream, outcome.appended.revision, until);
+        return;
+      }
+    }
+  }
+
+  /**
+   * Waits until a stream that began again can be read: the server makes it readable some milliseconds after it has
+   * answered the append. Gives up after a while, for the stream may have been deleted once more.
+   */
+  async #reappeared(stream: string, until: number): Promise<void> {
+    const { clock } = this.#context;
+    const end = Math.min(until, clock.monotonic() + reappearingMs);
+    while (clock.monotonic() < end) {
+      if ((await this.#read(stream, 1, true, until)).length > 0) return;
+      await sleep(clock, lookEveryMs);
+    }
+  }
+
+  /**
+   * When no stream is expected, the server looks for repeated ids from revision 0 on. A stream that began again after a
+   * deletion begins later, so its first entries are compared here.
+   */
+  async #committedBefore(stream: string, messages: readonly Message[], until: number): Promise<Appended | undefined> {
+    const first = await this.#read(stream, messages.length, false, until);
+    const last = first.at(-1);
+    if (!last || !messages.every(({ id }, at) => first[at]?.id === id)) return undefined;
+    return { revision: last.revision, position: last.position };
+  }
+
+  /** Throws the error of a refusal, and LogUnavailable when the outcome stays unknown. */
+  async #send(
+    stream: string, expected: number, messages: readonly Message[], until: number,
+  ): Promise<Exclude<Outcome, { kind: "refused" }>> {
+    const correlation = randomUUID();
+    const request = appendRequest(correlation, stream, expected, messages);
+    const outcome = outcomeOf(await this.#context.calls.send(correlation, request, this.#left(until)));
+    if (outcome.kind === "refused") throw outcome.error;
+    return outcome;
+  }
+
+  /** Deletes the entries up to a fence, unless the stream has begun again. */
+  async #softDelete(stream: string, fenceRevision: number, until: number): Promise<void> {
+    await this.#persist("delete", until, async (leftMs) => {
+      const { connection } = this.#context;
+      const client = await connection.streams(leftMs);
+      try {
+        await new Promise<void>((resolve, reject) => {
+          client.delete(deleteRequest(stream, fenceRevision), ...connection.callArguments(leftMs), (error) => {
+            if (error) return reject(error);
+            connection.answered();
+            resolve();
+          });
+        });
+      } catch (error) {
+        if (["wrong-expected-version", "stream-deleted"].includes(exceptionOf(error) ?? "")) return;
+        await connection.failed(client, error);
+        throw error;
+      }
+    });
+  }
+
+  async #read(stream: string, limit: number, backwards: boolean, until: number): Promise<StoredRecord[]> {
+    return this.#persist("read", until, (leftMs) => readRecords(
+      this.#context.connection, readStreamRequest(stream, { limit, backwards }), leftMs,
+    ));
+  }
+
+  /** Tries again until the time is over. */
+  async #persist<Result>(
+    doing: string, until: number, attempt: (leftMs: number) => Promise<Result>,
+  ): Promise<Result> {
+    const { clock, tuning } = this.#context;
+    for (let pauseMs = tuning.firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, tuning.longestPauseMs)) {
+      try {
+        return await attempt(Math.min(this.#left(until), tuning.stallMs));
+      } catch (error) {
+        if (clock.monotonic() + pauseMs >= until) throw unavailable(doing, error);
+        await sleep(clock, pauseMs);
+      }
+    }
+  }
+
+  #until(): number {
+    return this.#context.clock.monotonic() + this.#context.tuning.appendMs;
+  }
+
+  #left(until: number): number {
+    const leftMs = until - this.#context.clock.monotonic();
+    if (leftMs <= 0) throw new LogUnavailable("EventStoreDB did not answer in time");
+    return leftMs;
+  }
+}

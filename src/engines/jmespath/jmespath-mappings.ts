@@ -1,0 +1,235 @@
+import { LRUCache } from "lru-cache";
+import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import { Pause } from "../../kernel/ports/clock/pause.ts";
+import type { Mapped, Mappings } from "../../kernel/ports/mapping.ts";
+import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
+import { FairQueue } from "../../kernel/tools/fair-queue.ts";
+import { MappingProcess } from "./mapping-process.ts";
+import type { Outcome, Task } from "./protocol.ts";
+
+/** How long an expression may keep the processor busy, and the longest limit of its watchdog on a busy machine. */
+const timeoutMs = 15;
+const watchdogMs = 400;
+/** When a process that no watchdog could stop is killed from outside; a busy machine alone must not cause that. */
+const hardLimitMs = 1_000;
+/** A tenant that kept a processor busy for longer, or lost a process, counts as slow for some time. */
+const slowMs = 5;
+const slowForMs = 10_000;
+const slowRemembered = 10_000;
+/** One of the processes is always left to tenants whose mappings are quick. */
+const mostProcesses = 2;
+const patienceMs = 2_000;
+/** The pause after a failed start of a process: the cause seldom passes at once. */
+const startAgainAfterMs = 500;
+const mostWaitingOfTenant = 256;
+const mostWaitingCharacters = 32 * 1024 * 1024;
+const tooMany = "too many payloads wait to be mapped; try again";
+
+interface Waiting {
+  readonly tenantId: string;
+  readonly task: Task;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: Error) => void;
+  readonly patience: Timer;
+  /** Whether `patience` has run out. */
+  late: boolean;
+  /** Whether a process was lost over it. */
+  retried: boolean;
+}
+
+interface JmespathMappingsParts {
+  readonly metrics: Pick<Metrics, "anomaly">;
+  readonly logger: Pick<Logger, "warn">;
+  readonly clock: Pick<Clock, "monotonic" | "schedule">;
+}
+
+/**
+ * JMESPath in processes of its own, started when first needed. Tenants take turns; slow tenants, whose expressions run
+ * long or end a process, share all processes but one for the next 10 s. A process that hangs or breaks is replaced, and
+ * the task is tried once more. docs/adr/0009 gives the reasons for the bounds.
+ */
+export class JmespathMappings implements Mappings {
+  readonly #maxBytes: number;
+  readonly #parts: JmespathMappingsParts;
+  readonly #startPause: Pause;
+  readonly #queue = new FairQueue<Waiting>(({ task }) => sizeOf(task));
+  readonly #idle: MappingProcess[] = [];
+  readonly #slow: LRUCache<string, true>;
+  /** Tenants over whose expressions a process was lost; logged once in `slowForMs` for each tenant. */
+  readonly #told: LRUCache<string, true>;
+  readonly #all = new Set<MappingProcess>();
+  /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
+  readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
+  /** Whether a process is being started, or the next try after a failed start is put off. */
+  #starting = false;
+  /** Whether the last start failed. */
+  #failing = false;
+  /** Running tasks of slow tenants. */
+  #runningSlow = 0;
+  #waitingCharacters = 0;
+  #closed = false;
+
+  /** `maxBytes`: the size of a mapped payload at most, as UTF-8. */
+  constructor(parts: JmespathMappingsParts, maxBytes: number) {
+    this.#parts = parts;
+    this.#startPause = new Pause(parts.clock);
+    const perf = { now: () => parts.clock.monotonic() };
+    this.#slow = new LRUCache({ max: slowRemembered, ttl: slowForMs, perf });
+    this.#told = new LRUCache({ max: slowRemembered, ttl: slowForMs, perf });
+    this.#maxBytes = maxBytes;
+  }
+
+  async problemOf(tenantId: string, expression: string): Promise<string | null> {
+    const outcome = await this.#ask(tenantId, { expression, payload: null });
+    return "problem" in outcome ? outcome.problem : null;
+  }
+
+  async apply(tenantId: string, expression: string, payload: string): Promise<Mapped> {
+    const outcome = await this.#ask(tenantId, { expression, payload });
+    return "problem" in outcome ? { problem: outcome.problem } : { text: outcome.text ?? "" };
+  }
+
+  /** Ends the processes and refuses waiting tasks. */
+  close(): void {
+    this.#closed = true;
+    this.#startPause.end();
+    this.#refuseAll("the relay is stopping");
+    for (const process of this.#all) process.kill();
+  }
+
+  #ask(tenantId: string, task: Task): Promise<Outcome> {
+    const characters = sizeOf(task);
+    if (this.#closed) refuse("unavailable", "the relay is stopping");
+    if (this.#queue.waiting(tenantId) >= mostWaitingOfTenant) refuse("unavailable", tooMany);
+    while (this.#waitingCharacters + characters > mostWaitingCharacters) this.#makeRoom(tenantId, characters);
+    this.#waitingCharacters += characters;
+    return new Promise((resolve, reject) => {
+      const patience = this.#parts.clock.schedule(patienceMs, () => this.#late(waiting));
+      const waiting: Waiting = { tenantId, task, resolve, reject, patience, late: false, retried: false };
+      this.#queue.push(tenantId, waiting);
+      this.#next();
+    });
+  }
+
+  /**
+   * Refuses the newest task of the tenant with the most characters. Throws a Refusal where that tenant has no more than
+   * this one would have then.
+   */
+  #makeRoom(tenantId: string, characters: number): void {
+    this.#refuse(this.#queue.takeForRoom(tenantId, characters) ?? refuse("unavailable", tooMany), tooMany);
+  }
+
+  /** Gives tasks to idle processes, and starts another process while tasks wait and there is room for one. */
+  #next(): void {
+    for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
+      const next = this.#queue.take(this.#may);
+      if (!next) {
+        this.#idle.push(process);
+        break;
+      }
+      void this.#run(process, next);
+    }
+    if (!this.#starting && this.#all.size < mostProcesses && !this.#queue.isEmpty) void this.#start();
+  }
+
+  /** Refuses the task if it still waits, whether or not a process would take it; a running task may end. */
+  #late(waiting: Waiting): void {
+    waiting.late = true;
+    if (this.#queue.remove(waiting.tenantId, waiting)) this.#refuse(waiting, tooMany);
+  }
+
+  async #start(): Promise<void> {
+    this.#starting = true;
+    try {
+      const options = { timeoutMs, patienceMs: watchdogMs, maxBytes: this.#maxBytes };
+      const process = await MappingProcess.start(options, (ended) => this.#forget(ended));
+      this.#all.add(process);
+      this.#idle.push(process);
+      this.#failing = false;
+    } catch (error) {
+      this.#tellOfFailedStart(error);
+      if (this.#all.size === 0) this.#refuseAll("payloads cannot be mapped at the moment; try again");
+      if (!this.#closed) await this.#startPause.wait(startAgainAfterMs);
+    }
+    this.#starting = false;
+    if (this.#closed) for (const process of this.#all) process.kill();
+    else this.#next();
+  }
+
+  #tellOfFailedStart(error: unknown): void {
+    const { logger, metrics } = this.#parts;
+    metrics.anomaly("mapping process start");
+    // Logged once per outage, not per try.
+    if (!this.#failing) logger.warn({ err: error }, "mapping processes cannot be started at the moment: trying again");
+    this.#failing = true;
+  }
+
+  async #run(process: MappingProcess, waiting: Waiting): Promise<void> {
+    const { tenantId, task } = waiting;
+    const slow = this.#slow.has(tenantId);
+    if (slow) this.#runningSlow += 1;
+    const outcome = await process.run(task, hardLimitMs);
+    if (slow) this.#runningSlow -= 1;
+    if (outcome === null || outcome.cpuMs > slowMs) this.#slow.set(tenantId, true);
+    if (outcome) {
+      this.#idle.push(process);
+      this.#settle(waiting, outcome);
+    } else {
+      this.#all.delete(process);
+      this.#lost(waiting);
+    }
+    this.#next();
+  }
+
+  #tellOfLoss(tenantId: string): void {
+    const { logger, metrics } = this.#parts;
+    metrics.anomaly("mapping process lost");
+    if (this.#told.has(tenantId)) return;
+    this.#told.set(tenantId, true);
+    logger.warn({ tenantId }, "a mapping process was lost over an expression");
+  }
+
+  /** The process was lost, and the expression may not be the cause: a busy machine can stop any process. */
+  #lost(waiting: Waiting): void {
+    if (this.#closed) return this.#refuse(waiting, "the relay is stopping");
+    this.#tellOfLoss(waiting.tenantId);
+    if (waiting.retried) {
+      this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });
+    } else if (waiting.late) this.#refuse(waiting, tooMany);
+    else {
+      waiting.retried = true;
+      this.#queue.putBack(waiting.tenantId, waiting);
+    }
+  }
+
+  #forget(process: MappingProcess): void {
+    this.#all.delete(process);
+    const index = this.#idle.indexOf(process);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (!this.#closed) this.#next();
+  }
+
+  #settle(waiting: Waiting, outcome: Outcome): void {
+    this.#done(waiting);
+    waiting.resolve(outcome);
+  }
+
+  #refuse(waiting: Waiting, why: string): void {
+    this.#done(waiting);
+    waiting.reject(new Refusal("unavailable", why));
+  }
+
+  #done({ patience, task }: Waiting): void {
+    patience.cancel();
+    this.#waitingCharacters -= sizeOf(task);
+  }
+
+  #refuseAll(why: string): void {
+    for (const waiting of this.#queue.clear()) this.#refuse(waiting, why);
+  }
+}
+
+function sizeOf({ expression, payload }: Task): number {
+  return expression.length + (payload?.length ?? 0);
+}

@@ -1,0 +1,65 @@
+import { Pause } from "../../kernel/ports/clock/pause.ts";
+import type { WorkConsumer } from "../../kernel/ports/work-queue.ts";
+import { Membership, type MembershipParts } from "./membership.ts";
+
+const againAfterMs = 500;
+
+/** Keeps this process a member of the group: after a membership ends, for any reason, another begins. */
+export class Consumption {
+  readonly #parts: MembershipParts;
+  readonly #ready: () => Promise<unknown>;
+  readonly #consumer: WorkConsumer;
+  #membership: Membership | undefined;
+  readonly #pause: Pause;
+  #stopped = false;
+  #troubled = false;
+  readonly #running: Promise<void>;
+
+  /** `ready` resolves when the topic exists. */
+  constructor(parts: MembershipParts, ready: () => Promise<unknown>, consumer: WorkConsumer) {
+    this.#parts = parts;
+    this.#ready = ready;
+    this.#pause = new Pause(parts.clock);
+    this.#consumer = consumer;
+    this.#running = this.#run();
+  }
+
+  /** Takes nothing more; resolves when the group knows, or after a bounded wait. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#membership?.leave();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const reason = await this.#live();
+      if (this.#isStopped()) return;
+      // Logged once per outage, not per try.
+      const level = this.#troubled ? "debug" : "warn";
+      this.#parts.logger[level]({ err: reason }, "work queue: membership lost, joining again");
+      this.#troubled = true;
+      await this.#pause.wait(againAfterMs);
+    }
+  }
+
+  // The type checker assumes that a field keeps the value it was read with.
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  async #live(): Promise<unknown> {
+    try {
+      await this.#ready();
+    } catch (error) {
+      return error;
+    }
+    if (this.#stopped) return undefined;
+    const membership = new Membership(this.#parts, this.#consumer);
+    this.#membership = membership;
+    const reason = await membership.live();
+    if (membership.joined) this.#troubled = false;
+    return reason;
+  }
+}

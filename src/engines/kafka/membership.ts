@@ -1,0 +1,243 @@
+import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
+import type { Timer } from "../../kernel/ports/clock/clock.ts";
+import { within } from "../../kernel/ports/clock/within.ts";
+import type { Instruments } from "../../kernel/ports/telemetry.ts";
+import type { WorkConsumer, WorkItem } from "../../kernel/ports/work-queue.ts";
+import { keepingAssigner } from "./assigner.ts";
+import { retry, type Line } from "./client.ts";
+import { decodeItem } from "./messages.ts";
+import { partitionOf } from "./partitions.ts";
+import { GroupSession } from "./session.ts";
+
+const sessionTimeoutMs = 6_000;
+/** Also how long a dead member holds up the others when a member joins. */
+const rebalanceTimeoutMs = 5_000;
+const heartbeatEveryMs = 500;
+const longestFetchMs = 200;
+const commitEveryMs = 500;
+const checkEveryMs = 1_000;
+/** A member that hears nothing from the group for this long is given up: longer than any join takes. */
+const patienceMs = 12_000;
+const leaveWithinMs = 5_000;
+const metadataMaxAgeMs = 60_000;
+
+/** The parts that the successive memberships of a process use. */
+export interface MembershipParts extends Instruments {
+  /** Makes the member's own connections; they are cut when it ends. */
+  readonly connect: () => Line;
+  readonly topic: string;
+  readonly groupId: string;
+}
+
+/**
+ * One member of the group, from its first join to its end, through every rebalance between. It hands fetched items over
+ * at once and does not wait until they are done: one slow batch would hold up all partitions of its broker.
+ */
+export class Membership {
+  readonly #parts: MembershipParts;
+  readonly #taker: WorkConsumer;
+  readonly #line: Line;
+  readonly #consumer: Consumer;
+  readonly #over = Promise.withResolvers<Error>();
+  #session: GroupSession;
+  #memberId: string | undefined;
+  #assigned: readonly number[] = [];
+  /** How many partitions the topic had at the last join. */
+  #partitions = 0;
+  #countPartitions: () => number = () => 0;
+  /** Next offset to commit of each partition. */
+  readonly #uncommitted = new Map<number, string>();
+  #committedAt: number;
+  /** When the member last heard from the group (monotonic). */
+  #heardAt: number;
+  /**
+   * How long the last heartbeat or sync took: the group may have heard from this member that long before its answer.
+   */
+  #requestMs = 0;
+  #ended = false;
+  #joined = false;
+  #timer: Timer | undefined;
+
+  constructor(parts: MembershipParts, taker: WorkConsumer) {
+    this.#parts = parts;
+    this.#taker = taker;
+    this.#heardAt = this.#committedAt = parts.clock.monotonic();
+    this.#session = this.#newSession(0);
+    this.#line = parts.connect();
+    this.#consumer = this.#line.kafka.consumer({
+      groupId: parts.groupId,
+      allowAutoTopicCreation: false,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      heartbeatInterval: heartbeatEveryMs,
+      maxWaitTimeInMs: longestFetchMs,
+      metadataMaxAge: metadataMaxAgeMs,
+      partitionAssigners: [keepingAssigner(parts.topic, {
+        leaving: () => this.#leaving(),
+        counting: (count) => { this.#countPartitions = count; },
+      })],
+      // A crashed consumer is never restarted but replaced: the same recovery for every failure.
+      retry: { ...retry, restartOnFailure: async () => false },
+    });
+    this.#listen();
+  }
+
+  /** Whether the group let it in at least once. */
+  get joined(): boolean {
+    return this.#joined;
+  }
+
+  /** Joins, and resolves with the reason when the membership is over. */
+  async live(): Promise<Error> {
+    this.#watch();
+    void this.#start().catch((error: unknown) => this.#over.resolve(error as Error));
+    const reason = await this.#over.promise;
+    await this.leave();
+    return reason;
+  }
+
+  /** Takes nothing more from now on; resolves when the group knows, or after a bounded wait. */
+  async leave(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer?.cancel();
+    this.#session.end();
+    this.#taker.reassign(() => true, this.#session);
+    const left = this.#commit().then(() => this.#consumer.disconnect());
+    await within(this.#parts.clock, leaveWithinMs, left.catch(() => undefined));
+    this.#line.cut();
+    this.#over.resolve(new Error("left"));
+  }
+
+  async #start(): Promise<void> {
+    const consumer = this.#consumer;
+    const steps = [
+      () => consumer.connect(),
+      // Messages from before the first member are in the due index, too; taking them here is quicker.
+      () => consumer.subscribe({ topic: this.#parts.topic, fromBeginning: true }),
+      () => consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: async (payload) => this.#take(payload),
+      }),
+    ];
+    for (const step of steps) {
+      if (!this.#ended) await step();
+    }
+  }
+
+  #listen(): void {
+    const consumer = this.#consumer;
+    const { REQUEST, HEARTBEAT, REBALANCING, GROUP_JOIN, CRASH } = consumer.events;
+    consumer.on(REQUEST, ({ payload: { apiName, duration } }) => {
+      // The group heard from the member when the request came in, maybe long before its answer arrives.
+      if (apiName === "Heartbeat" || apiName === "SyncGroup") this.#requestMs = Math.max(0, duration);
+    });
+    consumer.on(HEARTBEAT, () => this.#heard(this.#requestMs));
+    consumer.on(REBALANCING, () => {
+      this.#session.end();
+      void this.#commit();
+    });
+    consumer.on(GROUP_JOIN, ({ payload }) => {
+      this.#rejoin(payload.memberId, payload.memberAssignment[this.#parts.topic] ?? []);
+    });
+    consumer.on(CRASH, ({ payload }) => this.#over.resolve(payload.error));
+  }
+
+  #leaving(): readonly number[] {
+    this.#session.end();
+    return this.#assigned;
+  }
+
+  #rejoin(memberId: string, assigned: readonly number[]): void {
+    if (this.#ended) return;
+    const { logger } = this.#parts;
+    // Another id: the group had removed this member, and others may have owned its partitions meanwhile.
+    if (this.#memberId !== undefined && this.#memberId !== memberId) this.#taker.reassign(() => true, this.#session);
+    this.#memberId = memberId;
+    this.#assigned = assigned.toSorted((a, b) => a - b);
+    this.#uncommitted.clear();
+    this.#session = this.#newSession(this.#requestMs);
+    this.#heardAt = this.#parts.clock.monotonic();
+    this.#joined = true;
+    const mine = new Set(assigned);
+    // Counted only now: the join may have revealed more partitions.
+    this.#partitions = this.#countPartitions();
+    logger.info({ partitions: this.#assigned, of: this.#partitions }, "work queue: share taken");
+    this.#taker.reassign((destinationId) => !mine.has(this.#partitionOf(destinationId)), this.#session);
+  }
+
+  #partitionOf(destinationId: string): number {
+    return partitionOf(destinationId, this.#partitions);
+  }
+
+  #newSession(ageMs: number): GroupSession {
+    return new GroupSession(this.#parts.clock, Math.min(sessionTimeoutMs, rebalanceTimeoutMs), ageMs);
+  }
+
+  #heard(ageMs: number): void {
+    // After a failed join the driver goes on with the partitions from before it, without end.
+    if (this.#session.ended) return;
+    this.#session.renew(ageMs);
+    this.#heardAt = this.#parts.clock.monotonic();
+  }
+
+  #take(payload: EachBatchPayload): void {
+    const { batch } = payload;
+    // A batch fetched before a rebalance may come after it.
+    if (this.#ended || !this.#assigned.includes(batch.partition)) return;
+    // Items published when the topic had fewer partitions may be another member's now, which finds them in the due
+    // index.
+    const items = batch.messages.flatMap((message) => this.#read(message, batch.partition))
+      .filter(({ destinationId }) => this.#partitionOf(destinationId) === batch.partition);
+    if (items.length > 0) this.#taker.take(items, this.#session);
+    const last = batch.lastOffset();
+    payload.resolveOffset(last);
+    this.#uncommitted.set(batch.partition, String(BigInt(last) + 1n));
+    if (this.#parts.clock.monotonic() - this.#committedAt >= commitEveryMs) void this.#commit();
+  }
+
+  #read({ value, offset }: KafkaMessage, partition: number): readonly WorkItem[] {
+    const item = decodeItem(value);
+    const { metrics, logger, topic } = this.#parts;
+    if (item === "newer") logger.debug({ topic, partition, offset }, "a newer release's queue message is passed over");
+    else if (item) return [item];
+    else {
+      metrics.anomaly("queue message");
+      logger.warn({ topic, partition, offset, bytes: value?.length ?? 0 }, "a queue message is unreadable: set aside");
+    }
+    return [];
+  }
+
+  /** Taking an item twice does no harm, so a commit may fail: the next one makes up for it. */
+  async #commit(): Promise<void> {
+    this.#committedAt = this.#parts.clock.monotonic();
+    if (this.#uncommitted.size === 0) return;
+    const { topic, logger } = this.#parts;
+    const assigned = this.#assigned;
+    const offsets = [...this.#uncommitted].map(([partition, offset]) => ({ topic, partition, offset }));
+    this.#uncommitted.clear();
+    try {
+      await this.#consumer.commitOffsets(offsets);
+    } catch (error) {
+      logger.debug({ err: error, topic }, "offsets were not committed");
+      // After a join, another member may have committed later offsets.
+      if (this.#assigned !== assigned) return;
+      for (const { partition, offset } of offsets) {
+        if (!this.#uncommitted.has(partition)) this.#uncommitted.set(partition, offset);
+      }
+    }
+  }
+
+  #watch(): void {
+    const { clock } = this.#parts;
+    this.#timer = clock.schedule(checkEveryMs, () => {
+      if (clock.monotonic() - this.#heardAt > patienceMs) {
+        this.#over.resolve(new Error(`the group was silent, or no join succeeded, for ${patienceMs} ms`));
+        return;
+      }
+      void this.#commit();
+      this.#watch();
+    });
+  }
+}

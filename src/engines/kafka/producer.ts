@@ -1,0 +1,130 @@
+import { CompressionTypes, type Producer } from "kafkajs";
+import pLimit from "p-limit";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Logger } from "../../kernel/ports/telemetry.ts";
+import { QueueUnavailable, type WorkItem } from "../../kernel/ports/work-queue.ts";
+import { retry, type Line } from "./client.ts";
+import { encodeItem, wakeUpFor } from "./messages.ts";
+import { createPartitioner } from "./partitions.ts";
+import { inTime } from "./waiting.ts";
+
+/** Below the megabyte that a broker takes by default: a whole send may be for one partition. */
+const mostBytes = 900_000;
+const fewestBytes = 1_000;
+/** The most that a record adds to its key and value. */
+const overheadBytes = 100;
+const sendWithinMs = 8_000;
+
+interface Message {
+  readonly key: string;
+  readonly value: Buffer;
+}
+
+interface Connected {
+  readonly line: Line;
+  readonly producer: Promise<Producer>;
+}
+
+interface ProducerParts {
+  readonly connect: () => Line;
+  readonly topic: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Resolves when the topic exists. */
+  readonly ready: () => Promise<unknown>;
+}
+
+/**
+ * Publishes at least once, one send at a time, with the driver's own retries. After a failed send the next one connects
+ * again, so that no broken connection lasts.
+ */
+export class WorkProducer {
+  readonly #parts: ProducerParts;
+  /** Keeps the order of publications. */
+  readonly #inTurn = pLimit(1);
+  #connected: Connected | undefined;
+  #limit = mostBytes;
+  #closed = false;
+
+  constructor(parts: ProducerParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when the brokers have acknowledged all. Throws QueueUnavailable: some may be stored all the same. */
+  publish(items: readonly WorkItem[]): Promise<void> {
+    return this.#inTurn(() => this.#publish(items));
+  }
+
+  /** Rejects publications under way and waiting ones. */
+  close(): void {
+    this.#closed = true;
+    this.#disconnect();
+  }
+
+  async #publish(items: readonly WorkItem[]): Promise<void> {
+    for (let sent = 0; sent < items.length;) {
+      if (this.#closed) throw new QueueUnavailable("the work queue is closed");
+      const messages = this.#messagesOf(items, sent);
+      try {
+        await inTime(this.#parts.clock, sendWithinMs, "a send to the work queue", this.#send(messages));
+        sent += messages.length;
+      } catch (error) {
+        this.#disconnect();
+        if (!isTooLarge(error) || this.#limit <= fewestBytes) {
+          throw new QueueUnavailable("the work queue did not acknowledge", { cause: error });
+        }
+        this.#limit = Math.max(fewestBytes, Math.floor(this.#limit / 2));
+        this.#parts.logger.warn({ bytes: this.#limit }, "the brokers refuse sends this large: sending less at once");
+      }
+    }
+  }
+
+  /** As many items, starting at `from`, as one send has room for; at least one. */
+  #messagesOf(items: readonly WorkItem[], from: number): Message[] {
+    const messages: Message[] = [];
+    let bytes = 0;
+    for (let at = from; at < items.length; at += 1) {
+      const message = this.#messageOf(items[at]!);
+      bytes += sizeOf(message);
+      if (bytes > this.#limit && at > from) break;
+      messages.push(message);
+    }
+    return messages;
+  }
+
+  /** An item too large for any message is replaced by a wake-up: its event waits in the due index. */
+  #messageOf(item: WorkItem): Message {
+    const message = { key: item.destinationId, value: encodeItem(item) };
+    return sizeOf(message) <= this.#limit ? message : { ...message, value: encodeItem(wakeUpFor(item)) };
+  }
+
+  async #send(messages: Message[]): Promise<void> {
+    const { producer } = (this.#connected ??= this.#connect());
+    const { topic } = this.#parts;
+    await (await producer).send({ topic, messages, acks: -1, timeout: 5_000, compression: CompressionTypes.None });
+  }
+
+  #connect(): Connected {
+    const line = this.#parts.connect();
+    const producer = line.kafka.producer({
+      createPartitioner, allowAutoTopicCreation: false, metadataMaxAge: 60_000,
+      // Long enough for a topic that was just made to be known everywhere.
+      retry: { ...retry, retries: 4 },
+    });
+    return { line, producer: this.#parts.ready().then(() => producer.connect()).then(() => producer) };
+  }
+
+  #disconnect(): void {
+    this.#connected?.line.cut();
+    this.#connected = undefined;
+  }
+}
+
+function sizeOf({ key, value }: Message): number {
+  return value.length + Buffer.byteLength(key) + overheadBytes;
+}
+
+function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("type" in error && error.type === "MESSAGE_TOO_LARGE") || isTooLarge(error.cause);
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import type { Collection, Document as Stored } from "mongodb";
+import {
+  ExpiringStateUnavailable, type ExpiringState, type RateLimit, type RateLimitSlot, type Tally, type TallyLimits,
+} from "../../kernel/ports/expiring-state.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import { RateLimitCounters } from "./rate-limit-counters.ts";
+import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
+import { TallyLists } from "./tally-lists.ts";
+import { unlessMade } from "./upsert.ts";
+
+/** A value or the holder of a lease. `end` null: it has none. */
+interface Entry extends Stored {
+  readonly _id: string;
+  readonly value: string;
+  readonly end: Date | null;
+}
+
+/**
+ * Expiring state for any number of processes: each call is one atomic change of one document, or several that others
+ * see as one. Time is the server's. MongoDB deletes expired documents by itself, within a minute or so.
+ */
+export class MongoExpiringState implements ExpiringState {
+  readonly #connection: MongoConnection;
+  readonly #now: Now;
+  readonly #values: Collection<Entry>;
+  readonly #leases: Collection<Entry>;
+  readonly #rateLimits: RateLimitCounters;
+  readonly #tallies: TallyLists;
+  #prepared: Promise<void> | undefined;
+
+  /** `now`: the time, for tests; by default the server's clock. `mostKeys`: the most rate-limit keys of each kind. */
+  constructor(
+    connection: MongoConnection,
+    { now = serverTime, mostKeys }: { readonly now?: Now; readonly mostKeys?: number } = {},
+  ) {
+    this.#connection = connection;
+    this.#now = now;
+    this.#values = connection.db.collection("values");
+    this.#leases = connection.db.collection("leases");
+    this.#rateLimits = new RateLimitCounters(connection, now, mostKeys);
+    this.#tallies = new TallyLists(connection, now);
+  }
+
+  async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
+    const now = this.#now();
+    const filter = { _id: { $in: [...keys] }, $or: [{ end: null }, { $expr: { $not: hasEnded("$end", now) } }] };
+    const found = await this.#reach((signal) => this.#values.find(filter, { signal }).toArray());
+    const byKey = new Map(found.map(({ _id: key, value }) => [key, value]));
+    return keys.map((key) => byKey.get(key) ?? null);
+  }
+
+  async put(key: string, value: string, ttlMs: number | null): Promise<void> {
+    const end = ttlMs === null ? null : after(this.#now(), ttlMs);
+    const update = [{ $set: { value: { $literal: value }, end } }];
+    await this.#reach((signal) =>
+      unlessMade(() => this.#values.updateOne({ _id: key }, update, { upsert: true, signal })));
+  }
+
+  async admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null> {
+    const slot = { id: randomUUID(), keys };
+    return (await this.#reach((signal) => this.#rateLimits.admit(slot, limit, signal))) ? slot : null;
+  }
+
+  async forgive(slot: RateLimitSlot): Promise<void> {
+    await this.#reach((signal) => this.#rateLimits.forgive(slot, signal));
+  }
+
+  async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
+    const now = this.#now();
+    const mine = { $literal: owner };
+    const isFree = { $or: [{ $eq: ["$value", mine] }, hasEnded("$end", now)] };
+    const taken = {
+      value: { $cond: [isFree, mine, "$value"] },
+      end: { $cond: [isFree, after(now, ttlMs), "$end"] },
+    };
+    const options = { upsert: true, returnDocument: "after" } as const;
+    const lease = await this.#reach((signal) =>
+      unlessMade(() => this.#leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], { ...options, signal })));
+    return lease?.value === owner;
+  }
+
+  async release(name: string, owner: string): Promise<void> {
+    await this.#reach((signal) => this.#leases.deleteOne({ _id: name, value: owner }, { signal }));
+  }
+
+  async tally(additions: readonly Tally[], limits: TallyLimits): Promise<void> {
+    await this.#reach((signal) => this.#tallies.add(additions, limits, signal));
+  }
+
+  async tallies(list: string): Promise<readonly Tally[]> {
+    return this.#reach((signal) => this.#tallies.of(list, signal));
+  }
+
+  async dropTallies(list: string): Promise<void> {
+    await this.#reach((signal) => this.#tallies.drop(list, signal));
+  }
+
+  async #reach<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    await this.#prepare();
+    return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
+  }
+
+  /** Makes the indexes for the deletion of expired documents and of surplus ones. */
+  #prepare(): Promise<void> {
+    this.#prepared ??= this.#connection
+      .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
+        // Without the signal: an index that takes longer to build is there at a later try.
+        const collections = [
+          this.#values, this.#leases, this.#rateLimits.collection, this.#tallies.collection,
+        ] as unknown as Collection[];
+        await Promise.all([
+          ...collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})),
+          this.#rateLimits.collection.createIndex({ kind: 1, end: 1 }),
+          this.#tallies.collection.createIndex({ list: 1, lastAt: 1, _id: 1 }),
+        ]);
+      })
+      .catch((error: unknown) => {
+        this.#prepared = undefined;
+        throw error;
+      });
+    return this.#prepared;
+  }
+}

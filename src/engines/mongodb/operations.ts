@@ -1,0 +1,97 @@
+import type { AnyBulkWriteOperation, Document as Stored } from "mongodb";
+import { countersOf, type CollectionDefinition, type FieldValue } from "../../kernel/ports/read-models.ts";
+import type { Effect, Folded } from "../../kernel/read-models/engine/folded-changes.ts";
+import { counterId } from "./counters.ts";
+import { storable, storedName } from "./fields.ts";
+import { countersName } from "./generation.ts";
+
+/** A change of one stored document, as MongoDB's bulk writes take it. */
+export type Operation = AnyBulkWriteOperation<Stored>;
+
+/**
+ * A folded batch as operations by collection, at most one for each document. Throws a TypeError where the collections
+ * cannot hold it.
+ */
+export function operationsOf(
+  definitions: ReadonlyMap<string, CollectionDefinition>,
+  { documents, counters }: Folded,
+): ReadonlyMap<string, readonly Operation[]> {
+  const operations = new Map<string, Operation[]>();
+  for (const [name, effects] of documents) {
+    const definition = definitions.get(name);
+    if (!definition) throw new TypeError(`no collection ${name}`);
+    operations.set(name, [...effects].flatMap(([key, effect]) => operationOf(definition, key, effect) ?? []));
+  }
+  const totals = new Map<string, number>();
+  for (const [scope, { rollUps, byBucket }] of counters) {
+    for (const [bucket, by] of byBucket) {
+      for (const counter of countersOf({ scope, bucket, rollUps })) {
+        const id = counterId(counter.scope, counter.bucket);
+        totals.set(id, (totals.get(id) ?? 0) + by);
+      }
+    }
+  }
+  operations.set(countersName, [...totals].flatMap(([id, by]) => (by === 0 ? [] : [addition(id, by)])));
+  return operations;
+}
+
+function operationOf(definition: CollectionDefinition, key: string, effect: Effect): Operation | undefined {
+  const filter = { _id: storable(definition, definition.key, key) } as Stored;
+  switch (effect.op) {
+    case "none":
+      return undefined;
+    case "remove":
+      return { deleteOne: { filter } };
+    case "set": {
+      const raised = stored(definition, effect.raised);
+      const fields = stored(definition, effect.fields);
+      // Null is less than anything to MongoDB, too.
+      const update = { ...given("$set", fields), ...given("$max", raised) };
+      return Object.keys(update).length > 0 ? { updateOne: { filter, update } } : undefined;
+    }
+    case "tally": {
+      const { field, document, sums, peaks } = effect;
+      const within = (numbers: Readonly<Record<string, number>>) =>
+        Object.fromEntries(Object.entries(numbers).map(([name, number]) => [`${field}.${name}`, number]));
+      const [added, raised] = [within(sums), within(peaks)];
+      const isEmpty = Object.keys(added).length + Object.keys(raised).length === 0;
+      // Where there is no number to write, no other operator makes the field.
+      const { _id: _, ...begun } = stored(definition, isEmpty ? { ...document, [field]: {} } : document);
+      const update = { ...given("$inc", added), ...given("$max", raised), ...given("$setOnInsert", begun) };
+      return { updateOne: { filter, update, upsert: true } };
+    }
+    case "put": {
+      const fields = Object.keys(definition.fields).filter((field) => field !== definition.key);
+      const values = Object.fromEntries(fields.map((field) => [field, effect.document[field] ?? null]));
+      const replacement = stored(definition, values);
+      return effect.fresh
+        ? { insertOne: { document: { ...replacement, _id: filter["_id"] as never } } }
+        : { replaceOne: { filter, replacement, upsert: true } };
+    }
+  }
+}
+
+/** An operator of an update with its fields; nothing where there are none. */
+function given(operator: string, fields: Stored): Stored {
+  return Object.keys(fields).length > 0 ? { [operator]: fields } : {};
+}
+
+function addition(id: string, by: number): Operation {
+  return { updateOne: { filter: { _id: id } as Stored, update: { $inc: { n: by } }, upsert: true } };
+}
+
+/** The same operation for a document that may be there although it is said to be fresh. */
+export function withoutInsert(operation: Operation): Operation {
+  if (!("insertOne" in operation)) return operation;
+  const { _id: id, ...replacement } = operation.insertOne.document;
+  return { replaceOne: { filter: { _id: id } as Stored, replacement, upsert: true } };
+}
+
+function stored(definition: CollectionDefinition, fields: Readonly<Record<string, FieldValue>>): Stored {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      storedName(definition, field),
+      storable(definition, field, value),
+    ]),
+  );
+}

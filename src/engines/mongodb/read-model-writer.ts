@@ -1,0 +1,247 @@
+import type { Document as Stored, Filter, MatchKeysAndValues } from "mongodb";
+import pLimit from "p-limit";
+import { logStart, type Position } from "../../kernel/ports/event-store.ts";
+import {
+  ReadModelsUnavailable, type Change, type CollectionDefinition, type Document, type PositionedChanges, type Query,
+  type ReadModels, type ReadModelWriter,
+} from "../../kernel/ports/read-models.ts";
+import { fold } from "../../kernel/read-models/engine/folded-changes.ts";
+import { portionsOf } from "../../kernel/read-models/engine/portions.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import {
+  countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
+} from "./generation.ts";
+import { ObsoleteGenerations } from "./obsolete-generations.ts";
+import { operationsOf, type Operation } from "./operations.ts";
+import { Questions } from "./questions.ts";
+import { createCollections } from "./schema.ts";
+import { unlessMade } from "./upsert.ts";
+import { takenOver, WriterSession } from "./writer-session.ts";
+
+/** After this many batches, counters at zero are deleted. */
+const sweepEvery = 50;
+
+/** The generation that a writer writes, and its session. */
+interface Held {
+  readonly session: WriterSession;
+  readonly slot: "current" | "building";
+  readonly generation: Generation;
+  readonly definitions: ReadonlyMap<string, CollectionDefinition>;
+  readonly questions: Questions;
+}
+
+/**
+ * Writes read models: each batch, with its checkpoint, in one transaction, a large batch in several. A writer that
+ * takes over ends the transaction of its predecessor, and locks the predecessor out. After each failure a writer takes
+ * over from itself: its last commands may still arrive, and the state then tells whether they took effect.
+ */
+export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
+  readonly #connection: MongoConnection;
+  readonly #obsolete: ObsoleteGenerations;
+  /** Null before anything was built; undefined while the state is unknown: before the start, after a failure. */
+  #held: Held | null | undefined;
+  /** The session of this writer's last takeover. */
+  #session: WriterSession | undefined;
+  /** The names that the state may have for this writer; none where it may take over from any other. */
+  #names: readonly string[] = [];
+  /** Runs one operation at a time. */
+  readonly #exclusively = pLimit(1);
+
+  /** `dropAfterMs`: how long the collections of a replaced generation are kept for queries under way. */
+  constructor(connection: MongoConnection, { dropAfterMs = 60_000 }: { readonly dropAfterMs?: number } = {}) {
+    this.#connection = connection;
+    this.#obsolete = new ObsoleteGenerations(connection, dropAfterMs, (task) => this.#exclusively(task));
+  }
+
+  /** Takes over where another writer has taken over meanwhile: the caller is about to write. */
+  state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
+    return this.#exclusively(async () => {
+      const state = await this.#find();
+      if (!state || !this.#names.includes(state.writer)) [this.#names, this.#held] = [[], undefined];
+      const held = await this.#ready();
+      return held && { checkpoint: held.generation.checkpoint, fingerprint: held.generation.builtUnder };
+    });
+  }
+
+  reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#ready();
+      const session = this.#session!;
+      this.#held = undefined;
+      const numbered = await this.#ask((signal) =>
+        states(this.#connection).findOneAndUpdate(
+          { _id: stateId, writer: session.name },
+          { $inc: { generations: 1 } },
+          { returnDocument: "after", signal },
+        ));
+      if (!numbered) throw takenOver();
+      const number = numbered.generations;
+      await this.#connection.reach(ReadModelsUnavailable, patience.schemaMs, async () => {
+        await definitionsOf(this.#connection).insertOne({ _id: number, definitions: JSON.stringify(definitions) });
+        await createCollections(this.#connection, number, definitions);
+      });
+      const generation = { number, builtUnder: fingerprint, checkpoint: logStart, batch: 0 };
+      const slot = numbered.current ? "building" : "current";
+      await session.change({ $set: { [slot]: generation } });
+      const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+      this.#held = this.#holding(slot, generation, byName);
+      this.#obsolete.look(session.name);
+    });
+  }
+
+  publish({ alone = false }: { readonly alone?: boolean } = {}): Promise<void> {
+    return this.#exclusively(async () => {
+      const held = await this.#ready();
+      if (held?.slot === "building") await this.#swap(held);
+      if (alone && held) await this.#obsolete.drop(held.session.name);
+    });
+  }
+
+  apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
+    return this.#exclusively(async () => {
+      const done = (await this.#built()).generation.checkpoint;
+      const left = batch.filter(({ position }) => position > done);
+      for (const { entries, upTo } of portionsOf(left, checkpoint > done ? checkpoint : done)) {
+        const held = await this.#built();
+        await this.#commit(held, operationsOf(held.definitions, fold(entries)), upTo);
+      }
+    });
+  }
+
+  amend(changes: readonly Change[]): Promise<void> {
+    return this.#exclusively(async () => {
+      const held = await this.#built();
+      const operations = operationsOf(held.definitions, fold([{ changes }]));
+      await this.#commit(held, operations, held.generation.checkpoint);
+    });
+  }
+
+  removeCounters(text: string): Promise<void> {
+    return this.#exclusively(async () => {
+      const held = await this.#built();
+      const filter = { _id: { $regex: text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") } } as Filter<Stored>;
+      const operations = new Map([[countersName, [{ deleteMany: { filter } }]]]);
+      await this.#commit(held, operations, held.generation.checkpoint);
+    });
+  }
+
+  /** Reads the generation being written. */
+  get(collection: string, key: string): Promise<Document | null> {
+    return this.#exclusively(async () => (await this.#built()).questions.get(collection, key));
+  }
+
+  /** Reads the generation being written. */
+  find(query: Query): Promise<readonly Document[]> {
+    return this.#exclusively(async () => (await this.#built()).questions.find(query));
+  }
+
+  async #commit(
+    held: Held, operations: ReadonlyMap<string, readonly Operation[]>, checkpoint: Position,
+  ): Promise<void> {
+    const { session, slot, generation } = held;
+    const isEmpty = [...operations.values()].every(({ length }) => length === 0);
+    if (isEmpty && checkpoint === generation.checkpoint) return;
+    const batch = generation.batch + 1;
+    const update = { $set: { [`${slot}.batch`]: batch, [`${slot}.checkpoint`]: checkpoint } };
+    this.#held = undefined;
+    await (isEmpty ? session.change(update) : session.transaction(update, generation.number, operations));
+    if (batch % sweepEvery === 0) await this.#sweep(generation.number);
+    this.#held = { ...held, generation: { ...generation, batch, checkpoint } };
+  }
+
+  /** Makes the generation that was built the current one. */
+  async #swap(held: Held): Promise<void> {
+    const { session, generation } = held;
+    this.#held = undefined;
+    await session.change({ $set: { current: generation, building: null } });
+    this.#held = { ...held, slot: "current" };
+    this.#obsolete.look(session.name);
+  }
+
+  /** A counter at zero means the same as no counter. */
+  async #sweep(generation: number): Promise<void> {
+    const counters = this.#connection.db.collection(storedIn(generation, countersName));
+    await this.#ask((signal) => counters.deleteMany({ n: 0 }, { signal }));
+  }
+
+  /** The generation to write; null before the first is made. */
+  async #ready(): Promise<Held | null> {
+    if (this.#held !== undefined) return this.#held;
+    const state = await this.#takeOver();
+    const slot = state.building ? "building" : "current";
+    const generation = state[slot];
+    const definitions = generation && (await loadDefinitions(this.#connection, generation.number));
+    return (this.#held = definitions && this.#holding(slot, generation, definitions));
+  }
+
+  /** Takes over, unless another writer has taken over from this one. */
+  async #takeOver(): Promise<State> {
+    this.#session?.end();
+    const found = (await this.#find()) ?? (await this.#begin());
+    if (this.#names.length > 0 && !this.#names.includes(found.writer)) throw takenOver();
+    await this.#endTransactionOf(found);
+    const session = new WriterSession(this.#connection);
+    this.#session = session;
+    this.#names = [...this.#names, session.name];
+    const state = await this.#ask((signal) =>
+      states(this.#connection).findOneAndUpdate(
+        { _id: stateId, writer: found.writer },
+        { $set: { writer: session.name, session: session.id, ...without(found) }, $unset: { epoch: "" } },
+        { returnDocument: "after", signal },
+      ));
+    if (!state) throw new ReadModelsUnavailable("another writer takes over at the same moment");
+    this.#names = [session.name];
+    this.#obsolete.look(session.name);
+    return state;
+  }
+
+  /** Otherwise the transaction would keep its documents locked until the server ends it, after a minute. */
+  async #endTransactionOf({ session }: State): Promise<void> {
+    if (!session) return;
+    try {
+      await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
+        this.#connection.db.command({ killSessions: [{ id: session }] }, { signal }));
+    } catch (error) {
+      const text = "the former writer's session cannot be ended: its transaction may hold this one up for a minute";
+      this.#connection.logger.warn({ err: error }, text);
+    }
+  }
+
+  #find(): Promise<State | null> {
+    return this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
+  }
+
+  async #begin(): Promise<State> {
+    const state = { writer: "", session: null, generations: 0, current: null, building: null };
+    const made = await this.#ask((signal) => unlessMade(() =>
+      states(this.#connection).findOneAndUpdate(
+        { _id: stateId }, { $setOnInsert: state }, { upsert: true, returnDocument: "after", signal })));
+    return made!;
+  }
+
+  async #built(): Promise<Held> {
+    const held = await this.#ready();
+    if (!held) throw new ReadModelsUnavailable("the read models are not built yet");
+    return held;
+  }
+
+  #holding(
+    slot: Held["slot"], generation: Generation, definitions: ReadonlyMap<string, CollectionDefinition>,
+  ): Held {
+    const questions = new Questions(this.#connection, generation.number, definitions);
+    return { session: this.#session!, slot, generation, definitions, questions };
+  }
+
+  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+    return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
+  }
+}
+
+/**
+ * A writer of version 0.2 may have set validators that refuse documents of later versions, so its unfinished generation
+ * is dropped, and its current one only answers until it is rebuilt.
+ */
+function without({ epoch, current }: State): MatchKeysAndValues<State> {
+  if (epoch === undefined) return {};
+  return { building: null, ...(current && { "current.builtUnder": "" }) };
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { MongoServerError, type Binary, type ClientSession, type Filter, type UpdateFilter } from "mongodb";
+import { ReadModelsTakenOver, ReadModelsUnavailable } from "../../kernel/ports/read-models.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import { stateId, states, storedIn, type State } from "./generation.ts";
+import { withoutInsert, type Operation } from "./operations.ts";
+import { duplicateKey } from "./upsert.ts";
+
+/** A writer's session since one takeover: changes the state and the read models while the state names it. */
+export class WriterSession {
+  /** Unique, unlike the id of a session. */
+  readonly name = randomUUID();
+  readonly #connection: MongoConnection;
+  readonly #session: ClientSession;
+
+  /** The state does not name it yet. */
+  constructor(connection: MongoConnection) {
+    this.#connection = connection;
+    this.#session = connection.startSession();
+  }
+
+  /** The id of the session on the server. */
+  get id(): Binary {
+    return this.#session.id!.id;
+  }
+
+  /** Changes the state. Throws ReadModelsTakenOver where it names another writer. */
+  async change(update: UpdateFilter<State>, { session }: { readonly session?: ClientSession } = {}): Promise<void> {
+    const filter = { _id: stateId, writer: this.name } as Filter<State>;
+    const { matchedCount } = await this.#ask((signal) =>
+      states(this.#connection).updateOne(filter, update, { signal, ...(session && { session }) }));
+    if (matchedCount === 0) throw takenOver();
+  }
+
+  /**
+   * Changes the state, and documents of a generation by collection, all or nothing. When it throws, the outcome may be
+   * unknown, and this session must not be used again. The state comes first: a writer that was suspended, and goes on
+   * after a takeover, then fails before it locks a document. `update` must change something: otherwise a takeover at
+   * the same moment would go unnoticed.
+   */
+  async transaction(
+    update: UpdateFilter<State>, generation: number, operations: ReadonlyMap<string, readonly Operation[]>,
+  ): Promise<void> {
+    const named = [...operations].map(([name, some]) => [storedIn(generation, name), some] as const);
+    try {
+      await this.#carryOut(update, named);
+    } catch (error) {
+      if (!isThere(error)) throw error;
+      await this.#ask(() => this.#session.abortTransaction());
+      await this.#carryOut(update, named.map(([name, some]) => [name, some.map(withoutInsert)]));
+    }
+  }
+
+  async #carryOut(
+    update: UpdateFilter<State>, operations: readonly (readonly [collection: string, readonly Operation[]])[],
+  ): Promise<void> {
+    const session = this.#session;
+    session.startTransaction();
+    await this.change(update, { session });
+    for (const [name, some] of operations) {
+      if (some.length === 0) continue;
+      const collection = this.#connection.db.collection(name);
+      // An ordered bulk write would take more commands: one for each change of kind.
+      await this.#ask((signal) => collection.bulkWrite(some, { ordered: false, session, signal }));
+    }
+    await this.#ask(() => session.commitTransaction());
+  }
+
+  /** Ends the session, and a transaction that is open; does not wait for it. */
+  end(): void {
+    void this.#session.endSession();
+  }
+
+  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+    return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
+  }
+}
+
+/** Whether a transaction failed because a document to be inserted existed. */
+function isThere(error: unknown): boolean {
+  const cause = error instanceof ReadModelsUnavailable ? error.cause : undefined;
+  return cause instanceof MongoServerError && cause.code === duplicateKey;
+}
+
+/** The error after a takeover by another writer. */
+export function takenOver(): ReadModelsTakenOver {
+  return new ReadModelsTakenOver("another writer of the read models has taken over");
+}

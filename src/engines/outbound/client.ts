@@ -1,0 +1,91 @@
+import { createSecureContext, getCACertificates } from "node:tls";
+import { LRUCache } from "lru-cache";
+import type { OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import { createAddressRules } from "./address-rules.ts";
+import { Exchange } from "./exchange.ts";
+import { createGuardedAgent } from "./guarded-agent.ts";
+import { createResolver, type Resolve } from "./resolver.ts";
+
+/**
+ * Bounds of calls, and the addresses they may reach. `resolve`: by default as the system does, see
+ * {@link createResolver}.
+ */
+export interface OutboundSettings {
+  /** For name resolution and TCP together; then once more for the TLS handshake. */
+  readonly connectTimeoutMs: number;
+  /** Everything, from the call to the end of the answer. */
+  readonly deliveryTimeoutMs: number;
+  /** CIDR; networks that may be reached although they are private, loopback or special. */
+  readonly allowedNetworks: readonly string[];
+  /** PEM of certificates trusted besides those Node trusts: authorities, intermediate ones, or a receiver's own. */
+  readonly extraCa: string | null;
+  readonly resolve?: Resolve;
+}
+
+/** The parts of a parsed URL. */
+interface Target {
+  readonly origin: string;
+  readonly hostname: string;
+  readonly path: string;
+}
+
+/** Addresses are called many times, and few at a time. */
+const targetsKept = 1_000;
+
+/** The outbound client on undici. Throws RangeError when a network is not CIDR, and when the PEM is none. */
+export function createOutboundClient(settings: OutboundSettings): OutboundClient {
+  const { connectTimeoutMs, deliveryTimeoutMs, extraCa } = settings;
+  const allows = createAddressRules(settings.allowedNetworks);
+  const agent = createGuardedAgent({
+    allows,
+    connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
+    resolve: settings.resolve ?? createResolver(),
+    // One context for all connections: making one reads every trusted certificate. As with curl, any trusted
+    // certificate ends a chain.
+    secureContext: createSecureContext({
+      allowPartialTrustChain: true,
+      ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
+    }),
+  });
+
+  const targets = new LRUCache<string, Target>({ max: targetsKept });
+  const target = (text: string): Target | null => {
+    const known = targets.get(text);
+    if (known) return known;
+    const url = URL.parse(text);
+    if (url?.protocol !== "https:") return null;
+    const { origin, hostname, pathname, search } = url;
+    const parsed = { origin, hostname, path: pathname + search };
+    targets.set(text, parsed);
+    return parsed;
+  };
+
+  return {
+    post({ url, headers, body, keepBytes, timeoutMs }) {
+      const called = target(url);
+      if (!called) return Promise.resolve(malformed);
+      return new Promise((resolve) => {
+        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), deliveryTimeoutMs, resolve);
+        const { origin, path } = called;
+        agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
+      });
+    },
+
+    refusalOf(url) {
+      const called = target(url);
+      if (!called) return "is not an https URL";
+      const literal = /^\[(.+)\]$|^([\d.]+)$/.exec(called.hostname);
+      const address = literal?.[1] ?? literal?.[2];
+      if (address === undefined || allows(address)) return null;
+      return "its host is an address that may not be called: it is not public";
+    },
+
+    async close() {
+      await agent.close();
+    },
+  };
+}
+
+const malformed: OutboundFailure = {
+  answered: false, reason: "connection", error: "the address is not an https URL", connected: false,
+};

@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import type { OutboundAnswer, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import { CallFailure, connectionFailure } from "./failures.ts";
+
+/** The outcome of a call, as the port has it. */
+export type Outcome = OutboundAnswer | OutboundFailure;
+
+/** The first piece of memory for a body; most answers say "ok". */
+const firstBytes = 512;
+
+const tooLate = new CallFailure("timeout", "the deadline is over");
+const noBody = new CallFailure("connection", "a body follows an answer that has none");
+
+/**
+ * One request and its answer, as undici reports them. Settles once: with an answer as soon as the head is there and the
+ * body ended, broke or met the deadline; else with a failure.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #settle: (outcome: Outcome) => void;
+  readonly #keepBytes: number;
+  readonly #deadlineMs: number;
+  readonly #timer: NodeJS.Timeout;
+  /** When the time is over, by `performance.now()`. */
+  readonly #endsAt: number;
+  /** The request's controller, once it has a connection. */
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #statusCode = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #body: Buffer = Buffer.alloc(0);
+  #kept = 0;
+  #received = 0;
+
+  /** `timeoutMs` counts from now and covers everything; it is the rest of the total, `deadlineMs`. */
+  constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: Outcome) => void) {
+    this.#keepBytes = keepBytes;
+    this.#deadlineMs = deadlineMs;
+    this.#settle = settle;
+    this.#timer = setTimeout(expire, timeoutMs, this);
+    this.#endsAt = performance.now() + timeoutMs;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (!this.#settled && performance.now() < this.#endsAt) {
+      this.#controller = controller;
+      return;
+    }
+    // The deadline came while the request waited for its connection: nothing must be sent any more. In a process that
+    // was held up, this event may come before the timer's.
+    this.expire();
+    controller.abort(tooLate);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
+    this.#statusCode = statusCode;
+    this.#headers = flat(headers);
+    if ((statusCode !== 204 && statusCode !== 304) || headers["transfer-encoding"] === undefined) return;
+    // The answer has no body, but one seems to follow, which would be taken for the beginning of the next answer.
+    this.#answered(false);
+    controller.abort(noBody);
+  }
+
+  /** Reads the whole body, so that the connection can be used again; the answer reader ends a body that is too long. */
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    this.#keep(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#answered(this.#received > this.#keepBytes);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#statusCode === 0) this.#failed(connectionFailure(error));
+    else this.#answered(true);
+  }
+
+  /** The deadline is over. */
+  expire(): void {
+    if (this.#statusCode === 0) this.#failed(new CallFailure("timeout", `no answer within ${this.#deadlineMs} ms`));
+    else this.#answered(true);
+    this.#controller?.abort(tooLate);
+  }
+
+  /** Copies: a piece of the body keeps the whole chunk that it came in, and a receiver may send many small ones. */
+  #keep(chunk: Buffer): void {
+    const kept = this.#kept + Math.min(chunk.length, this.#keepBytes - this.#kept);
+    if (kept > this.#body.length) {
+      const larger = Buffer.alloc(Math.min(Math.max(kept, this.#body.length * 2, firstBytes), this.#keepBytes));
+      this.#body.copy(larger, 0, 0, this.#kept);
+      this.#body = larger;
+    }
+    chunk.copy(this.#body, this.#kept, 0, kept - this.#kept);
+    this.#kept = kept;
+  }
+
+  #answered(truncated: boolean): void {
+    this.#end({
+      answered: true,
+      statusCode: this.#statusCode,
+      headers: this.#headers,
+      body: this.#body.subarray(0, this.#kept),
+      truncated,
+    });
+  }
+
+  #failed({ reason, message }: CallFailure): void {
+    this.#end({ answered: false, reason, error: message, connected: this.#controller !== undefined });
+  }
+
+  #end(outcome: Outcome): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#settle(outcome);
+  }
+}
+
+function expire(exchange: Exchange): void {
+  exchange.expire();
+}
+
+/** Repeated headers joined, as HTTP allows. */
+function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers) as [string, string | string[]][];
+  const joined = entries.map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")] as const);
+  // Not by assignment: a receiver may send a header called __proto__.
+  return Object.fromEntries(joined);
+}

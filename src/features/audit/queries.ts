@@ -1,0 +1,45 @@
+import { audit, auditSelected, type AuditDocument, type AuditFilter } from "../../../projections/audit/audit.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import type { SubjectType } from "../../kernel/domain/fact.ts";
+import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { tenantCounter } from "../../kernel/read-models/projection.ts";
+
+/** A fact of the audit: as its subject's history has it, and the subject. */
+export interface AuditItem extends HistoryItem {
+  readonly subject: { readonly type: SubjectType; readonly id: string };
+}
+
+interface AuditQueryParts {
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+}
+
+/** Queries about the changes of a tenant, and their authors. */
+export class AuditQueries {
+  readonly #parts: AuditQueryParts;
+
+  constructor(parts: AuditQueryParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The facts about the settings and people of the caller's tenant. Throws a Refusal (unavailable) when the read models
+   * are behind.
+   */
+  list({ tenantId }: Caller, filter: Omit<AuditFilter, "tenantId">, page: PageRequest): Promise<Page<AuditItem>> {
+    const selected = auditSelected({ ...filter, tenantId });
+    const isWhole = Object.values(filter).every((value) => value === undefined);
+    const asked = { ...selected, counter: isWhole ? tenantCounter(audit, tenantId) : null, page };
+    return listed(this.#parts, audit, asked, auditItem);
+  }
+}
+
+/** A fact of the audit as the API shows it. */
+export function auditItem(
+  { tenantId: _, subjectType, subjectId, actorId: __, type, ...rest }: AuditDocument,
+): AuditItem {
+  return { type, subject: { type: subjectType, id: subjectId }, ...rest };
+}

@@ -1,0 +1,91 @@
+import type { EventFilter } from "../../../projections/events/events.ts";
+import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
+import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
+import { Refusal } from "../../kernel/domain/refusal.ts";
+import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
+import { noStream, RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { EventStatus } from "../events/facts.ts";
+import type { CancellationFilter } from "./facts.ts";
+
+/** Appends under way at once: enough to share commits, few enough to leave the log to others. */
+const together = 50;
+
+/** Which events a request for many means, as its facts record it; null for any. */
+type BulkFilter<Status extends EventStatus> =
+  Omit<CancellationFilter, "ids" | "statuses"> & { readonly statuses: readonly Status[] };
+
+/** The filter of a request. Throws a Refusal (invalid). */
+export function bulkFilter<Status extends EventStatus>(
+  { destinationUrlId, senderId, eventType, tag, from, to }: {
+    readonly [Field in "destinationUrlId" | "senderId" | "eventType" | "tag" | "from" | "to"]?: string | undefined;
+  },
+  statuses: readonly Status[],
+): BulkFilter<Status> {
+  if (tag !== undefined) parseTag("tag", tag);
+  return {
+    destinationId: destinationUrlId?.toLowerCase() ?? null,
+    senderId: senderId?.toLowerCase() ?? null,
+    eventType: eventType ?? null,
+    tag: tag ?? null,
+    statuses: [...new Set(statuses)],
+    from: parseOptionalDateTime("from", from) ?? null,
+    to: parseOptionalDateTime("to", to) ?? null,
+  };
+}
+
+/** The filter for the read models; test events are never meant. */
+export function selectedBy(
+  tenantId: string, { destinationId, senderId, eventType, tag, statuses, from, to }: BulkFilter<EventStatus>,
+): EventFilter {
+  return {
+    tenantId, statuses, test: false,
+    destinationUrlId: destinationId ?? undefined,
+    senderId: senderId ?? undefined,
+    eventType: eventType ?? undefined,
+    tags: tag === null ? undefined : [parseTag("tag", tag)],
+    from: from ?? undefined,
+    to: to ?? undefined,
+  };
+}
+
+/** Appends a fact behind the newest entry of a stream, readable or not: the fact depends on no earlier one. */
+export async function record(
+  { store, ids }: { readonly store: EventStore; readonly ids: Ids }, stream: string, fact: DomainEvent, origin: Origin,
+): Promise<void> {
+  for (;;) {
+    const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+    try {
+      await store.append(stream, newest?.revision ?? noStream, entriesOf([fact], origin, ids));
+      return;
+    } catch (error) {
+      // Another request was first.
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+}
+
+/**
+ * Acts on events, some at once; resolves with the number of calls that resolved with true. Events whose act throws a
+ * Refusal are passed over.
+ */
+export async function actOnEach(
+  eventIds: readonly string[], act: (eventId: string) => Promise<boolean>,
+): Promise<number> {
+  let acted = 0;
+  for (let at = 0; at < eventIds.length; at += together) {
+    const done = await Promise.all(eventIds.slice(at, at + together).map((id) => unlessRefused(() => act(id))));
+    acted += done.filter(Boolean).length;
+  }
+  return acted;
+}
+
+/** The answer; false where there is a Refusal instead. */
+export async function unlessRefused(ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import type { DataOf } from "../../kernel/domain/domain-event.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { changesOf, type NewValues } from "../../kernel/domain/settings.ts";
+import type { Timestamp } from "../../kernel/domain/time.ts";
+import {
+  destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
+} from "./facts.ts";
+
+/** Commands to a destination. In a change, fields left out (undefined) stay as they are. */
+export type DestinationCommand =
+  | {
+      readonly type: "RegisterDestination";
+      readonly destination: Omit<DataOf<DestinationEvent, "DestinationRegistered">, "at">;
+      readonly at: Timestamp;
+    }
+  | NewValues<DestinationSettings> & {
+      readonly type: "ChangeDestination";
+      readonly active?: boolean | undefined;
+      /** null removes the configured authentication. */
+      readonly auth?: DestinationAuth | null | undefined;
+      readonly at: Timestamp;
+    }
+  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
+  | { readonly type: "DeleteDestination"; readonly at: Timestamp };
+
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
+export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {
+  if (command.type === "RegisterDestination") {
+    if (state) refuse("conflict", "the destination exists already");
+    return [{ type: "DestinationRegistered", data: { ...command.destination, at: command.at } }];
+  }
+  if (!state || state.deleted) refuse("not-found", "destination not found");
+  const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
+  switch (command.type) {
+    case "ChangeDestination": {
+      const { active, auth } = command;
+      const events: DestinationEvent[] = changesOf(destinationFacts, state, command, ids);
+      if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });
+      if (auth) events.push({ type: "DestinationAuthConfigured", data: { ...ids, auth } });
+      if (active !== undefined && active !== state.active) {
+        events.push({ type: active ? "DestinationActivated" : "DestinationDeactivated", data: ids });
+      }
+      return events;
+    }
+    case "RegenerateIngestToken": {
+      const { ingestTokenHash } = command;
+      const previousTokenHash = state.ingestTokenHash;
+      return [{ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash } }];
+    }
+    case "DeleteDestination":
+      return [{ type: "DestinationDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
+  }
+}

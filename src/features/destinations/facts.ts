@@ -1,0 +1,170 @@
+import { examples } from "../../kernel/domain/examples.ts";
+import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
+import {
+  httpsUrl, integer, nullable, object, oneOf, sealed, text, uuid, type ValueOf,
+} from "../../kernel/domain/schema.ts";
+import { withChanges } from "../../kernel/domain/settings.ts";
+import type { Timestamp } from "../../kernel/domain/time.ts";
+
+/**
+ * How destinations can have requests authenticated: a header of their own, a bearer token, one got by OAuth client
+ * credentials, or HTTP Basic.
+ */
+export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as const;
+/** One of {@link authTypes}; decides which fields the credentials have (delivery/requests/request). */
+export type AuthType = (typeof authTypes)[number];
+
+/** How outbound requests to the destination are authenticated; the credentials are sealed. */
+const auth = object({ type: oneOf(authTypes), credentials: sealed("Sealed under the tenant's data key.") });
+/** Authentication of outbound requests, as facts have it. */
+export type DestinationAuth = ValueOf<typeof auth>;
+
+const ids = { destinationId: uuid(), tenantId: uuid(), at };
+const told = ["destinationId", "tenantId", "at"] as const;
+
+/** Facts of a `destination-<id>` stream. */
+export const destinationFacts = {
+  DestinationRegistered: fact({
+    data: {
+      ...ids, url: httpsUrl,
+      serverRateLimit: integer(1, "Concurrent requests at most."),
+      auth: nullable(auth),
+      ingestTokenHash: text("SHA-256 of the ingest token."),
+    },
+    meaning: "The destination was registered.",
+    words: [
+      "created the destination: {url}, {serverRateLimit} at once, {authType} authentication",
+      "created the destination: {url}, {serverRateLimit} at once, no authentication",
+    ],
+    shown: [...told, "url", "serverRateLimit", "auth"],
+    audit: "destination",
+    sets: { status: "Active" },
+  }),
+  DestinationUrlChanged: fact({
+    data: { ...ids, url: httpsUrl },
+    meaning: "The URL changed.",
+    words: "changed the URL to {url}",
+    shown: [...told, "url"],
+    changes: ["url"],
+    audit: "destination",
+    setting: "the destination's URL",
+    example: {
+      destinationId: examples.destinationId, tenantId: examples.tenantId, url: "https://receiver.example.com/hooks",
+      at: examples.at,
+    },
+  }),
+  DestinationRateLimitChanged: fact({
+    data: { ...ids, serverRateLimit: integer(1) },
+    meaning: "The limit of concurrent requests changed.",
+    words: "set the most requests at once to {serverRateLimit}",
+    shown: [...told, "serverRateLimit"],
+    changes: ["serverRateLimit"],
+    audit: "destination",
+    setting: "the destination's limit of requests at once",
+  }),
+  DestinationActivated: fact({
+    data: ids,
+    meaning: "A person activated the destination. Held events resume.",
+    words: "switched the destination on",
+    shown: told,
+    audit: "destination",
+    setting: "the destination was switched on",
+    sets: { status: "Active" },
+  }),
+  DestinationDeactivated: fact({
+    data: ids,
+    meaning: "A person deactivated the destination. Its events are held.",
+    words: "switched the destination off",
+    shown: told,
+    audit: "destination",
+    setting: "the destination was switched off",
+    sets: { status: "Inactive" },
+  }),
+  DestinationAuthConfigured: fact({
+    data: { ...ids, auth },
+    meaning: "The authentication changed.",
+    words: "set {authType} authentication",
+    shown: [...told, "auth"],
+    audit: "destination",
+    setting: "the destination's authentication",
+  }),
+  DestinationAuthRemoved: fact({
+    data: ids,
+    meaning: "The authentication was removed.",
+    words: "removed the authentication",
+    shown: told,
+    audit: "destination",
+    setting: "the destination's authentication was removed",
+    sets: { authType: null },
+  }),
+  IngestTokenRegenerated: fact({
+    data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token."), previousTokenHash: text() },
+    meaning: "The ingest token was replaced.",
+    words: "replaced the ingest token",
+    shown: told,
+    audit: "destination",
+    replaces: "ingest token",
+  }),
+  DestinationDeleted: fact({
+    data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token.") },
+    meaning: "The destination was deleted. Its waiting events become Cancelled.",
+    words: "deleted the destination",
+    shown: told,
+    audit: "destination",
+    setting: "the destination was deleted",
+    sets: { status: "Deleted" },
+  }),
+};
+/** One of {@link destinationFacts}. */
+export type DestinationEvent = EventsOf<typeof destinationFacts>;
+
+/** The settings of a destination, each with a fact that changes it. */
+export interface DestinationSettings {
+  readonly url: string;
+  /** The most requests that may be under way to it at once. */
+  readonly serverRateLimit: number;
+}
+
+/** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
+export interface Destination extends DestinationSettings {
+  readonly id: string;
+  readonly tenantId: string;
+  /** As a person set it. */
+  readonly active: boolean;
+  readonly deleted: boolean;
+  readonly auth: DestinationAuth | null;
+  /** SHA-256 of the token, hex. */
+  readonly ingestTokenHash: string;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+}
+
+/** Undefined before it was registered; a deleted one stays, marked, and is never brought back. */
+export type DestinationState = Destination | undefined;
+
+/** Folds one fact in. */
+export function evolve(state: DestinationState, event: DestinationEvent): DestinationState {
+  if (event.type === "DestinationRegistered") {
+    const { destinationId, at, ...settings } = event.data;
+    return { ...settings, id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at };
+  }
+  if (!state) return state;
+  const updatedAt = event.data.at;
+  switch (event.type) {
+    case "DestinationUrlChanged":
+    case "DestinationRateLimitChanged":
+      return { ...withChanges(destinationFacts, state, event), updatedAt };
+    case "DestinationActivated":
+      return { ...state, active: true, updatedAt };
+    case "DestinationDeactivated":
+      return { ...state, active: false, updatedAt };
+    case "DestinationAuthConfigured":
+      return { ...state, auth: event.data.auth, updatedAt };
+    case "DestinationAuthRemoved":
+      return { ...state, auth: null, updatedAt };
+    case "IngestTokenRegenerated":
+      return { ...state, ingestTokenHash: event.data.ingestTokenHash, updatedAt };
+    case "DestinationDeleted":
+      return { ...state, deleted: true, updatedAt };
+  }
+}

@@ -1,0 +1,81 @@
+import {
+  destinations as collection, destinationsSelected, type DestinationFilter,
+} from "../../../projections/destinations/destinations.ts";
+import type { Circuit } from "../../delivery/circuit/facts.ts";
+import { ownOf } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { viewAsOf } from "../../kernel/log/as-of.ts";
+import { ownHistory, type HistoryRequest } from "../../kernel/log/history.ts";
+import type { Moments } from "../../kernel/log/moments.ts";
+import { stateAt } from "../../kernel/log/past-states.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { tenantCounter } from "../../kernel/read-models/projection.ts";
+import { circuits, destinations } from "../aggregate-types.ts";
+import { destinationView, type DestinationView } from "../views.ts";
+import { availability, availabilityOf } from "./availability.ts";
+import type { Destination } from "./facts.ts";
+
+interface DestinationQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly moments: Moments;
+}
+
+/** Queries about destinations. */
+export class DestinationQueries {
+  readonly #parts: DestinationQueryParts;
+
+  constructor(parts: DestinationQueryParts) {
+    this.#parts = parts;
+  }
+
+  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
+  async get(caller: Caller, id: string, asOf?: string): Promise<DestinationView> {
+    const { store, aggregates } = this.#parts;
+    if (asOf !== undefined) {
+      return viewAsOf(this.#parts, { type: destinations, id, name: "destination" }, caller, asOf,
+        async (destination, { position }) => viewOf(destination, await stateAt(store, circuits, id, position)));
+    }
+    const [destination, circuit] = await Promise.all([
+      ownOf(aggregates, destinations, id, caller, "destination"), aggregates.current(circuits, id),
+    ]);
+    return viewOf(destination, circuit.state);
+  }
+
+  /**
+   * Every fact of the destination, without its secrets; a deleted one's, too. An attempt's `destinationRevision` is
+   * that of the newest fact it was made under. Throws a Refusal (not-found, forbidden).
+   */
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, asked);
+  }
+
+  /** Every fact of the destination's circuit; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
+  circuitHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    const thing = { type: destinations, id, name: "destination", stream: streams.circuit(id) };
+    return ownHistory(this.#parts, thing, caller, asked);
+  }
+
+  /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  list(
+    { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
+  ): Promise<Page<DestinationView>> {
+    // A circuit's fact does not say which status it ends, so no counter can follow.
+    const counter = status ? null : tenantCounter(collection, tenantId);
+    const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
+    return listed(this.#parts, collection, asked, (found) => destinationView(found, availability(found)));
+  }
+}
+
+function viewOf(destination: Destination, circuit: Circuit | undefined): DestinationView {
+  const shown = { ...destination, authType: destination.auth?.type ?? null };
+  return destinationView(shown, availabilityOf(destination, circuit));
+}

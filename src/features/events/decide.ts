@@ -1,0 +1,201 @@
+import type { DataOf } from "../../kernel/domain/domain-event.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { millis, type Timestamp } from "../../kernel/domain/time.ts";
+import {
+  ownFailures, type Answer, type FailureReason, type Moved, type Webhook, type WebhookEvent, type WebhookState,
+} from "./facts.ts";
+import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
+
+/** Commands to an event; `at` is their time, and that of the facts. */
+export type WebhookCommand =
+  | {
+      readonly type: "Accept";
+      readonly event: Omit<DataOf<WebhookEvent, "EventAccepted">, "at">;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "StartAttempt";
+      readonly with: Pick<
+        DataOf<WebhookEvent, "DeliveryAttemptStarted">,
+        "leaseUntil" | "worker" | "url" | "authType" | "destinationRevision" | "secretFingerprint" | "probe"
+        | "waitedFor"
+      >;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "Succeed";
+      readonly attempt: number;
+      readonly durationMs: number;
+      readonly requestHeaders: Readonly<Record<string, string>>;
+      readonly answer: Answer;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "Fail";
+      readonly attempt: number;
+      readonly durationMs: number | null;
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly requestHeaders: Readonly<Record<string, string>> | null;
+      readonly answer: Answer | null;
+      /** The wait that the receiver asked for by `Retry-After`, milliseconds. */
+      readonly retryAfterMs: number | null;
+      readonly policy: RetryPolicy & { readonly maxTrys: number };
+      readonly destinationDeleted: boolean;
+      /** 0 to 1, drawn by the caller. */
+      readonly random: number;
+      readonly at: Timestamp;
+    }
+  /** Puts an event that was given up back to work. */
+  | { readonly type: "Replay"; readonly at: Timestamp }
+  /** Sends an event once more that was delivered or given up. */
+  | { readonly type: "Resend"; readonly at: Timestamp }
+  /** Makes the planned retry due at once. */
+  | { readonly type: "BringForward"; readonly at: Timestamp }
+  | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
+
+/** An event that had so many attempts is not replayed again: each look at it reads them all, with the answers. */
+const replayLimit = 1_000;
+
+/** The facts that a command leads to; an empty list when there is nothing (more) to do. Throws a Refusal. */
+export function decide(state: WebhookState, command: WebhookCommand): WebhookEvent[] {
+  if (command.type === "Accept") {
+    if (state) refuse("conflict", "the event exists already");
+    return [{ type: "EventAccepted", data: { ...command.event, at: command.at } }];
+  }
+  if (!state) refuse("not-found", "event not found");
+  switch (command.type) {
+    case "StartAttempt":
+      return startAttempt(state, command);
+    case "Succeed":
+      return succeed(state, command);
+    case "Fail":
+      return fail(state, command);
+    case "Replay":
+      return replay(state, command.at);
+    case "Resend":
+      refuseTest(state, "resent");
+      if (state.status !== "Succeeded" && state.status !== "CriticalFailure") {
+        refuse("invalid", `the event is ${state.status}; only one in Succeeded or CriticalFailure can be resent`);
+      }
+      return backToWork(state, "resend", command.at);
+    case "BringForward":
+      return bringForward(state, command.at);
+    case "Cancel":
+      if (!isWaiting(state)) {
+        if (command.reason === "destination deleted") return [];
+        refuse("invalid", `the event is ${state.status}; only one that is Pending or WaitingRetry can be cancelled`);
+      }
+      return [{ type: "EventCancelled", data: { ...moved(state, "Cancelled", command.at), reason: command.reason } }];
+  }
+}
+
+/** Whether the event waits for an attempt, due or not. */
+export function isWaiting({ status }: Pick<Webhook, "status">): boolean {
+  return status === "Pending" || status === "WaitingRetry";
+}
+
+function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "StartAttempt" }>): WebhookEvent[] {
+  // A Pending event is due at once, also by a clock that was set back meanwhile.
+  const early = state.status === "WaitingRetry" && (state.nextAttemptAt ?? "") > command.at;
+  if (!isWaiting(state) || early) return [];
+  return [
+    {
+      type: "DeliveryAttemptStarted",
+      data: { ...moved(state, "Processing", command.at), attempt: state.attempts + 1, ...command.with },
+    },
+  ];
+}
+
+/** A test is over after its one attempt. */
+function refuseTest({ test }: Webhook, done: "replayed" | "resent"): void {
+  if (test) refuse("invalid", `the event is a test event, which cannot be ${done}`);
+}
+
+function replay(state: Webhook, at: Timestamp): WebhookEvent[] {
+  refuseTest(state, "replayed");
+  if (state.status !== "CriticalFailure") {
+    refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+  }
+  if (state.attempts >= replayLimit) {
+    refuse("rejected", `the event had ${state.attempts} attempts; from ${replayLimit} on it cannot be replayed`);
+  }
+  return backToWork(state, "replay", at);
+}
+
+function backToWork(state: Webhook, mode: "replay" | "resend", at: Timestamp): WebhookEvent[] {
+  return [{ type: "EventReplayed", data: { ...moved(state, "Pending", at), mode, nextAttemptAt: at } }];
+}
+
+/** A retry that is due already keeps its time, and so its place among the others. */
+function bringForward(state: Webhook, at: Timestamp): WebhookEvent[] {
+  const { status, nextAttemptAt: planned } = state;
+  if (status !== "WaitingRetry") refuse("invalid", `the event is ${status}; only one in WaitingRetry can be retried`);
+  if (planned !== null && planned <= at) return [];
+  return [{ type: "RetryBroughtForward", data: { ...moved(state, status, at), nextAttemptAt: at } }];
+}
+
+/**
+ * A late success counts in every status of the event; only a cancelled one stays Cancelled, and one that was resent
+ * after that attempt stays as it is.
+ */
+function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succeed" }>): WebhookEvent[] {
+  const { attempt, durationMs, requestHeaders, answer, at } = command;
+  if (!awaitsOutcome(state, attempt)) return [];
+  const settles = state.status !== "Cancelled" && attempt > state.resentAfter;
+  const to = settles ? "Succeeded" : state.status;
+  const outcome = { attempt, durationMs, requestHeaders, answer };
+  return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), ...outcome } }];
+}
+
+/**
+ * After a failure by the relay's own fault the receiver needs no pause: the event is due again at once. A second such
+ * failure in a row follows the schedule, since this event itself may end the process. A test event has one attempt.
+ */
+function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
+  const { attempt, durationMs, reason, error, requestHeaders, answer, at } = command;
+  if (!awaitsOutcome(state, attempt)) return [];
+  const outcome = { attempt, durationMs, reason, error, requestHeaders, answer };
+  const current = state.status === "Processing" && attempt === state.attempts;
+  if (!current) {
+    // It was given up before.
+    if (!state.open.includes(attempt) && reason === "outcome unknown") return [];
+    const late = { ...moved(state, state.status, at), ...outcome, retryCount: state.retryCount };
+    return [{ type: "DeliveryFailed", data: late }];
+  }
+  const retryCount = state.retryCount + 1;
+  const failed: WebhookEvent = {
+    type: "DeliveryFailed",
+    data: { ...moved(state, "Failed", at), ...outcome, retryCount },
+  };
+  const from = { ...state, status: "Failed" as const };
+  if (command.destinationDeleted) {
+    const cancelled = moved(from, "Cancelled", at);
+    return [failed, { type: "EventCancelled", data: { ...cancelled, reason: "destination deleted" } }];
+  }
+  const gone = answer?.statusCode === 410;
+  if (gone || state.test || retryCount >= command.policy.maxTrys) {
+    const exhausted = { ...moved(from, "CriticalFailure", at), retryCount };
+    return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: gone ? "gone" : "max attempts" } }];
+  }
+  const isFirstOwn = ownFailures.has(reason) && state.ownFailures === 0;
+  const nextAfter = (askedMs: number | null) => nextAttemptAt(command.policy, retryCount, at, command.random, askedMs);
+  const next = isFirstOwn ? at : nextAfter(command.retryAfterMs);
+  const retryAfter = next > nextAfter(null) ? { retryAfterMs: millis(next) - millis(at) } : {};
+  const scheduled = { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next, ...retryAfter };
+  return [failed, { type: "RetryScheduled", data: scheduled }];
+}
+
+/** An outcome counts once: while the attempt is open, or after it was given up as lost. */
+function awaitsOutcome(state: Webhook, attempt: number): boolean {
+  return state.open.includes(attempt) || state.lost.includes(attempt);
+}
+
+function moved(state: Webhook, to: Webhook["status"], at: Timestamp): Moved {
+  const { id, tenantId, destinationId, acceptedAt, status, eventType, ownerId, test } = state;
+  const fields: Moved = { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
+  if (eventType !== null) fields.eventType = eventType;
+  if (ownerId !== null) fields.ownerId = ownerId;
+  if (test) fields.test = true;
+  return fields;
+}

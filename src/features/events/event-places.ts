@@ -1,0 +1,81 @@
+import { eventsCounter, levels, type Level } from "../../../projections/events/counters.ts";
+import { boundsOf, periodOf, type EventFilter, type Period } from "../../../projections/events/events.ts";
+import { countedOf } from "../../../projections/events/totals.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { totalOf } from "./event-totals.ts";
+
+/** A place in a list of events: after the first `offset` of those that match the filter. */
+export interface Place {
+  readonly filter: EventFilter;
+  readonly offset: number;
+}
+
+/** The queries that count events. */
+type Counts = Pick<ReadModels, "buckets" | "sum" | "count" | "keys">;
+
+/** Some of the events that match a filter: those accepted in a part of its period, and how many these are. */
+interface Part {
+  readonly period: Period;
+  /** Infinite where it is not counted, being the last. */
+  readonly total: number;
+}
+
+/**
+ * The same place with less to skip, however far down the list: the filter begins, in the list's direction, less than
+ * two minutes of acceptance before the place. Null where, by the counters, the list is too short. Looks at a counter
+ * for each hour of the filter's time, and for each minute of one hour.
+ */
+export async function nearest(counts: Counts, { filter, offset }: Place, descending: boolean): Promise<Place | null> {
+  let left = offset;
+  let period = periodOf(filter);
+  for (const level of levels) {
+    let found: Period | undefined;
+    for await (const part of partsOf(counts, filter, period, level, descending)) {
+      if (left < part.total) {
+        found = part.period;
+        break;
+      }
+      left -= part.total;
+    }
+    if (!found) return null;
+    period = found;
+  }
+  const { from, to } = boundsOf(period);
+  return { filter: { ...filter, ...(descending ? { to } : { from }) }, offset: left };
+}
+
+/** A period in parts, in the list's direction: whole hours or minutes, and the rest at either end. */
+async function* partsOf(
+  counts: Counts, filter: EventFilter, period: Period, level: Level, descending: boolean,
+): AsyncGenerator<Part, void> {
+  const { ms } = level;
+  const [first, end] = [Math.ceil(period.from / ms), Math.floor(period.until / ms)];
+  if (first >= end) {
+    yield { period, total: Infinity };
+    return;
+  }
+  const edges = [{ from: period.from, until: first * ms }, { from: end * ms, until: period.until }] as const;
+  const [before, behind] = descending ? [edges[1], edges[0]] : edges;
+  if (!isEmpty(before)) yield { period: before, total: await totalOf(counts, { ...filter, ...boundsOf(before) }) };
+  for (const [bucket, total] of await bucketsOf(counts, filter, level, first, end - 1, descending)) {
+    yield { period: { from: bucket * ms, until: (bucket + 1) * ms }, total };
+  }
+  if (!isEmpty(behind)) yield { period: behind, total: Infinity };
+}
+
+/** How many events each whole hour or minute has, but for those without any. */
+async function bucketsOf(
+  counts: Counts, filter: EventFilter, level: Level, first: number, last: number, descending: boolean,
+): Promise<readonly (readonly [bucket: number, total: number])[]> {
+  const scopes = countedOf(filter).map((counted) => eventsCounter(counted, level.name));
+  const totals = new Map<number, number>();
+  for (const buckets of await Promise.all(scopes.map((scope) => counts.buckets(scope, first, last)))) {
+    for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
+  }
+  const sorted = [...totals].sort(([one], [other]) => one - other);
+  return descending ? sorted.reverse() : sorted;
+}
+
+function isEmpty({ from, until }: Period): boolean {
+  return from >= until;
+}

@@ -1,0 +1,81 @@
+import type { EventDocument } from "../../../projections/events/events.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
+import type { AttemptView, EventSummaryView, EventView } from "../views.ts";
+import { attemptsOf } from "./attempts.ts";
+import type { HydratedEvent } from "./hydrated-events.ts";
+import { loadShown, type LoadedWebhook } from "./webhooks.ts";
+
+const previewCharacters = 200;
+
+interface Sources {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+}
+
+type LastAttempt = EventSummaryView["lastAttempt"];
+
+/**
+ * The summaries of events, without those that are gone. The documents have nearly all that they show, so that no
+ * receiver's answer is read; only of an attempt whose outcome came late, or may have, the event's own facts tell.
+ */
+export async function summariesOf(
+  sources: Sources, tenantId: string, events: readonly HydratedEvent[],
+): Promise<readonly EventSummaryView[]> {
+  const shown = await Promise.all(events.map(async ({ document, view }) => {
+    if (view === null) return [];
+    const lastAttempt = await lastAttemptOf(sources, tenantId, document);
+    return [summaryView(view, { attempts: document.attempts, lastAttempt })];
+  }));
+  return shown.flat();
+}
+
+/** The summary of an event by its facts. */
+export function summaryOf(view: EventView, facts: LoadedWebhook["facts"]): EventSummaryView {
+  const attempts = attemptsOf(facts);
+  const last = attempts.at(-1);
+  return summaryView(view, { attempts: last?.number ?? 0, lastAttempt: last ? attemptSummary(last) : null });
+}
+
+function summaryView(
+  { payload, ...view }: EventView,
+  { attempts, lastAttempt }: Pick<EventSummaryView, "attempts" | "lastAttempt">,
+): EventSummaryView {
+  return { ...view, payloadBytes: Buffer.byteLength(payload), preview: previewOf(payload), attempts, lastAttempt };
+}
+
+function attemptSummary(attempt: AttemptView): NonNullable<LastAttempt> {
+  const { number, finishedAt, outcome, statusCode, reason, durationMs } = attempt;
+  return { number, finishedAt, outcome, statusCode, reason, durationMs };
+}
+
+async function lastAttemptOf(sources: Sources, tenantId: string, document: EventDocument): Promise<LastAttempt> {
+  const known = recorded(document);
+  const isCertain = known === null || known.outcome === "in progress" || document.endedAttempt === document.attempts;
+  if (isCertain && known?.outcome !== "unknown") return known;
+  try {
+    const { facts } = await loadShown(sources, tenantId, document.id);
+    const last = attemptsOf(facts).at(-1);
+    return last ? attemptSummary(last) : known;
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return known;
+    throw error;
+  }
+}
+
+/** The last attempt as the document has it. */
+function recorded(document: EventDocument): LastAttempt {
+  const { attempts: number, endedAttempt, endedAt, endedStatusCode, endedReason, endedDurationMs } = document;
+  if (number === 0) return null;
+  const outcome = endedAttempt === null ? "in progress"
+    : endedReason === null ? "succeeded" : endedReason === "outcome unknown" ? "unknown" : "failed";
+  return {
+    number, finishedAt: endedAt, outcome, statusCode: endedStatusCode, reason: endedReason, durationMs: endedDurationMs,
+  };
+}
+
+/** The first characters; no character is cut in two. */
+function previewOf(payload: string): string {
+  return [...payload.slice(0, 2 * previewCharacters)].slice(0, previewCharacters).join("");
+}

@@ -1,0 +1,136 @@
+import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
+import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { LongReads } from "../../kernel/log/long-reads.ts";
+import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
+import type { EventStore, Position } from "../../kernel/ports/event-store.ts";
+import type { Place, ReadModels } from "../../kernel/ports/read-models.ts";
+import type { PageInParts, PageRequest } from "../../kernel/read-models/paging.ts";
+import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import type { AttemptView, EventView } from "../views.ts";
+import { hydrated } from "./hydrated-events.ts";
+import { narrowed } from "./narrowed.ts";
+import type { EventListFilter, EventQueries } from "./queries.ts";
+import type { ShownEvents } from "./shown-events.ts";
+
+const documentsAtOnce = 100;
+
+/** What an export has of each event beside the event itself. */
+export type Included = "attempts" | "history";
+
+/** An exported event. Attempts and history are read as they are iterated; null where they cannot be read. */
+export interface ExportedEvent {
+  readonly event: EventView;
+  readonly attempts?: PageInParts<AttemptView>["parts"] | null;
+  readonly history?: PageInParts<HistoryItem>["parts"] | null;
+}
+
+/** Exported events in order of acceptance, some at once; at the end their number, and the place they reach. */
+export type ExportPart =
+  | { readonly events: readonly ExportedEvent[] }
+  | { readonly end: true; readonly count: number; readonly position: Position };
+
+/** What an export walks; a filter of null matches nothing. */
+interface Walk {
+  readonly filter: (EventFilter & EventListFilter) | null;
+  readonly position: Position;
+  readonly included: readonly Included[];
+}
+
+interface EventExportParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly shown: ShownEvents;
+  readonly keys: PlatformKeys;
+  readonly events: Pick<EventQueries, "attempts" | "history">;
+}
+
+/** Exports events: walks all that match, in small portions. */
+export class EventExport {
+  readonly #parts: EventExportParts;
+  readonly #reads = new LongReads();
+
+  constructor(parts: EventExportParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Every event of the caller's tenant that matches the filter and was accepted up to the export's beginning, each as
+   * it is when its turn comes. `over` ends it, without the end. Throws a Refusal (unavailable) when the read models are
+   * behind; so do its parts when they are being built again, and LogUnavailable.
+   */
+  async export(
+    caller: Caller, filter: EventListFilter, included: readonly Included[], over: AbortSignal,
+  ): Promise<AsyncIterable<ExportPart>> {
+    const position = await this.#parts.shown.ask(caller.tenantId, async (head) => head);
+    const walked = await narrowed(this.#parts, { tenantId: caller.tenantId, ...filter });
+    return this.#walk(caller, { filter: walked, position, included }, over);
+  }
+
+  async *#walk(
+    caller: Caller, { filter, position, included }: Walk, over: AbortSignal,
+  ): AsyncGenerator<ExportPart, void> {
+    const sources = { store: this.#parts.store, reads: this.#reads };
+    const isCut = () => over.aborted;
+    let count = 0;
+    let after: Place | undefined;
+    for (let isOver = filter === null; filter !== null && !isOver;) {
+      if (isCut()) return;
+      const documents = await this.#page(filter, after, position);
+      const wanted = documents.filter(({ acceptedIn, idempotencyKey }) =>
+        acceptedIn <= position && (filter.idempotencyKey === undefined || filter.idempotencyKey === idempotencyKey));
+      for await (const part of hydrated(sources, caller.tenantId, wanted)) {
+        const views = part.flatMap(({ view }) => view ?? []);
+        for (const view of included.length > 0 ? views : []) {
+          if (isCut()) return;
+          const exported = await this.#with(caller, view, included);
+          if (!exported) continue;
+          count += 1;
+          yield { events: [exported] };
+        }
+        if (isCut()) return;
+        if (included.length > 0) continue;
+        count += views.length;
+        yield { events: views.map((event) => ({ event })) };
+      }
+      isOver = documents.length < documentsAtOnce;
+      const last = documents.at(-1)?.id;
+      if (last !== undefined) after = { value: last, key: last };
+    }
+    yield { end: true, count, position };
+  }
+
+  /** Of read models that were lost meanwhile, an answer may lack events. */
+  async #page(
+    filter: EventFilter, after: Place | undefined, position: Position,
+  ): Promise<readonly EventDocument[]> {
+    const { shown, readModels } = this.#parts;
+    const order = { field: "id", descending: false };
+    const found = await shown.page(filter, { order, limit: documentsAtOnce, ...(after && { after }) });
+    if ((await readModels.checkpoint()) < position) refuse("unavailable", "the read models are being built again");
+    return found;
+  }
+
+  /** The event with all its attempts and facts; undefined where it was purged meanwhile. */
+  async #with(caller: Caller, event: EventView, included: readonly Included[]): Promise<ExportedEvent | undefined> {
+    const { events } = this.#parts;
+    try {
+      const attempts = included.includes("attempts") && (await events.attempts(caller, event.id, everything("number")));
+      const history = included.includes("history") && (await events.history(caller, event.id, everything("revision")));
+      return { event, ...(attempts && { attempts: attempts.parts }), ...(history && { history: history.parts }) };
+    } catch (error) {
+      const unknown = Object.fromEntries(included.map((what) => [what, null]));
+      if (error instanceof UnreadableRecord) return { event, ...unknown };
+      if (error instanceof Refusal && error.kind === "not-found") return undefined;
+      throw error;
+    }
+  }
+}
+
+function everything(field: string): PageRequest {
+  const order = { field, descending: false };
+  return { quantity: Number.MAX_SAFE_INTEGER - 1, page: 1, order, total: false, list: "" };
+}

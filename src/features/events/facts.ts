@@ -1,0 +1,325 @@
+import { examples } from "../../kernel/domain/examples.ts";
+import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
+import {
+  anyText, boolean, httpsUrl, integer, nullable, number, object, oneOf, optional, text, texts, time, uuid,
+  type ObjectOf, type ValueOf,
+} from "../../kernel/domain/schema.ts";
+import type { Tags } from "../../kernel/domain/tags.ts";
+import type { Timestamp } from "../../kernel/domain/time.ts";
+import { authTypes } from "../destinations/facts.ts";
+
+/**
+ * The statuses of an accepted event. Failed lasts only between two facts of one append, WaitingRetry until the next
+ * attempt. An event in CriticalFailure was given up, and can be replayed; a Cancelled one was cancelled by a person or
+ * with its destination.
+ */
+export const eventStatuses = [
+  "Pending",
+  "Processing",
+  "Succeeded",
+  "Failed",
+  "WaitingRetry",
+  "CriticalFailure",
+  "Cancelled",
+] as const;
+/** One of {@link eventStatuses}, as facts, read models and the API spell it. */
+export type EventStatus = (typeof eventStatuses)[number];
+
+/**
+ * Fields that every fact after the first repeats, so that a projection or a counter needs no other fact: the event, its
+ * owner, and the statuses before and after the fact (equal if the fact does not change the status).
+ */
+const moved = {
+  eventId: uuid(), tenantId: uuid(), destinationId: uuid(), acceptedAt: time(),
+  from: oneOf(eventStatuses, "The status that is left."),
+  to: oneOf(eventStatuses, "The status that is entered; the same where none changes."),
+  at,
+  eventType: optional(text("The event's type; missing where it has none.")),
+  ownerId: optional(text(
+    "The tenant's own name for the customer that the event concerns; missing where it has none.",
+  )),
+  test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
+};
+/** The fields that every fact of an event after the first repeats. */
+export type Moved = ObjectOf<typeof moved>;
+/** Fields that only facts of some events have, and that every fact of such an event repeats. */
+export type Classified = Pick<Moved, "eventType" | "ownerId" | "test">;
+
+/**
+ * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost, or its
+ * process was ending; `outcome unknown`: its worker was lost, the receiver may have seen it.
+ */
+export const failureReasons = [
+  "status",
+  "timeout",
+  "connection",
+  "tls",
+  "address refused",
+  "token",
+  "not sent",
+  "outcome unknown",
+] as const;
+/** One of {@link failureReasons}, as facts, the API and the metrics spell it. */
+export type FailureReason = (typeof failureReasons)[number];
+
+/** Reasons that are the relay's own fault: they say nothing of the receiver. */
+export const ownFailures: ReadonlySet<FailureReason> = new Set(["not sent", "outcome unknown"]);
+
+/** The body has at most 16 KiB, decoded as UTF-8 with replacement; at most 32 KiB as JSON. */
+const answer = object({
+  statusCode: integer(100, undefined, 999), headers: texts(),
+  body: anyText("The first part, decoded as UTF-8 with replacement."), truncated: boolean(),
+});
+/** The receiver's answer as far as it is kept. */
+export type Answer = ValueOf<typeof answer>;
+
+/**
+ * What keeps an event that is due from being sent. `rate-limit` and `ordering` are kept for destinations that have such
+ * settings.
+ */
+export const waitReasons = [
+  "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering",
+] as const;
+/** One of {@link waitReasons}. */
+export type WaitReason = (typeof waitReasons)[number];
+
+/**
+ * The `apiKeyId` of an event that no API key posted: a test event, which a person or a service account ordered. The
+ * fact's metadata names the actor.
+ */
+export const noApiKey = "00000000-0000-0000-0000-000000000000";
+
+/** Facts of an `event-<id>` stream: the acceptance of a webhook event, and all its attempts and changes. */
+export const webhookFacts = {
+  EventAccepted: fact({
+    data: {
+      eventId: uuid(), tenantId: uuid(), destinationId: uuid(),
+      apiKeyId: uuid("The API key that the event was posted with; all zeros for a test event, which no key posts."),
+      senderId: nullable(uuid()),
+      senderRevision: nullable(
+        integer(0),
+        "The revision of the sender's stream that the event was accepted under; null without a sender, and where "
+          + "version 1 did not say.",
+      ),
+      idempotencyKey: nullable(text()), payload: anyText("The very text to deliver."),
+      original: nullable(anyText(), "What was received, where a sender's mapping made something else of it."),
+      at,
+      eventType: optional(text("What kind of event it is, as the producer said; missing where it said nothing.")),
+      ownerId: optional(text(
+        "The tenant's own name for the customer that the event concerns, as the producer said; missing where it "
+          + "said nothing.",
+      )),
+      tags: optional(texts("The event's tags; missing where there are none.")),
+      test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
+      sourceEventId: optional(
+        uuid("The event whose payload it sends to another destination; missing where there is none."),
+      ),
+    },
+    upcasters: [(data) => ({ ...data, senderRevision: null })],
+    meaning: "The event was accepted.",
+    words: "posted the event",
+    shown: "all",
+    audit: false,
+    example: {
+      eventId: examples.eventId, tenantId: examples.tenantId, destinationId: examples.destinationId,
+      apiKeyId: examples.apiKeyId, senderId: null, senderRevision: null, idempotencyKey: examples.idempotencyKey,
+      payload: examples.payload, original: null, at: examples.at, eventType: examples.eventType,
+      ownerId: examples.ownerId, tags: examples.tags,
+    },
+  }),
+  DeliveryAttemptStarted: fact({
+    data: {
+      ...moved, attempt: integer(1, "Never restarts."),
+      leaseUntil: time("When the attempt counts as lost, should nothing more be heard of it."),
+      worker: text(), url: httpsUrl, authType: nullable(oneOf(authTypes)), destinationRevision: integer(0),
+      secretFingerprint: text(), probe: boolean(),
+      waitedFor: optional(oneOf(
+        waitReasons,
+        "What the event waited for last, once it was due; missing where it waited for nothing, or that is not known.",
+      )),
+    },
+    meaning: "An attempt began.",
+    words: "began attempt {attempt}",
+    shown: "all",
+    audit: false,
+    example: { eventId: examples.eventId, attempt: 1, at: examples.attemptAt },
+  }),
+  DeliverySucceeded: fact({
+    data: {
+      ...moved, attempt: integer(1), durationMs: number(0, "Milliseconds."), requestHeaders: texts("Secrets masked."),
+      answer,
+    },
+    meaning: "An attempt succeeded.",
+    words: "delivered the event by attempt {attempt}",
+    shown: "all",
+    audit: false,
+    example: {
+      eventId: examples.eventId, destinationId: examples.destinationId, from: "Processing", to: "Succeeded",
+      at: examples.later, attempt: 1, durationMs: 87,
+    },
+  }),
+  DeliveryFailed: fact({
+    data: {
+      ...moved, attempt: integer(1),
+      durationMs: nullable(number(0), "Milliseconds; null where the worker was lost."),
+      reason: oneOf(failureReasons), error: anyText(),
+      requestHeaders: nullable(texts(), "Secrets masked; null where the worker was lost."),
+      answer: nullable(answer),
+      retryCount: integer(0, "Failed attempts since acceptance or the last replay or resend, this one included."),
+    },
+    upcasters: [
+      (data) => (data["reason"] === "outcome unknown" ? { ...data, durationMs: null, requestHeaders: null } : data),
+    ],
+    meaning: "An attempt failed.",
+    words: "failed in attempt {attempt}",
+    shown: "all",
+    audit: false,
+  }),
+  RetryScheduled: fact({
+    data: {
+      ...moved, retryCount: integer(1), nextAttemptAt: time(),
+      retryAfterMs: optional(integer(
+        1,
+        "The wait that the receiver asked for by `Retry-After`, milliseconds; missing where it did not put the "
+          + "attempt off.",
+      )),
+    },
+    meaning: "The next attempt was scheduled.",
+    words: "planned the next attempt for {nextAttemptAt}",
+    shown: "all",
+    audit: false,
+  }),
+  RetryBroughtForward: fact({
+    data: { ...moved, nextAttemptAt: time() },
+    meaning: "A person made the planned retry due at once.",
+    words: "ordered the planned retry now",
+    shown: "all",
+    audit: false,
+  }),
+  DeliveryExhausted: fact({
+    data: { ...moved, retryCount: integer(1), reason: oneOf(["max attempts", "gone"]) },
+    meaning: "The event became a CriticalFailure: no further attempt is planned.",
+    words: "gave the event up",
+    shown: "all",
+    audit: false,
+  }),
+  EventReplayed: fact({
+    data: {
+      ...moved,
+      mode: oneOf(
+        ["replay", "resend"],
+        "`replay`: the event was given up; a late success of an earlier attempt settles it, too. `resend`: it was "
+          + "delivered or given up, and is sent once more whatever earlier attempts come to.",
+      ),
+      nextAttemptAt: time(),
+    },
+    upcasters: [(data) => ({ ...data, mode: "replay" })],
+    meaning: "The event was replayed or resent.",
+    words: "ordered the event to be sent again",
+    shown: "all",
+    audit: false,
+  }),
+  EventCancelled: fact({
+    data: { ...moved, reason: oneOf(["requested", "destination deleted"]) },
+    meaning: "The event was cancelled.",
+    words: "cancelled the event",
+    shown: "all",
+    audit: false,
+  }),
+};
+/** One of {@link webhookFacts}. */
+export type WebhookEvent = EventsOf<typeof webhookFacts>;
+
+/** One accepted webhook event, as its facts tell it. */
+export interface Webhook {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly destinationId: string;
+  /** The very text to deliver. */
+  readonly payload: string;
+  readonly idempotencyKey: string | null;
+  readonly status: EventStatus;
+  /** Failed attempts since acceptance or the last replay or resend. */
+  readonly retryCount: number;
+  /** Of these, how many of the newest in a row were the relay's own fault. */
+  readonly ownFailures: number;
+  /** The number of the newest attempt; never restarts. */
+  readonly attempts: number;
+  /** The number of the newest attempt before the last resend: outcomes up to it settle the event no more; 0 without. */
+  readonly resentAfter: number;
+  /** Attempts started whose outcome is not recorded. */
+  readonly open: readonly number[];
+  /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
+  readonly lost: readonly number[];
+  /** The due time of the next attempt; during an attempt, the attempt's own; null if no attempt is to come. */
+  readonly nextAttemptAt: Timestamp | null;
+  readonly acceptedAt: Timestamp;
+  readonly deliveredAt: Timestamp | null;
+  readonly senderId: string | null;
+  readonly eventType: string | null;
+  /** The tenant's own name for its customer that the event concerns. */
+  readonly ownerId: string | null;
+  readonly tags: Tags | null;
+  readonly test: boolean;
+  /** The event whose payload this one sends to another destination. */
+  readonly sourceEventId: string | null;
+}
+
+/** Undefined before the event was accepted, and once its stream is deleted. */
+export type WebhookState = Webhook | undefined;
+
+/** Folds one fact in. */
+export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
+  if (event.type === "EventAccepted") {
+    const { eventId, tenantId, destinationId, payload, idempotencyKey, at, senderId } = event.data;
+    const { eventType = null, ownerId = null, tags = null, test = false, sourceEventId = null } = event.data;
+    return {
+      id: eventId, tenantId, destinationId, payload, idempotencyKey,
+      status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, resentAfter: 0, open: [], lost: [],
+      nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
+      senderId, eventType, ownerId, tags, test, sourceEventId,
+    };
+  }
+  if (!state) return state;
+  const status = event.data.to;
+  switch (event.type) {
+    case "DeliveryAttemptStarted": {
+      const { attempt } = event.data;
+      return { ...state, status, attempts: attempt, open: [...state.open, attempt] };
+    }
+    case "DeliverySucceeded": {
+      const settled = settle(state, event.data.attempt);
+      if (status !== "Succeeded" || state.status === "Succeeded") return { ...settled, status };
+      return { ...settled, status, deliveredAt: event.data.at, nextAttemptAt: null };
+    }
+    case "DeliveryFailed": {
+      const { attempt, reason, retryCount, from, to } = event.data;
+      const settled = settle(state, attempt);
+      const lost = reason === "outcome unknown" ? [...settled.lost, attempt] : settled.lost;
+      if (from === to) return { ...settled, lost };
+      return { ...settled, status, retryCount, lost, ownFailures: ownFailures.has(reason) ? state.ownFailures + 1 : 0 };
+    }
+    case "RetryScheduled":
+    case "RetryBroughtForward":
+      return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
+    case "EventReplayed": {
+      const { mode, nextAttemptAt } = event.data;
+      const resentAfter = mode === "resend" ? state.attempts : state.resentAfter;
+      return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt };
+    }
+    case "DeliveryExhausted":
+    case "EventCancelled":
+      return { ...state, status, nextAttemptAt: null };
+  }
+}
+
+/** Whether an attempt was given up before, or made before the last resend: another may be under way since. */
+export function isLate(state: Pick<Webhook, "open" | "resentAfter">, attempt: number): boolean {
+  return !state.open.includes(attempt) || attempt <= state.resentAfter;
+}
+
+function settle(state: Webhook, attempt: number): Webhook {
+  const open = state.open.filter((other) => other !== attempt);
+  const lost = state.lost.filter((other) => other !== attempt);
+  return { ...state, open, lost };
+}

@@ -1,0 +1,130 @@
+import {
+  accepted, events, eventsOrdered, eventsSelected, type EventFilter,
+} from "../../../projections/events/events.ts";
+import {
+  correlationLabel, eventIdOfLabel, eventsLabelled, idsAround, labelsWanted,
+} from "../../../projections/events/labels.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+
+type Asked = Pick<ReadModels, "keys">;
+
+/** A range of ids of events, both ends inclusive. */
+interface IdRange {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Where a page begins; the event `passed` itself was there before. */
+interface Place {
+  readonly begin: string | undefined;
+  readonly passed: string | undefined;
+}
+
+/** Some of the events, by their ids: the first `limit` within a range, in the walk's direction. */
+type IdList = (range: IdRange, limit: number) => Promise<readonly string[]>;
+
+/** A walk over the events that match a filter. */
+export interface Walk {
+  readonly filter: EventFilter;
+  readonly descending: boolean;
+  /** Begins behind this event's place. */
+  readonly after?: string | undefined;
+}
+
+/** Ids of one list in one page, at first and at most: a page of a list needs few, a count needs all. */
+const [fewest, most] = [128, 1_024];
+
+/**
+ * The ids of the events that match a filter, in the order of their acceptance, in pages, some of them empty. Each
+ * condition has a list of ids in that order: a label's, or the events of some statuses and a destination. A page takes
+ * a part of each list and keeps the ids that all parts have. The next page begins where the first of the lists goes on,
+ * so that events that only one list has are skipped. No document is looked at, and memory stays flat however many
+ * events match.
+ */
+export async function* matchingIds(
+  readModels: Asked, { filter, descending, after }: Walk,
+): AsyncGenerator<readonly string[], void> {
+  const lists = listsOf(readModels, filter, descending);
+  const { from, to } = accepted(filter) as IdRange;
+  const [near, far] = descending ? [to, from] : [from, to];
+  let place: Place | undefined = after !== undefined && isBefore(near, after, descending)
+    ? { begin: after, passed: after }
+    : { begin: near, passed: after };
+  for (let size = fewest; place; size = Math.min(2 * size, most)) {
+    const { begin, passed }: Place = place;
+    const range = descending ? rangeOf(far, begin) : rangeOf(begin, far);
+    const { ids, next } = intersection(await Promise.all(lists.map((list) => list(range, size))), size, descending);
+    yield ids.filter((id) => id !== passed);
+    place = next;
+  }
+}
+
+/** The ids that all pages have, as far as every page goes, and where to go on; undefined at the end of a list. */
+function intersection(
+  pages: readonly (readonly string[])[], size: number, descending: boolean,
+): { readonly ids: readonly string[]; readonly next?: Place } {
+  const [first = [], ...others] = pages;
+  if (pages.some((page) => page.length === 0)) return { ids: [] };
+  const last = (page: readonly string[]) => page.at(-1)!;
+  const partial = pages.filter((page) => page.length === size).map(last);
+  const bound = partial.reduce<string | undefined>((nearest, id) =>
+    nearest === undefined || isBefore(id, nearest, descending) ? id : nearest, undefined);
+  const within = (id: string) => bound === undefined || !isBefore(bound, id, descending);
+  const sets = others.map((page) => new Set(page));
+  const ids = first.filter((id) => within(id) && sets.every((set) => set.has(id)));
+  const isThrough = pages.some((page) => page.length < size && within(last(page)));
+  if (bound === undefined || isThrough) return { ids };
+  const begin = pages.map((page) => page[0]!).reduce((furthest, id) =>
+    isBefore(furthest, id, descending) ? id : furthest, bound);
+  return { ids, next: { begin, passed: bound } };
+}
+
+function listsOf(readModels: Asked, filter: EventFilter, descending: boolean): readonly IdList[] {
+  const { tenantId, statuses, destinationUrlId, test, correlationId } = filter;
+  const labelled = (label: string): IdList => async (range, limit) =>
+    (await readModels.keys({ ...eventsLabelled(tenantId, label, range, descending), limit })).map(eventIdOfLabel);
+  const lists = labelsWanted(filter).map(labelled);
+  if (correlationId !== undefined) {
+    const ofItsTime = ofRequest(readModels, tenantId, correlationId, descending);
+    lists.push(merged([labelled(correlationLabel(correlationId)), ofItsTime], descending));
+  }
+  const isNarrowed = statuses !== undefined || destinationUrlId !== undefined || test === false;
+  if (isNarrowed || lists.length === 0) {
+    const [selection, order] = [eventsSelected(filter), eventsOrdered(descending)];
+    lists.push((range, limit) =>
+      readModels.keys({ ...selection, range: { field: events.key, ...range }, order, limit }));
+  }
+  return lists;
+}
+
+/** The events whose documents have the id of their request: accepted about when it was made. */
+function ofRequest(readModels: Asked, tenantId: string, correlationId: string, descending: boolean): IdList {
+  const around = idsAround(correlationId);
+  return async ({ from, to }, limit) => {
+    if (!around) return [];
+    const { where, ...selection } = eventsSelected({ tenantId });
+    const range = {
+      field: events.key,
+      from: from !== undefined && from > around.from ? from : around.from,
+      to: to !== undefined && to < around.to ? to : around.to,
+    };
+    const order = eventsOrdered(descending);
+    return readModels.keys({ ...selection, where: { ...where, correlationId }, range, order, limit });
+  };
+}
+
+/** The events that any of the lists has. */
+function merged(lists: readonly IdList[], descending: boolean): IdList {
+  return async (range, limit) => {
+    const ids = (await Promise.all(lists.map((list) => list(range, limit)))).flat().sort();
+    return (descending ? ids.reverse() : ids).slice(0, limit);
+  };
+}
+
+function isBefore(one: string | undefined, other: string, descending: boolean): boolean {
+  return one === undefined || (descending ? one > other : one < other);
+}
+
+function rangeOf(from: string | undefined, to: string | undefined): IdRange {
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}

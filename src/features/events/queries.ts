@@ -1,0 +1,216 @@
+import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
+import type { components } from "../../../schemas/api.ts";
+import { requireOwn } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { historyItem, type HistoryItem } from "../../kernel/domain/history-fields.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { isWanted, type HistoryRequest } from "../../kernel/log/history.ts";
+import { LongReads } from "../../kernel/log/long-reads.ts";
+import type { Moments } from "../../kernel/log/moments.ts";
+import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../../kernel/read-models/paging.ts";
+import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import { storyOf, type Chronicle } from "../story/queries.ts";
+import { eventView, type AttemptView, type EventSummaryView, type EventView, type StoryView } from "../views.ts";
+import { attemptsOf } from "./attempts.ts";
+import { summariesOf, summaryOf } from "./event-summaries.ts";
+import { eventStatuses, evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
+import { hydrated, type HydratedEvent } from "./hydrated-events.ts";
+import type { ShownEvents } from "./shown-events.ts";
+import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "./webhooks.ts";
+
+/** Attempts or facts whose requests and answers, of unknown size, are read at once. */
+const partSize = 4;
+
+/** An event with its facts. */
+interface FoundEvent {
+  readonly event: EventView;
+  readonly facts: LoadedWebhook["facts"];
+}
+
+/** How a list shows its events. */
+interface Shows<Item> {
+  readonly ofFound: (event: EventView, facts: LoadedWebhook["facts"]) => Item;
+  readonly ofPart: (part: readonly HydratedEvent[]) => readonly Item[] | Promise<readonly Item[]>;
+}
+
+/** Filters of a list of a tenant's events. */
+export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** How many events there are, in all and in each status. */
+export type EventTotals = Readonly<components["schemas"]["EventTotals"]>;
+
+interface EventQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly shown: ShownEvents;
+  readonly keys: PlatformKeys;
+  readonly moments: Moments;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+}
+
+/** Queries about accepted events. */
+export class EventQueries {
+  readonly #parts: EventQueryParts;
+  /** Bounds the parts of lists that are read at once; apart from reads of long histories, which take longer. */
+  readonly #listReads = new LongReads();
+
+  constructor(parts: EventQueryParts) {
+    this.#parts = parts;
+  }
+
+  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
+  async get(caller: Caller, id: string, asOf?: string): Promise<EventView> {
+    if (asOf === undefined) return eventView((await this.#load(caller, id)).state);
+    const { event, moment } = await this.#chronicle(caller, id, asOf);
+    return { ...eventView(event), asOf: moment };
+  }
+
+  /** What happened to it and why, up to now or to a moment. Throws as {@link get} does. */
+  async story(caller: Caller, id: string, asOf?: string): Promise<StoryView> {
+    const chronicle = await this.#chronicle(caller, id, asOf);
+    const { event, moment } = chronicle;
+    return { asOf: moment, event: eventView(event), ...(await storyOf(this.#parts, chronicle)) };
+  }
+
+  /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */
+  async attempts(caller: Caller, id: string, page: PageRequest): Promise<PageInParts<AttemptView>> {
+    const loaded = await this.#load(caller, id);
+    const { items, ...ends } = pageOf(attemptsOf(loaded.facts), page, ({ number }) => number);
+    const wholeOf = async ({ number }: AttemptView) => {
+      const own = loaded.facts.filter(({ data }) => "attempt" in data && data.attempt === number);
+      const facts = await Promise.all(own.map((fact) => this.#whole(caller, loaded, fact)));
+      return facts.every((fact) => fact !== undefined) ? attemptsOf(facts)[0] : undefined;
+    };
+    return { ...ends, parts: inParts(items, wholeOf) };
+  }
+
+  /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
+  async history(caller: Caller, id: string, asked: HistoryRequest): Promise<PageInParts<HistoryItem>> {
+    const loaded = await this.#load(caller, id);
+    const wanted = loaded.facts.filter((fact) => isWanted(fact, asked));
+    const { items, ...ends } = pageOf(wanted, asked, ({ revision }) => revision);
+    const wholeOf = async (outline: RecordedEvent<WebhookEvent>) => {
+      const fact = await this.#whole(caller, loaded, outline);
+      return fact && historyItem(fact);
+    };
+    return { ...ends, parts: inParts(items, wholeOf) };
+  }
+
+  /**
+   * The events of the caller's tenant; a page of large ones takes no more memory than a few of them. The one that has
+   * an idempotency key is read from its own stream, without the read models. Throws a Refusal (unavailable) when they
+   * are behind; its parts throw LogUnavailable.
+   */
+  list(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventView>> {
+    return this.#list(caller, filter, page, {
+      ofFound: (event) => event,
+      ofPart: (part) => part.flatMap(({ view }) => view ?? []),
+    });
+  }
+
+  /** The same events as summaries, without their payloads. */
+  summaries(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventSummaryView>> {
+    return this.#list(caller, filter, page, {
+      ofFound: summaryOf,
+      ofPart: (part) => summariesOf(this.#parts, caller.tenantId, part),
+    });
+  }
+
+  /**
+   * Counts the events of the caller's tenant, without test events unless the filter asks for them. Throws a Refusal
+   * (unavailable) when the read models are behind.
+   */
+  async totals({ tenantId }: Caller, { idempotencyKey, ...given }: EventListFilter): Promise<EventTotals> {
+    const { shown } = this.#parts;
+    const filter = { tenantId, ...given, test: given.test ?? false };
+    const wanted = filter.statuses ?? eventStatuses;
+    const found = idempotencyKey === undefined ? undefined : await this.#withKey(idempotencyKey, filter);
+    const counts = found
+      ? wanted.map((status) => found.filter(({ event }) => event.status === status).length)
+      : await shown.ask(tenantId, () => Promise.all(wanted.map((status) =>
+        shown.count({ ...filter, statuses: [status] }))));
+    const statuses = Object.fromEntries(eventStatuses.map((status) => [status, counts[wanted.indexOf(status)] ?? 0]));
+    return {
+      total: counts.reduce((sum, count) => sum + count, 0),
+      statuses: statuses as unknown as EventTotals["statuses"],
+    };
+  }
+
+  async #list<Item>(
+    { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest, shows: Shows<Item>,
+  ): Promise<PageInParts<Item>> {
+    const { store, shown } = this.#parts;
+    const wanted = { tenantId, ...filter };
+    if (idempotencyKey !== undefined) {
+      const found = await this.#withKey(idempotencyKey, wanted);
+      const { items, ...ends } = pageOf(found, page, () => 0);
+      return { ...ends, parts: [items.map(({ event, facts }) => shows.ofFound(event, facts))] };
+    }
+    const { items, ...ends } = await shown.ask(tenantId, () => pageFrom<EventDocument>(page, {
+      count: () => shown.count(wanted),
+      find: (slice) => shown.page(wanted, slice),
+      placeOf: ({ id }) => ({ value: id, key: id }),
+    }));
+    const sources = { store, reads: this.#listReads };
+    const parts = async function* () {
+      for await (const part of hydrated(sources, tenantId, items)) yield shows.ofPart(part);
+    };
+    return { ...ends, parts: { [Symbol.asyncIterator]: parts } };
+  }
+
+  /** The one event with this key, if it matches the filter, too. */
+  async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly FoundEvent[]> {
+    const found = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
+    if (!found) return [];
+    const { state, facts } = await loadShown(this.#parts, filter.tenantId, found.id);
+    if (!state) return [];
+    const event = eventView(state);
+    const correlationId = facts[0]?.metadata.correlationId ?? null;
+    return isSelected(filter, { ...event, correlationId }) ? [{ event, facts }] : [];
+  }
+
+  #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {
+    return wholeFact(this.#parts.store, caller.tenantId, loaded, fact);
+  }
+
+  async #chronicle(caller: Caller, id: string, asOf?: string): Promise<Chronicle> {
+    const { moments } = this.#parts;
+    const asked = asOf === undefined ? undefined : moments.read(asOf);
+    await this.#load(caller, id);
+    const { moment, isPresent } = await moments.find(caller.tenantId, asked);
+    // Read after the moment is known: facts up to there may be newer than the first look.
+    const loaded = await this.#load(caller, id);
+    const facts = loaded.facts.filter(({ position }) => position <= moment.position);
+    const event = facts.reduce<WebhookState>(evolve, undefined);
+    return event ? { event, facts, moment, isPresent } : refuse("not-found", "event not found at that moment");
+  }
+
+  async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {
+    const loaded = await loadShown(this.#parts, caller.tenantId, id);
+    const { state } = loaded;
+    if (!state) refuse("not-found", "event not found");
+    requireOwn(state, caller, "event");
+    return { ...loaded, state };
+  }
+}
+
+/** The results of `wholeOf` for the items, without those that are gone meanwhile. */
+function inParts<Outline, Item>(
+  items: readonly Outline[], wholeOf: (item: Outline) => Promise<Item | undefined>,
+): AsyncIterable<readonly Item[]> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; at < items.length; at += partSize) {
+        const part = await Promise.all(items.slice(at, at + partSize).map(wholeOf));
+        yield part.filter((item) => item !== undefined);
+      }
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { LongReads } from "../../kernel/log/long-reads.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
+import type { Place } from "../../kernel/ports/read-models.ts";
+import { cursorOf } from "../../kernel/read-models/paging.ts";
+import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import type { EventSummaryView } from "../views.ts";
+import { summariesOf } from "./event-summaries.ts";
+import { hydrated, type HydratedEvent } from "./hydrated-events.ts";
+import { narrowed } from "./narrowed.ts";
+import { payloadMatcher, type PayloadCondition } from "./payload-condition.ts";
+import type { EventListFilter } from "./queries.ts";
+import type { ShownEvents } from "./shown-events.ts";
+
+const most = { hits: 100, ms: 5_000, events: 200_000 };
+const atOnce = 2;
+const documentsAtOnce = 100;
+
+/** What is searched for, from where on, and for whom. */
+export interface SearchRequest {
+  /** The caller's session or service key: its next search ends this one. */
+  readonly sessionId: string;
+  readonly filter: EventListFilter;
+  readonly condition: PayloadCondition;
+  readonly after: Place | undefined;
+  /** As that of a {@link PageRequest}: names the search, for its cursors. */
+  readonly list: string;
+}
+
+/** A line of a search's answer: an event that was found, or the end. */
+export type SearchLine =
+  | {
+      readonly item: EventSummaryView;
+      /** The text that was found with some of what is around it, or the value at the pointer. */
+      readonly match: string;
+    }
+  | {
+      readonly end: true;
+      readonly scanned: number;
+      /** The acceptance of the last event that was looked at; null for none. */
+      readonly until: string | null;
+      readonly nextCursor: string | null;
+    };
+
+/** The documents to search, in pages. */
+interface Pages {
+  readonly first: readonly EventDocument[];
+  readonly pageAfter: (place?: Place) => Promise<readonly EventDocument[]>;
+}
+
+interface EventSearchParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly shown: ShownEvents;
+  readonly keys: PlatformKeys;
+  readonly clock: Clock;
+}
+
+/** Scans payloads, which no index has: in small portions, and at rest for half of the time, so that others go on. */
+export class EventSearch {
+  readonly #parts: EventSearchParts;
+  readonly #reads = new LongReads();
+  /** The searches under way, by tenant and session. */
+  readonly #running = new Map<string, Map<string, AbortController>>();
+
+  constructor(parts: EventSearchParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Searches the tenant's events, the newest first, until there are enough hits, or it was long enough. `over` ends it,
+   * and so does the next search of the session. Throws a Refusal (unavailable) where others of the tenant have enough
+   * searches under way, or the read models are behind.
+   */
+  async search(
+    { tenantId }: Caller, request: SearchRequest, over: AbortSignal,
+  ): Promise<AsyncIterable<readonly SearchLine[]>> {
+    const search = this.#begin(tenantId, request.sessionId, over);
+    try {
+      const filter = await narrowed(this.#parts, { tenantId, ...request.filter });
+      const pageAfter = async (after?: Place) => (filter ? this.#page(filter, after) : []);
+      const first = await pageAfter(request.after);
+      return this.#lines(tenantId, request, { first, pageAfter }, search.signal);
+    } catch (error) {
+      search.abort();
+      throw error;
+    }
+  }
+
+  /** Counts a search until it is aborted: by the end of its request, read or not, or by the next one of its session. */
+  #begin(tenantId: string, sessionId: string, over: AbortSignal): AbortController {
+    this.#running.get(tenantId)?.get(sessionId)?.abort();
+    const running = this.#running.get(tenantId) ?? new Map<string, AbortController>();
+    this.#running.set(tenantId, running);
+    if (running.size >= atOnce) refuse("unavailable", `${atOnce} searches are under way; try again when one is done`);
+    const search = new AbortController();
+    running.set(sessionId, search);
+    search.signal.addEventListener("abort", () => {
+      if (running.get(sessionId) === search) running.delete(sessionId);
+      if (running.size === 0 && this.#running.get(tenantId) === running) this.#running.delete(tenantId);
+    });
+    if (over.aborted) search.abort();
+    else over.addEventListener("abort", () => search.abort());
+    return search;
+  }
+
+  async *#lines(
+    tenantId: string, { condition, filter, list }: SearchRequest, { first, pageAfter }: Pages, over: AbortSignal,
+  ): AsyncGenerator<readonly SearchLine[], void> {
+    const { store, clock } = this.#parts;
+    const matchOf = payloadMatcher(condition);
+    const hasKey = ({ idempotencyKey: key }: EventDocument) =>
+      filter.idempotencyKey === undefined || filter.idempotencyKey === key;
+    const until = clock.monotonic() + most.ms;
+    let [scanned, hits] = [0, 0];
+    let last: EventDocument | undefined;
+    const isEnough = () => hits >= most.hits || scanned >= most.events || clock.monotonic() >= until;
+    let isOver = false;
+    for (let documents = first; !isOver;) {
+      let begun = clock.monotonic();
+      for await (const part of hydrated({ store, reads: this.#reads }, tenantId, documents)) {
+        if (over.aborted) return;
+        const found: HydratedEvent[] = [];
+        const matches: string[] = [];
+        for (const event of part) {
+          last = event.document;
+          scanned += 1;
+          const match = event.view && hasKey(event.document) ? matchOf(event.view.payload) : null;
+          if (match !== null) {
+            found.push(event);
+            matches.push(match);
+          }
+          if (hits + found.length >= most.hits || scanned >= most.events) break;
+        }
+        const items = await summariesOf(this.#parts, tenantId, found);
+        hits += found.length;
+        if (items.length > 0) yield items.map((item, at) => ({ item, match: matches[at]! }));
+        if (isEnough()) break;
+        await sleep(clock, clock.monotonic() - begun);
+        begun = clock.monotonic();
+      }
+      isOver = documents.length < documentsAtOnce && last?.id === documents.at(-1)?.id;
+      if (isOver || isEnough()) break;
+      documents = await pageAfter(last && placeOf(last));
+      isOver = documents.length === 0;
+    }
+    const nextCursor = isOver || !last ? null : cursorOf(list, placeOf(last));
+    yield [{ end: true, scanned, until: last?.acceptedAt ?? null, nextCursor }];
+  }
+
+  #page(filter: EventFilter, after: Place | undefined): Promise<readonly EventDocument[]> {
+    const { shown } = this.#parts;
+    const order = { field: "id", descending: true };
+    const slice = { order, limit: documentsAtOnce, ...(after && { after }) };
+    return shown.ask(filter.tenantId, () => shown.page(filter, slice));
+  }
+}
+
+function placeOf({ id }: EventDocument): Place {
+  return { value: id, key: id };
+}

@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  events, eventsOrdered, eventsSelected, isPlain, type EventDocument, type EventFilter,
+} from "../../../projections/events/events.ts";
+import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { LongReads } from "../../kernel/log/long-reads.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import type { Position } from "../../kernel/ports/event-store.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { lookAgainMs, patienceMs, type Freshness } from "../../kernel/read-models/freshness.ts";
+import type { Slice } from "../../kernel/read-models/paging.ts";
+import { everyDocument } from "../../kernel/read-models/scans.ts";
+import { nearest } from "./event-places.ts";
+import { totalOf, type Stepping } from "./event-totals.ts";
+import { matchingIds } from "./matching-ids.ts";
+
+/** Skipping this many events in an index costs less than looking into counters. */
+const near = 1_000;
+
+interface ShownEventParts {
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
+/** The direction of a walk, and the event behind which it begins. */
+interface Walked {
+  readonly descending?: boolean;
+  readonly after?: string | undefined;
+}
+
+/**
+ * Events as the read models show them, at least as new as the moment of the query. A purge hides its events bit by bit:
+ * no query sees it half done.
+ */
+export class ShownEvents {
+  readonly #parts: ShownEventParts;
+  /** Bounds the walks over events by their labels. */
+  readonly #walks = new LongReads();
+
+  constructor(parts: ShownEventParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Asks about a tenant's events as {@link Freshness.ask} does, and again until no purge of that tenant's was half done
+   * before or after. Throws a Refusal (unavailable) where that takes more than 2 s, too.
+   */
+  ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
+    return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));
+  }
+
+  /**
+   * How many of a tenant's events match the filters, and the place in the log up to which that is so. Where the read
+   * models do not stand still for a count within 2 s, events that changed since that place may be counted in their
+   * later state. Throws as {@link ask} does.
+   */
+  async countUpTo(
+    tenantId: string, filters: readonly EventFilter[],
+  ): Promise<{ readonly count: number; readonly upTo: Position }> {
+    const { readModels, clock } = this.#parts;
+    const end = clock.monotonic() + patienceMs;
+    return this.ask(tenantId, async (head) => {
+      for (;;) {
+        const upTo = await readModels.checkpoint();
+        const counts = await Promise.all(filters.map((filter) => this.count(filter)));
+        const isExact = upTo >= head && (await readModels.standsAt(upTo));
+        if (isExact || clock.monotonic() >= end) return { count: counts.reduce((sum, one) => sum + one, 0), upTo };
+        await sleep(clock, lookAgainMs);
+      }
+    });
+  }
+
+  /**
+   * How many events match a filter. Counters tell, or, where the filter has labels, the ids of all that match are
+   * walked. Call it within {@link ask}.
+   */
+  count(filter: EventFilter): Promise<number> {
+    return totalOf(this.#parts.readModels, filter, this.#stepping(filter.tenantId));
+  }
+
+  /**
+   * The ids of the events that match a filter, whatever it has, in the order of their acceptance, in pages of up to
+   * 1,024: what acts on many events takes them from here. Memory stays flat, and other tenants' walks take turns with
+   * this one. `after`: goes on behind this event. Within {@link ask}, no purge is seen half done; without, events that
+   * change meanwhile may be given or left out.
+   */
+  async *ids(filter: EventFilter, { descending = false, after }: Walked = {}): AsyncGenerator<readonly string[], void> {
+    const pages = matchingIds(this.#parts.readModels, { filter, descending, after });
+    const stepping = this.#stepping(filter.tenantId);
+    for (;;) {
+      const { value: page } = await stepping(() => pages.next());
+      if (!page) return;
+      if (page.length > 0) yield page;
+    }
+  }
+
+  /** One page of the events that match a filter, in the order of their acceptance. Call it within {@link ask}. */
+  async page(
+    filter: EventFilter, { order: { descending }, offset = 0, after, limit }: Slice,
+  ): Promise<readonly EventDocument[]> {
+    const { readModels } = this.#parts;
+    const order = eventsOrdered(descending);
+    if (!isPlain(filter)) {
+      const ids = await this.#idsOfPage(filter, { descending, offset, after: after?.key as string | undefined, limit });
+      if (ids.length === 0) return [];
+      const anyOf = { field: events.key, values: ids };
+      const selection = { collection: events.name, where: { tenantId: filter.tenantId }, anyOf };
+      return (await readModels.find({ ...selection, order, limit })) as readonly EventDocument[];
+    }
+    if (after) {
+      const found = await readModels.find({ ...eventsSelected(filter), order, after, limit });
+      return found as readonly EventDocument[];
+    }
+    const place = offset < near ? { filter, offset } : await nearest(readModels, { filter, offset }, descending);
+    if (!place) return [];
+    const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
+    return found as readonly EventDocument[];
+  }
+
+  async #idsOfPage(
+    filter: EventFilter, { offset, limit, ...direction }: Walked & { readonly offset: number; readonly limit: number },
+  ): Promise<readonly string[]> {
+    const found: string[] = [];
+    let skipped = 0;
+    for await (const page of this.ids(filter, direction)) {
+      const begin = Math.min(page.length, offset - skipped);
+      skipped += begin;
+      found.push(...page.slice(begin, begin + limit - found.length));
+      if (found.length === limit) break;
+    }
+    return found;
+  }
+
+  #stepping(tenantId: string): Stepping {
+    return (step) => this.#walks.run(tenantId, (turn) => turn(step));
+  }
+
+  async #betweenPurges<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
+    const { clock } = this.#parts;
+    const end = clock.monotonic() + patienceMs;
+    // Only now, when the read models are new enough: while rebuilt, they go through old purges once more.
+    let before = await this.#purgesOf(tenantId);
+    for (;;) {
+      const answer = await question();
+      const after = await this.#purgesOf(tenantId);
+      // A purge that began meanwhile may be through already: only if nothing changed was none seen half done.
+      if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
+      before = after;
+      if (clock.monotonic() >= end) refuse("unavailable", "a purge is not through yet; try again");
+      await sleep(clock, lookAgainMs);
+    }
+  }
+
+  /** The purges of a tenant that are under way, and which of them are half done. */
+  async #purgesOf(tenantId: string): Promise<readonly Pick<PurgeDocument, "id" | "hiding">[]> {
+    const found = await everyDocument(this.#parts.readModels, purges, { where: { tenantId } });
+    return found.map(({ id, hiding }) => ({ id, hiding }));
+  }
+}

@@ -1,0 +1,227 @@
+import { eventIdOf } from "../../kernel/domain/event-id.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { LongReads, type Turn } from "../../kernel/log/long-reads.ts";
+import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
+import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
+import {
+  noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
+} from "../../kernel/ports/event-store.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import { unkeyedEventKey } from "../../kernel/tools/hashing.ts";
+import { purges } from "../aggregate-types.ts";
+import { evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
+import { isFinished, isPurged } from "./purge.ts";
+
+/** Entries that are read at first: few events have more. */
+const pageEntries = 16;
+/** Entries that are read at once of a longer history: so many are decoded in a few milliseconds. */
+const longPageEntries = 64;
+
+/**
+ * A webhook event with the revision of its stream and its facts in order. Facts beyond the first page lack requests and
+ * the texts of answers, which could fill the memory: {@link wholeFact} reads them.
+ */
+export interface LoadedWebhook {
+  readonly state: WebhookState;
+  readonly revision: number;
+  readonly facts: readonly RecordedEvent<WebhookEvent>[];
+}
+
+/** The log, and the aggregates, which tell the purges of tenants. */
+interface Sources {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+}
+
+const nothing: LoadedWebhook = { state: undefined, revision: noStream, facts: [] };
+
+/**
+ * Folds the stream of a webhook event; where another event has the stream now, there is none. Throws
+ * LogUnavailable, or an UnreadableRecord.
+ */
+export async function loadWebhook(store: EventStore, eventId: string): Promise<LoadedWebhook> {
+  return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
+}
+
+function ofEvent(eventId: string, loaded: LoadedWebhook): LoadedWebhook {
+  return !loaded.state || loaded.state.id === eventId ? loaded : nothing;
+}
+
+/** The ids that the next fact about an event refers to: of the request it came with, and of its newest fact. */
+export function referencesOf(
+  event: Webhook, facts: LoadedWebhook["facts"],
+): Pick<Origin, "correlationId" | "causationId"> {
+  return { correlationId: facts[0]?.metadata.correlationId ?? event.id, causationId: facts.at(-1)?.id ?? null };
+}
+
+/** The first page is read at once; the rest, if any, as a long read of `asker`, or else of the event's tenant. */
+async function loadStream(store: EventStore, stream: string, asker?: string): Promise<LoadedWebhook> {
+  const page = await store.readStream(stream, { limit: pageEntries });
+  const first = folded(nothing, page);
+  if (page.length < pageEntries) return first;
+  const read = (turn: Turn) => restOf(store, stream, first, turn);
+  return LongReads.of(store).run(asker ?? first.state?.tenantId ?? stream, read);
+}
+
+/** Goes on from the first page to the end; from the beginning, where the stream is deleted meanwhile. */
+async function restOf(store: EventStore, stream: string, first: LoadedWebhook, turn: Turn): Promise<LoadedWebhook> {
+  for (let loaded = first; ;) {
+    const last = loaded.facts.at(-1);
+    const page = await turn(() => store.readStream(stream, { from: last?.revision ?? 0, limit: longPageEntries }));
+    // The last fact is read again: as long as it is there, nothing before it has gone.
+    if (last && page[0]?.id !== last.id) loaded = nothing;
+    else {
+      loaded = folded(loaded, last ? page.slice(1) : page);
+      if (page.length < longPageEntries) return loaded;
+    }
+  }
+}
+
+function folded({ state, revision, facts }: LoadedWebhook, entries: readonly LogEntry[]): LoadedWebhook {
+  const newer = entries.map(readable);
+  return {
+    state: newer.reduce(evolve, state),
+    revision: newer.at(-1)?.revision ?? revision,
+    facts: facts.length === 0 ? newer : [...facts, ...newer.map(outlined)],
+  };
+}
+
+function readable(entry: LogEntry): RecordedEvent<WebhookEvent> {
+  if (entry.unreadable !== undefined) refuseUnreadable("this event's record", entry);
+  return entry as RecordedEvent<WebhookEvent>;
+}
+
+/** The fact without what was sent, and of the answer little more than its status. */
+function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent> {
+  if (fact.type === "DeliveryFailed") {
+    const answer = fact.data.answer && { ...fact.data.answer, headers: {}, body: "" };
+    return { ...fact, data: { ...fact.data, requestHeaders: null, answer } };
+  }
+  if (fact.type !== "DeliverySucceeded") return fact;
+  const answer = { ...fact.data.answer, headers: {}, body: "" };
+  return { ...fact, data: { ...fact.data, requestHeaders: {}, answer } };
+}
+
+/**
+ * A fact of a loaded event with its request and answer, read for the tenant that asks; undefined where a purge took it
+ * meanwhile. Throws as {@link loadWebhook} does.
+ */
+export async function wholeFact(
+  store: EventStore, asker: string, { facts }: LoadedWebhook, fact: RecordedEvent<WebhookEvent>,
+): Promise<RecordedEvent<WebhookEvent> | undefined> {
+  const isOutcome = fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed";
+  const beyond = facts[pageEntries];
+  if (!isOutcome || !beyond || fact.revision < beyond.revision) return fact;
+  const { stream, revision: from, id } = fact;
+  const [entry] = await LongReads.of(store).run(asker, (turn) =>
+    turn(() => store.readStream(stream, { from, limit: 1 })));
+  return entry?.id === id ? readable(entry) : undefined;
+}
+
+/**
+ * Folds the stream of a webhook event as it is shown to a tenant: where a purge took the event it has no state, though
+ * its stream may still be there. Throws as {@link loadWebhook} does, and CallerGone.
+ */
+export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
+  const loaded = await loadStream(sources.store, streams.event(eventId), asker);
+  return asShown(sources, ofEvent(eventId, loaded));
+}
+
+/** The event of any id that has the stream, as {@link loadShown} shows it. */
+export async function loadShownOf(sources: Sources, asker: string, stream: string): Promise<LoadedWebhook> {
+  return asShown(sources, await loadStream(sources.store, stream, asker));
+}
+
+/** The log, and the keys under which events are named. */
+interface NamedSources extends Sources {
+  readonly keys: Pick<PlatformKeys, "get">;
+}
+
+/**
+ * The event that has this idempotency key of the tenant's, as it is shown; undefined where there is none. Throws as
+ * {@link loadShown} does.
+ */
+export async function loadShownByKey(
+  sources: NamedSources, tenantId: string, idempotencyKey: string,
+): Promise<WebhookState> {
+  const { events } = await sources.keys.get();
+  return (await loadNamed(sources, events.of(tenantId, idempotencyKey), tenantId, idempotencyKey))
+    ?? (events.mayBeUnkeyed ? loadShownUnkeyed(sources, tenantId, idempotencyKey) : undefined);
+}
+
+/** The same among the events that a release before 0.2 accepted. */
+export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotencyKey: string): Promise<WebhookState> {
+  return loadNamed(sources, unkeyedEventKey(tenantId, idempotencyKey), tenantId, idempotencyKey);
+}
+
+/**
+ * The event that has this idempotency key of the tenant's as it was accepted: all that is known of it where a newer
+ * release has written to its stream. Undefined where there is none, or a purge that is under way may have taken it.
+ * Throws LogUnavailable, or an UnreadableRecord where its acceptance, or the tenant's purges, cannot be read either.
+ */
+export async function loadAcceptedByKey(
+  sources: NamedSources, tenantId: string, idempotencyKey: string,
+): Promise<WebhookState> {
+  const { events } = await sources.keys.get();
+  const names = [events.of(tenantId, idempotencyKey), unkeyedEventKey(tenantId, idempotencyKey)];
+  for (const name of events.mayBeUnkeyed ? names : names.slice(0, 1)) {
+    const [accepted] = await sources.store.readStream(streams.event(eventIdOf(0, name)), { limit: 1 });
+    const state = accepted && evolve(undefined, readable(accepted));
+    if (!state || !hasKey(state, tenantId, idempotencyKey)) continue;
+    const { state: known } = await sources.aggregates.current(purges, tenantId);
+    return known && known.underWay.length > 0 ? undefined : state;
+  }
+  return undefined;
+}
+
+/** The event of that key; undefined also if another idempotency key's event has the name. */
+async function loadNamed(
+  sources: Sources, eventKey: string, tenantId: string, idempotencyKey: string,
+): Promise<WebhookState> {
+  const { state } = await loadShownOf(sources, tenantId, streams.event(eventIdOf(0, eventKey)));
+  return state && hasKey(state, tenantId, idempotencyKey) ? state : undefined;
+}
+
+/** Whether an event was accepted under this idempotency key of the tenant's. */
+export function hasKey(event: Webhook, tenantId: string, idempotencyKey: string): boolean {
+  return event.tenantId === tenantId && event.idempotencyKey === idempotencyKey;
+}
+
+/** Decides the next facts of an event, from its state and its facts so far; throws where none is allowed. */
+export type Decision = (
+  event: Webhook, before: LoadedWebhook["facts"],
+) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
+
+/**
+ * Decides on an event as {@link loadShown} has it and appends the facts, again from its newer state when another writer
+ * was first. Resolves with the event after the facts, and the facts; null where it is not there, or a purge took it in
+ * between. Throws as {@link loadShown} and `decide` do.
+ */
+export async function changeShown(
+  parts: Sources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,
+): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
+  for (;;) {
+    const { state, revision, facts: before } = await loadShown(parts, asker, eventId);
+    if (!state) return null;
+    const facts = await decide(state, before);
+    if (facts.length === 0) return { event: state, facts };
+    try {
+      await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts.ids));
+      // A purge that came in between took the event as it was before, if it was finished.
+      if (isFinished(state.status) && !(await loadShown(parts, asker, eventId)).state) return null;
+      return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };
+    } catch (error) {
+      // Another writer was first: the decision depends on its facts.
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+}
+
+async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {
+  const { facts } = loaded;
+  if (!loaded.state || !facts.some(({ data }) => "to" in data && isFinished(data.to))) return loaded;
+  const { state } = await aggregates.current(purges, loaded.state.tenantId);
+  return state && isPurged(state.underWay, facts) ? { ...loaded, state: undefined } : loaded;
+}

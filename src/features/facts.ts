@@ -1,0 +1,81 @@
+import { circuitFacts } from "../delivery/circuit/facts.ts";
+import type { EventsOf, Fact } from "../kernel/domain/fact.ts";
+import { object } from "../kernel/domain/schema.ts";
+import { platformFacts } from "../kernel/sealing/facts.ts";
+import { cancellationsFacts } from "./bulk/facts.ts";
+import { destinationFacts } from "./destinations/facts.ts";
+import { webhookFacts } from "./events/facts.ts";
+import { apiKeyFacts } from "./keys/api-keys/facts.ts";
+import { serviceAccountFacts } from "./keys/service-accounts/facts.ts";
+import { inviteFacts } from "./people/invites/facts.ts";
+import { personFacts } from "./people/persons/facts.ts";
+import { sessionFacts } from "./people/sessions/facts.ts";
+import { purgesFacts } from "./purges/facts.ts";
+import { replaysFacts } from "./replays/events-replayed.ts";
+import { replayJobFacts } from "./replays/facts.ts";
+import { senderFacts } from "./senders/facts.ts";
+import { tenantFacts } from "./tenants/facts.ts";
+import { reservationFacts } from "./tenants/reservations/facts.ts";
+
+/** The declarations of all facts by the name of their history, in the order in which the API's description has them. */
+const byHistory = {
+  tenant: tenantFacts,
+  purges: purgesFacts,
+  replays: replaysFacts,
+  replayJob: replayJobFacts,
+  cancellations: cancellationsFacts,
+  apiKey: apiKeyFacts,
+  serviceAccount: serviceAccountFacts,
+  invite: inviteFacts,
+  destination: destinationFacts,
+  circuit: circuitFacts,
+  sender: senderFacts,
+  event: webhookFacts,
+};
+
+/** The declarations of all facts by their names. */
+const declarations = {
+  ...tenantFacts, ...purgesFacts, ...replaysFacts, ...replayJobFacts, ...cancellationsFacts, ...apiKeyFacts,
+  ...serviceAccountFacts, ...inviteFacts, ...destinationFacts, ...circuitFacts, ...senderFacts, ...webhookFacts,
+  ...personFacts, ...platformFacts, ...reservationFacts, ...sessionFacts,
+};
+
+/** Every fact of the domain. */
+export type AnyEvent = EventsOf<typeof declarations>;
+/** The name of a fact. */
+export type FactType = AnyEvent["type"];
+/** The name of a history. */
+export type HistoryName = keyof typeof byHistory;
+
+/** The declarations of all facts by their names. */
+export const facts: ReadonlyMap<string, Fact> = new Map(Object.entries<Fact>(declarations));
+
+/** By the name of each history, the names of its facts. */
+export const histories = Object.fromEntries(Object.entries(byHistory).map(([history, declared]) =>
+  [history, Object.keys(declared).filter((type) => facts.get(type)?.shown)],
+)) as unknown as Readonly<Record<HistoryName, readonly FactType[]>>;
+
+/** The names of the facts that the audit lists, in the order in which the API's description has them. */
+export const auditTypes: readonly FactType[] = [
+  histories.tenant, histories.purges, histories.replayJob.toReversed(), histories.replays, histories.cancellations,
+  histories.apiKey, histories.invite, histories.destination, histories.circuit, histories.sender,
+  histories.serviceAccount,
+].flat().filter((type) => facts.get(type)?.audit);
+
+/** The version that a fact is written under. */
+export function versionOf({ upcasters = [] }: Pick<Fact, "upcasters">): number {
+  return upcasters.length + 1;
+}
+
+/** The JSON Schema of the data of a fact as it is written. */
+export function schemaOf(type: string, fact: Fact): ReturnType<typeof object> & { readonly $id: string } {
+  const { type: kind, ...keywords } = object(fact.data);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: `urn:webhook-relay:event:${type}:v${versionOf(fact)}`,
+    title: type,
+    description: fact.meaning,
+    type: kind,
+    ...keywords,
+  };
+}

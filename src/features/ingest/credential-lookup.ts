@@ -1,0 +1,213 @@
+import { LRUCache } from "lru-cache";
+import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
+import { senderTokenHashes } from "../../../projections/senders/senders.ts";
+import { serviceKeyHashes } from "../../../projections/service-accounts/service-accounts.ts";
+import type { Circuit } from "../../delivery/circuit/facts.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import type { Aggregates, AggregateType, Folded } from "../../kernel/log/aggregates.ts";
+import { hasNewerStream, type StreamSources } from "../../kernel/log/newer-streams.ts";
+import { refuseUnreadable, unlessNewer } from "../../kernel/log/unreadable.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { noStream, type LogEntry, type RecordedEvent } from "../../kernel/ports/event-store.ts";
+import type { CollectionDefinition, ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import { onceKnown } from "../../kernel/tools/once-known.ts";
+import { apiKeys, circuits, destinations, senders, serviceAccounts } from "../aggregate-types.ts";
+import { availabilityOf, type Availability } from "../destinations/availability.ts";
+import type { Destination, DestinationEvent } from "../destinations/facts.ts";
+import { isUsable, type ApiKey } from "../keys/api-keys/decide.ts";
+import type { ApiKeyEvent } from "../keys/api-keys/facts.ts";
+import {
+  usableKey, type ServiceAccount, type ServiceAccountEvent, type ServiceKey,
+} from "../keys/service-accounts/facts.ts";
+import type { Sender, SenderEvent } from "../senders/facts.ts";
+
+/** How far a process has seen the changes of other processes. */
+export interface Following {
+  /** Whether all changes until a second ago are known here. */
+  readonly fresh: boolean;
+  /** Resolves true once all changes before the call are known, false when that takes too long. */
+  renewed(): Promise<boolean>;
+}
+
+interface CredentialLookupParts extends StreamSources {
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+  readonly following: Following;
+}
+
+/** A sender, and the revision of its stream that it is folded from. */
+export type SenderAt = Sender & { readonly revision: number };
+
+/** A service account, and the one of its keys that was shown. */
+export interface ServiceKeyOwner {
+  readonly account: ServiceAccount;
+  readonly key: ServiceKey;
+}
+
+/** One kind of secret, and the known owners of its hashes. */
+interface Secrets<State, Owner = State> {
+  readonly owners: LRUCache<string, string>;
+  readonly type: AggregateType<State, never>;
+  /** The kind of owner, in a message. */
+  readonly name: string;
+  /** Holds all hashes, with the owner's id in `field`. */
+  readonly collection: CollectionDefinition;
+  readonly field: string;
+  /** The owner as long as the secret of this hash is good, else undefined. */
+  readonly valid: (owner: Folded<State>, hash: string) => Owner | undefined;
+}
+
+/**
+ * The owner of an API key, a service key or an ingest token, and whether it may be used. The owner of a hash never
+ * changes, so found hashes are remembered; an unknown one is refused only after the read models have caught up with the
+ * log. It is not called unknown while only a newer release can read an owner of its kind: look-ups then reject with an
+ * UnreadableRecord.
+ */
+export class CredentialLookup {
+  readonly #parts: CredentialLookupParts;
+  readonly #keys: Secrets<ApiKey>;
+  readonly #tokens: Secrets<Destination>;
+  readonly #senderTokens: Secrets<Sender, SenderAt>;
+  readonly #serviceKeys: Secrets<ServiceAccount, ServiceKeyOwner>;
+
+  /** `max`: hashes of each kind that are remembered. */
+  constructor(parts: CredentialLookupParts, { max }: { readonly max: number }) {
+    this.#parts = parts;
+    const owners = () => new LRUCache<string, string>({ max });
+    this.#keys = {
+      owners: owners(), type: apiKeys, name: "an API key", collection: keyHashes, field: "keyId",
+      valid: ({ state }, hash) => this.#usable(state, hash),
+    };
+    this.#tokens = {
+      owners: owners(), type: destinations, name: "a destination",
+      collection: tokenHashes, field: "destinationId",
+      valid: ({ state }, hash) => reachable(state, hash),
+    };
+    this.#senderTokens = {
+      owners: owners(), type: senders, name: "a sender", collection: senderTokenHashes, field: "senderId",
+      valid: ({ state, revision }, hash) => {
+        const sender = reachable(state, hash);
+        return sender && { ...sender, revision };
+      },
+    };
+    this.#serviceKeys = {
+      owners: owners(), type: serviceAccounts, name: "a service account",
+      collection: serviceKeyHashes, field: "serviceAccountId",
+      valid: ({ state: account }, hash) => {
+        const key = usableKey(account, hash, timestampNow(this.#parts.clock));
+        return account && key && { account, key };
+      },
+    };
+  }
+
+  /** Remembers the hashes that new entries of the log bring. */
+  follow(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      if (entry.unreadable !== undefined) continue;
+      const event = entry as RecordedEvent<ApiKeyEvent | DestinationEvent | SenderEvent | ServiceAccountEvent>;
+      if (event.type === "ApiKeyIssued") this.#keys.owners.set(event.data.keyHash, event.data.keyId);
+      else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
+        this.#tokens.owners.set(event.data.ingestTokenHash, event.data.destinationId);
+      } else if (event.type === "SenderCreated" || event.type === "SenderIngestTokenRegenerated") {
+        this.#senderTokens.owners.set(event.data.ingestTokenHash, event.data.senderId);
+      } else if (event.type === "ServiceKeyIssued") {
+        this.#serviceKeys.owners.set(event.data.keyHash, event.data.serviceAccountId);
+      }
+    }
+  }
+
+  /**
+   * Await this before any look-up: nothing in memory is then out of date by more than a second. Undefined where that is
+   * so already. Rejects with a Refusal (unavailable) when it takes over ten seconds.
+   */
+  refreshed(): Promise<void> | undefined {
+    return this.#parts.following.fresh ? undefined : this.#renewed();
+  }
+
+  /** The usable API key of a hash, or undefined. Returns at once where everything is in memory. */
+  apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
+    return this.#find(this.#keys, hash);
+  }
+
+  /** The destination whose ingest token has this hash, or undefined. */
+  destinationByToken(hash: string): Destination | undefined | Promise<Destination | undefined> {
+    return this.#find(this.#tokens, hash);
+  }
+
+  /** The sender whose ingest token has this hash, or undefined. */
+  senderByToken(hash: string): SenderAt | undefined | Promise<SenderAt | undefined> {
+    return this.#find(this.#senderTokens, hash);
+  }
+
+  /**
+   * The owner of the usable service key of a hash, or undefined. It is as the log has it now, so a change by another
+   * process counts at once, and {@link refreshed} is not needed.
+   */
+  async serviceKey(hash: string): Promise<ServiceKeyOwner | undefined> {
+    const id = this.#serviceKeys.owners.get(hash);
+    if (id !== undefined) await this.#parts.aggregates.current(serviceAccounts, id);
+    return this.#find(this.#serviceKeys, hash);
+  }
+
+  /** A destination, deleted or not; undefined where there never was one. */
+  destination(id: string): Destination | undefined | Promise<Destination | undefined> {
+    return onceKnown(this.#parts.aggregates.read(destinations, id), ({ state }) => state);
+  }
+
+  /**
+   * Whether a destination takes events, by its own setting and its circuit. A circuit that only a newer release can
+   * read does not count: accepted events then wait for a process of that release.
+   */
+  availability(destination: Destination): Availability | Promise<Availability> {
+    const circuit = unlessNewer<Folded<Circuit>>(
+      () => this.#parts.aggregates.read(circuits, destination.id), () => ({ state: undefined, revision: noStream }));
+    return onceKnown(circuit, ({ state }) => availabilityOf(destination, state));
+  }
+
+  #find<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
+    const { owners, type, valid } = secrets;
+    const id = owners.get(hash);
+    const cached = id === undefined ? undefined : this.#parts.aggregates.peek(type, id);
+    return cached ? valid(cached, hash) : this.#read(secrets, hash);
+  }
+
+  async #read<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Promise<Owner | undefined> {
+    const { owners, type, name, valid } = secrets;
+    const known = owners.get(hash);
+    if (known !== undefined) return valid(await this.#parts.aggregates.read(type, known), hash);
+    const id = await this.#ownerOf(secrets, hash);
+    if (id === undefined) {
+      // The caller must not learn whose record that is.
+      if (await hasNewerStream(this.#parts, type.category)) refuseUnreadable(`the record of ${name}`, { newer: true });
+      return undefined;
+    }
+    // The read models may have heard of a new token before this process has.
+    const owner = await this.#parts.aggregates.current(type, id);
+    owners.set(hash, id);
+    return valid(owner, hash);
+  }
+
+  async #ownerOf<State, Owner>(
+    { owners, collection, field }: Secrets<State, Owner>, hash: string,
+  ): Promise<string | undefined> {
+    const lookUp = async () => (await this.#parts.readModels.get(collection.name, hash))?.[field] as string | undefined;
+    return (await lookUp()) ?? this.#parts.freshness.ask(async () => owners.get(hash) ?? lookUp());
+  }
+
+  async #renewed(): Promise<void> {
+    if (!(await this.#parts.following.renewed())) refuse("unavailable", "the log is out of reach; try again");
+  }
+
+  #usable(key: ApiKey | undefined, hash: string): ApiKey | undefined {
+    return isUsable(key, timestampNow(this.#parts.clock)) && key.keyHash === hash ? key : undefined;
+  }
+}
+
+/** A destination or sender is reached by its newest token only, and by none once it is deleted. */
+function reachable<Target extends Destination | Sender>(target: Target | undefined, hash: string): Target | undefined {
+  return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;
+}

@@ -1,0 +1,59 @@
+import type { Inputs } from "../../../../schemas/inputs.ts";
+import { requireOwn } from "../../../kernel/callers/access.ts";
+import type { Caller } from "../../../kernel/callers/caller.ts";
+import { cleanName, parseOptionalDateTime } from "../../../kernel/callers/input-rules.ts";
+import { refuse } from "../../../kernel/domain/refusal.ts";
+import { requireRole } from "../../../kernel/domain/roles.ts";
+import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { Origin } from "../../../kernel/log/origin.ts";
+import type { Clock } from "../../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import type { Ids } from "../../../kernel/ports/ids.ts";
+import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
+import { apiKeys } from "../../aggregate-types.ts";
+import { apiKeyView, type CreatedApiKeyView } from "../../views.ts";
+import { decide, type ApiKeyCommand } from "./decide.ts";
+
+const prefix = "rk_";
+
+interface ApiKeyParts {
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Commands on API keys. */
+export class ApiKeyCommands {
+  readonly #parts: ApiKeyParts;
+
+  constructor(parts: ApiKeyParts) {
+    this.#parts = parts;
+  }
+
+  /** Issues a key, shown only here. Throws a Refusal (invalid, forbidden). */
+  async issue(caller: Caller, input: Inputs["createApiKey"], origin: Origin): Promise<CreatedApiKeyView> {
+    const { aggregates, clock, ids } = this.#parts;
+    const name = cleanName("name", input.name);
+    const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
+    const keyId = ids.uuid();
+    const apiKey = secretToken(ids, prefix);
+    const { tenantId } = caller;
+    const key = { keyId, tenantId, name, keyHash: sha256(apiKey), prefix, last4: apiKey.slice(-4), expiresAt };
+    const command: ApiKeyCommand = { type: "IssueApiKey", key, at: timestampNow(clock) };
+    decide(undefined, command);
+    requireRole(caller, "Developer", "issue API keys");
+    await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, command));
+    return { ...apiKeyView({ ...key, at: command.at }), prefix, apiKey };
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
+    const { aggregates, clock } = this.#parts;
+    const { state } = await aggregates.current(apiKeys, id);
+    if (!state || state.revoked) refuse("not-found", "API key not found");
+    requireOwn(state, caller, "API key");
+    requireRole(caller, "Developer", "revoke API keys");
+    const at = timestampNow(clock);
+    await aggregates.change(apiKeys, id, origin, (current) => decide(current, { type: "RevokeApiKey", at }));
+  }
+}

@@ -1,0 +1,104 @@
+import type { Inputs } from "../../../../schemas/inputs.ts";
+import { ownOf } from "../../../kernel/callers/access.ts";
+import type { Caller } from "../../../kernel/callers/caller.ts";
+import { cleanName, parseOptionalDateTime } from "../../../kernel/callers/input-rules.ts";
+import { refuse } from "../../../kernel/domain/refusal.ts";
+import { rolesByCode, type RoleCode } from "../../../kernel/domain/roles.ts";
+import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { Origin } from "../../../kernel/log/origin.ts";
+import type { Clock } from "../../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import type { Ids } from "../../../kernel/ports/ids.ts";
+import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
+import { serviceAccounts } from "../../aggregate-types.ts";
+import { serviceKeyView, type ServiceAccountView, type CreatedServiceKeyView } from "../../views.ts";
+import { decide, type ServiceAccountOrder } from "./decide.ts";
+import type { ServiceAccount, ServiceRole } from "./facts.ts";
+import type { ServiceAccountQueries } from "./queries.ts";
+
+/** A code of a role that a service account can have. */
+type ServiceRoleCode = Exclude<RoleCode, 10>;
+
+const prefix = "rsk_";
+
+interface ServiceAccountParts {
+  readonly aggregates: Aggregates;
+  readonly queries: ServiceAccountQueries;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Commands on service accounts and their keys. */
+export class ServiceAccountCommands {
+  readonly #parts: ServiceAccountParts;
+
+  constructor(parts: ServiceAccountParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (invalid, forbidden). */
+  async create(caller: Caller, input: Inputs["createServiceAccount"], origin: Origin): Promise<ServiceAccountView> {
+    const name = cleanName("name", input.name);
+    const serviceAccountId = this.#parts.ids.uuid();
+    const account = { serviceAccountId, tenantId: caller.tenantId, name, role: roleOf(input.role) };
+    const active = input.status !== "inactive";
+    await this.#carryOut(caller, serviceAccountId, { type: "CreateServiceAccount", account, active }, origin);
+    return this.#parts.queries.get(caller, serviceAccountId);
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden). */
+  async change(
+    caller: Caller, id: string, input: Inputs["updateServiceAccount"], origin: Origin,
+  ): Promise<ServiceAccountView> {
+    const name = input.name === undefined ? undefined : cleanName("name", input.name);
+    const role = input.role === undefined ? undefined : roleOf(input.role);
+    const active = input.status && input.status === "active";
+    await this.#own(caller, id);
+    await this.#carryOut(caller, id, { type: "ChangeServiceAccount", name, role, active }, origin);
+    return this.#parts.queries.get(caller, id);
+  }
+
+  /** Deletes a service account for good, and revokes all its keys. Throws a Refusal (not-found, forbidden). */
+  async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id);
+    await this.#carryOut(caller, id, { type: "DeleteServiceAccount" }, origin);
+  }
+
+  /** Issues a key, shown only here. Throws a Refusal (invalid, not-found, forbidden, rejected). */
+  async issueKey(
+    caller: Caller, id: string, input: Inputs["createServiceKey"], origin: Origin,
+  ): Promise<CreatedServiceKeyView> {
+    const { clock, ids } = this.#parts;
+    const name = cleanName("name", input.name);
+    const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
+    if (expiresAt !== null && expiresAt <= timestampNow(clock)) refuse("invalid", "expiresAt: lies in the past");
+    const { tenantId } = await this.#own(caller, id);
+    const key = secretToken(ids, prefix);
+    const scopes = input.scopes ? [...input.scopes] : null;
+    const issued = { keyId: ids.uuid(), name, keyHash: sha256(key), prefix, last4: key.slice(-4), scopes, expiresAt };
+    const at = await this.#carryOut(caller, id, { type: "IssueServiceKey", key: issued }, origin);
+    return { ...serviceKeyView({ ...issued, serviceAccountId: id, tenantId, at }), prefix, scopes, key };
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async revokeKey(caller: Caller, id: string, keyId: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id);
+    await this.#carryOut(caller, id, { type: "RevokeServiceKey", keyId }, origin);
+  }
+
+  #own(caller: Caller, id: string): Promise<ServiceAccount> {
+    return ownOf(this.#parts.aggregates, serviceAccounts, id, caller, "service account");
+  }
+
+  /** Carries a command out on behalf of the caller; resolves with the time of its facts. */
+  async #carryOut(by: Caller, id: string, order: ServiceAccountOrder, origin: Origin): Promise<string> {
+    const at = timestampNow(this.#parts.clock);
+    await this.#parts.aggregates.change(serviceAccounts, id, origin, (state) =>
+      decide(state, { ...order, by, at }));
+    return at;
+  }
+}
+
+function roleOf(code: ServiceRoleCode): ServiceRole {
+  return rolesByCode[code];
+}

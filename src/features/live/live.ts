@@ -1,0 +1,255 @@
+import { tenantOf } from "../../kernel/domain/domain-event.ts";
+import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
+import { categoryOf } from "../../kernel/domain/streams.ts";
+import { millis } from "../../kernel/domain/time.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import {
+  logStart, type EventStore, type LogEntry, type Position, type RecordedEvent, type Subscription,
+} from "../../kernel/ports/event-store.ts";
+import type { SessionEvent } from "../people/sessions/facts.ts";
+import { framesOf, type Wanted } from "./frames.ts";
+import { Resuming } from "./resuming.ts";
+import { commentOf, FramedEntry, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
+
+/** Clients at once. */
+const most = { caller: 5, tenant: 100, process: 1_000 };
+/** Frames wait so long for others, to be sent with them. */
+const gatherMs = 50;
+const beatMs = 500;
+const commentMs = 15_000;
+
+interface LiveParts {
+  readonly store: Pick<EventStore, "head" | "isPosition" | "readLog" | "readStream" | "subscribe">;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  /** Whether no purge took an event of the tenant. */
+  readonly isShown: (tenantId: string, eventId: string) => Promise<boolean>;
+}
+
+/** The subscription that all clients share. */
+interface Run {
+  /** Clients have had all of the log up to here. */
+  covered: Position;
+  readonly begun: Promise<Subscription>;
+}
+
+/**
+ * The clients that follow the log live. They share one subscription, which lasts as long as there are clients, and one
+ * timer. An entry of a tenant without clients costs a look into a map.
+ */
+export class Live {
+  readonly #parts: LiveParts;
+  readonly #resuming: Resuming;
+  readonly #clients = new Map<string, Set<StreamClient>>();
+  /** Clients whose session may be over. */
+  readonly #doubtful = new Set<StreamClient>();
+  #count = 0;
+  #run: Run | undefined;
+  #beat: Timer | undefined;
+  #commentAt = 0;
+  #isGathering = false;
+  #isStopped = false;
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#resuming = new Resuming({
+      ...parts, covered: () => this.#run?.covered ?? logStart, failed: (client) => this.#end(client, "unavailable"),
+    });
+  }
+
+  /**
+   * The texts for a new client, to be iterated once. With `lastId` it first gets what it missed since that frame.
+   * It takes the place of the caller's oldest client where the caller has all of its places, and of the oldest client
+   * of the tenant that has most where the process has all of them. Rejects with a Refusal (invalid, too-many,
+   * unavailable), and LogUnavailable.
+   */
+  async open(caller: StreamCaller, wanted: Wanted, lastId?: string): Promise<AsyncIterable<string, undefined>> {
+    const { store } = this.#parts;
+    if (lastId !== undefined && !store.isPosition(lastId)) {
+      refuse("invalid", "Last-Event-ID: must be the id of a frame of this stream");
+    }
+    if (this.#isStopped) refuse("unavailable", "the process is shutting down; try again");
+    const client = new StreamClient(caller, wanted, () => this.#resuming.goOn());
+    if (caller.gone.aborted) return client;
+    this.#makeRoom(caller);
+    this.#enter(client);
+    caller.gone.addEventListener("abort", () => {
+      client.drop();
+      this.#leave(client);
+    });
+    try {
+      await this.#follow(client, lastId);
+    } catch (error) {
+      this.#leave(client);
+      throw error;
+    }
+    return client;
+  }
+
+  /** Ends all streams. Resolves when nothing more is read. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const run = this.#run;
+    for (const client of this.#all()) this.#end(client, "shutdown");
+    await run?.begun.then((subscription) => subscription.stop(), () => undefined);
+  }
+
+  async #follow(client: StreamClient, lastId: string | undefined): Promise<void> {
+    const run = (this.#run ??= this.#begin());
+    await run.begun;
+    if (lastId === undefined) {
+      client.position = run.covered;
+      client.isLive = true;
+      client.say(commentOf(run.covered));
+      return;
+    }
+    client.say(commentOf(null));
+    const isKnown = lastId <= (await this.#parts.store.head());
+    if (!client.isOver) this.#resuming.add(client, isKnown ? lastId : null);
+  }
+
+  #begin(): Run {
+    const { store, clock } = this.#parts;
+    const begin = async () => {
+      const head = await store.head();
+      run.covered = head;
+      return store.subscribe({ after: run.covered }, (entries, upTo) => this.#take(run, entries, upTo));
+    };
+    const run: Run = { covered: logStart, begun: begin() };
+    this.#commentAt = clock.monotonic() + commentMs;
+    this.#beat = clock.schedule(beatMs, () => this.#onBeat());
+    return run;
+  }
+
+  #take(run: Run, entries: readonly LogEntry[], upTo: Position): void {
+    if (run !== this.#run) return;
+    const now = this.#parts.clock.monotonic();
+    for (const entry of entries) if (entry.unreadable === undefined) this.#give(entry, now);
+    run.covered = upTo;
+  }
+
+  #give(entry: RecordedEvent, now: number): void {
+    const clients = this.#clients.get(tenantOf(entry) ?? "");
+    if (!clients) return;
+    this.#heed(entry, clients);
+    const frames = framesOf(entry);
+    if (frames.length === 0) return;
+    const given = new FramedEntry(entry, frames);
+    for (const client of [...clients]) {
+      if (!client.isLive || entry.position <= client.position) continue;
+      if (!client.offer(given, now)) this.#leave(client);
+    }
+    this.#gather();
+  }
+
+  /** Ends the clients whose session an entry ends, and doubts those whose session it may end. */
+  #heed(entry: RecordedEvent, clients: ReadonlySet<StreamClient>): void {
+    const category = categoryOf(entry.stream);
+    if (category === "session") {
+      const { tokenId } = (entry as RecordedEvent<SessionEvent>).data;
+      for (const client of [...clients]) {
+        if (client.caller.credentialIds.includes(tokenId)) this.#end(client, "session over");
+      }
+    }
+    if (category !== "tenant" && category !== "serviceAccount") return;
+    this.#parts.aggregates.follow([entry]);
+    const { userId, serviceAccountId } = entry.data as { readonly userId?: string; readonly serviceAccountId?: string };
+    const id = userId ?? serviceAccountId;
+    for (const client of clients) if (id === undefined || client.caller.id === id) this.#doubtful.add(client);
+    this.#gather();
+  }
+
+  /** Hands over what has come, a moment later. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#parts.clock.schedule(gatherMs, () => {
+      this.#isGathering = false;
+      this.#checkDoubtful();
+      for (const client of this.#all()) client.flush();
+    });
+  }
+
+  #checkDoubtful(): void {
+    for (const client of this.#doubtful) {
+      client.caller.check().then(
+        () => this.#doubtful.delete(client),
+        (error: unknown) => {
+          const isOver = error instanceof Refusal && error.kind !== "unavailable";
+          if (isOver) this.#end(client, "session over");
+        },
+      );
+    }
+  }
+
+  #onBeat(): void {
+    const { clock } = this.#parts;
+    const [now, time] = [clock.monotonic(), clock.now()];
+    const isCommented = now >= this.#commentAt;
+    if (isCommented) this.#commentAt = now + commentMs;
+    this.#checkDoubtful();
+    for (const client of this.#all()) {
+      const { expiresAt } = client.caller;
+      if (expiresAt !== null && millis(expiresAt) <= time) {
+        this.#end(client, "expired");
+        continue;
+      }
+      client.passSecond(now);
+      if (isCommented) client.say(commentOf(this.#reached(client)));
+      client.flush();
+    }
+    if (this.#count > 0) this.#beat = clock.schedule(beatMs, () => this.#onBeat());
+  }
+
+  /** Up to where the client has had the log; null while that is not known. */
+  #reached(client: StreamClient): Position | null {
+    const covered = this.#run?.covered ?? logStart;
+    return client.isLive && client.position <= covered && !client.hasDropped ? covered : null;
+  }
+
+  /** Ends a client where there is no place for another. Throws a Refusal (too-many) where the tenant has all of its. */
+  #makeRoom({ tenantId, id }: StreamCaller): void {
+    const clients = [...(this.#clients.get(tenantId) ?? [])];
+    const own = clients.filter(({ caller }) => caller.id === id);
+    if (own.length >= most.caller) return this.#displace(own);
+    if (clients.length >= most.tenant) refuse("too-many", `the tenant has ${most.tenant} streams already; close one`);
+    if (this.#count >= most.process) {
+      this.#displace([...this.#clients.values()].reduce((one, other) => (other.size > one.size ? other : one)));
+    }
+  }
+
+  /** Ends the oldest of these clients. */
+  #displace([oldest]: Iterable<StreamClient>): void {
+    if (oldest) this.#end(oldest, "displaced");
+  }
+
+  #all(): StreamClient[] {
+    return [...this.#clients.values()].flatMap((clients) => [...clients]);
+  }
+
+  #enter(client: StreamClient): void {
+    const { tenantId } = client.caller;
+    this.#clients.set(tenantId, (this.#clients.get(tenantId) ?? new Set()).add(client));
+    this.#count += 1;
+  }
+
+  #end(client: StreamClient, reason: EndReason): void {
+    client.end(reason);
+    this.#leave(client);
+  }
+
+  #leave(client: StreamClient): void {
+    const { tenantId } = client.caller;
+    const clients = this.#clients.get(tenantId);
+    if (!clients?.delete(client)) return;
+    if (clients.size === 0) this.#clients.delete(tenantId);
+    this.#resuming.delete(client);
+    this.#doubtful.delete(client);
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    this.#beat?.cancel();
+    void this.#run?.begun.then((subscription) => subscription.stop(), () => undefined);
+    this.#run = undefined;
+  }
+}

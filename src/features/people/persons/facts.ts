@@ -1,0 +1,15 @@
+import { at, internalFact, type EventsOf } from "../../../kernel/domain/fact.ts";
+import { sealed, uuid } from "../../../kernel/domain/schema.ts";
+
+/**
+ * Fact of a `person-<userId>` stream: the key that seals the person's email in every other stream,
+ * itself sealed under the tenant's data key. Deleting the stream makes the address unreadable for good.
+ */
+export const personFacts = {
+  PersonKeyCreated: internalFact({
+    data: { userId: uuid(), tenantId: uuid(), key: sealed("Sealed under the tenant's data key."), at },
+    meaning: "The key that seals a person's email; deleting its stream erases the address.",
+  }),
+};
+/** One of {@link personFacts}. */
+export type PersonEvent = EventsOf<typeof personFacts>;

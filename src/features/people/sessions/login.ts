@@ -1,0 +1,146 @@
+import { clientNetwork } from "../../../kernel/domain/ipv6.ts";
+import { refuse } from "../../../kernel/domain/refusal.ts";
+import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { Clock } from "../../../kernel/ports/clock/clock.ts";
+import { sleep } from "../../../kernel/ports/clock/sleep.ts";
+import type { ExpiringState, RateLimit } from "../../../kernel/ports/expiring-state.ts";
+import type { Passwords } from "../../../kernel/ports/passwords.ts";
+import type { Logger, LoginResult, Metrics } from "../../../kernel/ports/telemetry.ts";
+import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
+import { LogThrottle } from "../../../kernel/tools/log-throttle.ts";
+import type { Tenant, User } from "../../tenants/facts.ts";
+import type { Reservations } from "../../tenants/reservations/reservations.ts";
+import { userView, type UserView } from "../../views.ts";
+import type { People } from "../persons/people.ts";
+import { addressOwner } from "./password-owners.ts";
+import type { IssuedToken, Sessions } from "./sessions.ts";
+import { userByEmail } from "./user-by-email.ts";
+
+interface LoginParts {
+  readonly state: ExpiringState;
+  readonly keys: PlatformKeys;
+  readonly reservations: Reservations;
+  readonly aggregates: Aggregates;
+  readonly passwords: Passwords;
+  readonly people: People;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A fresh token and its user. */
+export type SignedIn = IssuedToken & { readonly user: UserView };
+
+interface LoginOptions {
+  /** Failed attempts per client network and per email; null for no limit. */
+  readonly limit: RateLimit | null;
+  /** How long a login that fails takes at least, ms; see {@link failedLoginMs}. */
+  readonly failedMs: number;
+}
+
+/** The time assumed for finding a user, ms: for a known email a tenant may have to be read, else there is none. */
+const lookupMs = 200;
+/** The time assumed for a password check at this cost, ms; each step of the cost doubles it. */
+const checkMs = { atCost: 12, ms: 300 } as const;
+
+/** How long a failed login takes at least, ms, at this cost of passwords: more than finding a user and one check do. */
+export function failedLoginMs(passwordCost: number): number {
+  return Math.ceil(lookupMs + checkMs.ms * 2 ** (passwordCost - checkMs.atCost));
+}
+
+/** A user who has given the right password. */
+interface Found {
+  readonly tenant: Tenant;
+  readonly user: User;
+}
+
+/** Trades an email and a password for a session. */
+export class Login {
+  readonly #parts: LoginParts;
+  readonly #limit: RateLimit | null;
+  readonly #failedMs: number;
+  readonly #failures: LogThrottle;
+
+  constructor(parts: LoginParts, { limit, failedMs }: LoginOptions) {
+    this.#parts = parts;
+    this.#limit = limit;
+    this.#failedMs = failedMs;
+    this.#failures = new LogThrottle(parts.clock);
+  }
+
+  /** An access token for the user of this email and password. Throws a Refusal (unauthenticated, too-many). */
+  async login(email: string, password: string, address: string): Promise<SignedIn> {
+    return this.#opened(await this.#found(email, password, address), "issue");
+  }
+
+  /** A token for the cookie of the user's browser. Throws as {@link login} does. */
+  async signIn(email: string, password: string, address: string): Promise<SignedIn> {
+    return this.#opened(await this.#found(email, password, address), "issueToBrowser");
+  }
+
+  async #opened({ tenant, user }: Found, issue: "issue" | "issueToBrowser"): Promise<SignedIn> {
+    const { people, sessions, metrics } = this.#parts;
+    const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
+    const token = await sessions[issue](tenant.id, user);
+    metrics.login("succeeded");
+    return { ...token, user: shown };
+  }
+
+  /**
+   * The user of this email and password. A failure reveals nothing: an unknown email, a wrong password and an inactive
+   * user get one answer after the same time, whether or not the tenant had to be read. An attempt counts from its
+   * start, so parallel ones get no more checks than the limit allows. Throws a Refusal (unauthenticated, too-many).
+   */
+  async #found(email: string, password: string, address: string): Promise<Found> {
+    const { state, keys, clock } = this.#parts;
+    const failsAt = clock.monotonic() + this.#failedMs;
+    const hash = await keys.emailHash(email);
+    const counters = [`login:address:${clientNetwork(address)}`, `login:email:${hash}`];
+    const slot = this.#limit && (await state.admit(counters, this.#limit));
+    if (this.#limit && !slot) {
+      this.#failed("throttled", address);
+      refuse("too-many", "too many failed logins; try again later");
+    }
+    const found = await this.#check(hash, password, address).catch(async (error: unknown) => {
+      // The password was not checked, so the attempt does not count.
+      if (slot) await state.forgive(slot);
+      await this.#waitUntil(failsAt);
+      throw error;
+    });
+    if (!found) {
+      this.#failed("refused", address);
+      await this.#waitUntil(failsAt);
+      refuse("unauthenticated", "email or password is wrong");
+    }
+    if (slot) await state.forgive(slot);
+    return found;
+  }
+
+  /** Logs where failed logins come from. */
+  #failed(result: Exclude<LoginResult, "succeeded">, address: string): void {
+    const { logger, metrics } = this.#parts;
+    metrics.login(result);
+    const network = clientNetwork(address);
+    this.#failures.tell(
+      network,
+      () => logger.warn({ address, result }, "a login failed"),
+      (from, logins) => logger.warn({ address: from === network ? network : "many", logins }, "more logins failed"),
+    );
+  }
+
+  async #waitUntil(moment: number): Promise<void> {
+    const { clock } = this.#parts;
+    const left = moment - clock.monotonic();
+    if (left > 0) await sleep(clock, left);
+  }
+
+  async #check(hash: string, password: string, address: string): Promise<Found | undefined> {
+    const { passwords } = this.#parts;
+    const found = await userByEmail(this.#parts, hash);
+    const passwordHash = found?.user.passwordHash ?? passwords.nobody;
+    // The owner is not the tenant: the wait would tell whether the email exists.
+    const matches = await passwords.matches(password, passwordHash, addressOwner(address));
+    return matches && found?.user.status === "Active" ? found : undefined;
+  }
+}

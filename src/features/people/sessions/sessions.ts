@@ -1,0 +1,205 @@
+import type { UserCaller } from "../../../kernel/callers/caller.ts";
+import { refuse } from "../../../kernel/domain/refusal.ts";
+import { roles, type Role } from "../../../kernel/domain/roles.ts";
+import { streams } from "../../../kernel/domain/streams.ts";
+import { dayMs, millis, timestamp, type Timestamp } from "../../../kernel/domain/time.ts";
+import type { Aggregates, Folded } from "../../../kernel/log/aggregates.ts";
+import { entriesOf, type Origin } from "../../../kernel/log/origin.ts";
+import type { Clock } from "../../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { noStream, RevisionConflict, type EventStore } from "../../../kernel/ports/event-store.ts";
+import type { ExpiringState } from "../../../kernel/ports/expiring-state.ts";
+import type { Ids } from "../../../kernel/ports/ids.ts";
+import type { SessionClaims, Tokens } from "../../../kernel/ports/tokens.ts";
+import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
+import { tenants } from "../../aggregate-types.ts";
+import type { Tenant, User } from "../../tenants/facts.ts";
+import type { SessionEvent } from "./facts.ts";
+
+/** A signed-in user and the token that proves it. */
+export interface Session extends UserCaller {
+  readonly tokenId: string;
+  /** Shared by all tokens of a browser's session. Of an access token: the token's id. */
+  readonly sessionId: string;
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string;
+  /** The user's session version that the token was made under. */
+  readonly sessionVersion: number;
+  /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
+  readonly passwordAt: string | null;
+}
+
+/** A fresh token. */
+export interface IssuedToken {
+  readonly token: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly expiresAt: string;
+}
+
+interface SessionParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly state: ExpiringState;
+  readonly tokens: Tokens;
+  readonly keys: PlatformKeys;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** How long after its session's end a logout is remembered: a clock may be set back, and the token be good again. */
+const rememberedMs = dayMs;
+/** How long after the password a browser's session can last at most, by renewals. */
+const longestMs = 30 * dayMs;
+/** Above any version: all sessions of a user that was deleted are over. */
+const allVersions = Number.MAX_SAFE_INTEGER;
+
+/** `id`: of a token, or of a browser's session. */
+const revocation = (id: string) => `revoked:${id}`;
+const leastVersion = (userId: string) => `sessions:${userId}`;
+
+/**
+ * Sessions: signed tokens that name the user's session version, sent as access tokens or in a browser's cookie. One is
+ * over when it expires, when it is logged out, and when its user changes in a way that raised the version. The last two
+ * hold at once in every process, through the expiring state all share.
+ */
+export class Sessions {
+  readonly #parts: SessionParts;
+  readonly #ttlMs: number;
+
+  constructor(parts: SessionParts, options: { readonly ttlMs: number }) {
+    this.#parts = parts;
+    this.#ttlMs = options.ttlMs;
+  }
+
+  /** An access token for a user who has logged in. */
+  issue(tenantId: string, user: User): Promise<IssuedToken> {
+    const id = this.#parts.ids.uuid();
+    return this.#issue({ ...claimsOf(tenantId, user), tokenId: id, sessionId: id, passwordAt: null }, Infinity);
+  }
+
+  /** The token of a browser's session for a user who has given the password just now. */
+  issueToBrowser(tenantId: string, user: User): Promise<IssuedToken> {
+    const passwordAt = timestamp(this.#wholeSecond());
+    const { ids } = this.#parts;
+    const claims = { ...claimsOf(tenantId, user), tokenId: ids.uuid(), sessionId: ids.uuid(), passwordAt };
+    return this.#issue(claims, latestEnd(passwordAt));
+  }
+
+  /**
+   * Another token of the same browser's session; the one before it ends at once everywhere. It lasts no longer than 30
+   * days after the password. Throws a Refusal (unauthenticated) for the session of an access token.
+   */
+  async renew(session: Session, origin: Origin): Promise<IssuedToken> {
+    const { userId, tenantId, role, sessionId, sessionVersion, passwordAt } = session;
+    if (passwordAt === null) refuse("unauthenticated", "Cookie: only the session of a browser can be renewed");
+    const tokenId = this.#parts.ids.uuid();
+    const claims = { userId, tenantId, role, tokenId, sessionId, sessionVersion, passwordAt };
+    const issued = await this.#issue(claims, latestEnd(passwordAt));
+    await this.#revoke(session.tokenId, session.expiresAt, session, origin);
+    return issued;
+  }
+
+  /** The session of an access token. Throws a Refusal (unauthenticated) for any that is not, or no longer, good. */
+  async authenticate(accessToken: string): Promise<Session> {
+    const session = await this.#verified(accessToken);
+    // A browser's cookie is none: it lasts as long as it is renewed.
+    if (session?.passwordAt !== null) refuse("unauthenticated", "the access token is not valid");
+    return this.#open(session);
+  }
+
+  /** The session of a browser's cookie. Throws a Refusal (unauthenticated) for any that is not, or no longer, good. */
+  async authenticateBrowser(token: string): Promise<Session> {
+    const session = await this.#verified(token);
+    if (!session || session.passwordAt === null) refuse("unauthenticated", "Cookie: the session's cookie is not valid");
+    return this.#open(session);
+  }
+
+  async #issue(
+    claims: Omit<SessionClaims, "issuedAt" | "expiresAt">, latestMs: number,
+  ): Promise<IssuedToken> {
+    const { tokens, keys } = this.#parts;
+    const now = this.#wholeSecond();
+    const expiresIn = Math.ceil(Math.min(this.#ttlMs, latestMs - now) / 1000);
+    const expiresAt = timestamp(now + expiresIn * 1000);
+    const whole = { ...claims, issuedAt: timestamp(now), expiresAt };
+    return { token: await tokens.sign(whole, (await keys.get()).tokenKey), expiresIn, expiresAt };
+  }
+
+  /** The present second, ms since 1970: claims are in whole seconds. */
+  #wholeSecond(): number {
+    return Math.floor(this.#parts.clock.now() / 1000) * 1000;
+  }
+
+  /** The session that a token proves, unless it has ended early; undefined where the token is not valid. */
+  async #verified(token: string): Promise<Session | undefined> {
+    const { tokens, keys, clock } = this.#parts;
+    const claims = await tokens.verify(token, (await keys.get()).tokenKey, clock.now());
+    const role = roles.find((known) => known === claims?.role);
+    if (!claims || !role) return undefined;
+    const { userId, tenantId, tokenId, sessionId, sessionVersion, expiresAt, passwordAt } = claims;
+    return { userId, tenantId, role, tokenId, sessionId, sessionVersion, expiresAt, passwordAt };
+  }
+
+  /** Throws a Refusal (unauthenticated) where the session has ended. */
+  async #open(session: Session): Promise<Session> {
+    const { aggregates, state } = this.#parts;
+    const { userId, tenantId, tokenId, sessionId, sessionVersion, role } = session;
+    const keys = [leastVersion(userId), ...new Set([revocation(tokenId), revocation(sessionId)])];
+    const [least, ...revoked] = await state.get(keys);
+    const isRevoked = revoked.some((at) => at !== null);
+    if (isRevoked || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
+    const good = ({ state: tenant }: Folded<Tenant>) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
+    // The cached tenant may be older than the token: only the log itself can tell that the session is over.
+    if (!good(await aggregates.read(tenants, tenantId)) && !good(await aggregates.current(tenants, tenantId))) {
+      refuse("unauthenticated", "the session is over");
+    }
+    return session;
+  }
+
+  /** Ends one session with all its tokens, those of renewals under way too, durably and at once everywhere. */
+  async revoke(session: Session, origin: Origin): Promise<void> {
+    const { sessionId, expiresAt, passwordAt } = session;
+    const end = passwordAt === null ? expiresAt : timestamp(latestEnd(passwordAt));
+    await this.#revoke(sessionId, end, session, origin);
+  }
+
+  /** `id`: of a token, or of a browser's session. `expiresAt`: the latest end of a token that it covers. */
+  async #revoke(id: string, expiresAt: Timestamp, { userId, tenantId }: Session, origin: Origin): Promise<void> {
+    const { store, state, clock } = this.#parts;
+    const at = timestampNow(clock);
+    const event: SessionEvent = { type: "SessionRevoked", data: { tokenId: id, userId, tenantId, expiresAt, at } };
+    try {
+      await store.append(streams.session(id), noStream, entriesOf([event], origin, this.#parts.ids));
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+    await state.put(revocation(id), at, Math.max(millis(expiresAt) - clock.now(), 0) + rememberedMs);
+  }
+
+  /** Ends all sessions of a user that are not of its present version; of a user that was deleted, all. */
+  async endOlder(tenantId: string, userId: string): Promise<void> {
+    const { aggregates, state } = this.#parts;
+    for (let written: string | undefined; ;) {
+      const { state: tenant } = await aggregates.current(tenants, tenantId);
+      const least = String(tenant?.users.get(userId)?.sessionVersion ?? allVersions);
+      // This write may have replaced that of a higher version: it stands only if there is no higher one by now.
+      if (least === written) return;
+      await state.put(leastVersion(userId), least, this.#ttlMs + 60_000);
+      written = least;
+    }
+  }
+}
+
+/** The latest end of a browser's session, milliseconds since 1970. */
+function latestEnd(passwordAt: Timestamp): number {
+  return millis(passwordAt) + longestMs;
+}
+
+function claimsOf(tenantId: string, { id, role, sessionVersion }: User) {
+  return { userId: id, tenantId, role, sessionVersion };
+}
+
+function isCurrent(user: User | undefined, sessionVersion: number, role: Role): boolean {
+  return user?.status === "Active" && user.sessionVersion === sessionVersion && user.role === role;
+}

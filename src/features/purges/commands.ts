@@ -1,0 +1,88 @@
+import { eventsMeant } from "../../../projections/purges/purges.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { requireRole } from "../../kernel/domain/roles.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { Origin } from "../../kernel/log/origin.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import { purges, tenants } from "../aggregate-types.ts";
+import type { PurgeFilter } from "../events/purge.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { decide, noPurges } from "./facts.ts";
+
+/** Another purge of the tenant was ordered in between: the events it took must not be counted twice. */
+class CountedTooEarly extends Error {}
+
+interface PurgeParts {
+  readonly aggregates: Aggregates;
+  readonly shown: ShownEvents;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Purging finished events: hidden at once, soon deleted from the log. */
+export class PurgeCommands {
+  readonly #parts: PurgeParts;
+
+  constructor(parts: PurgeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Purges the tenant's events that match; in a dry run it changes nothing. Resolves with the number of these events.
+   * Throws a Refusal (invalid, forbidden, not-found, unavailable).
+   */
+  async purge(caller: Caller, input: Inputs["purgeEvents"], origin: Origin): Promise<number> {
+    const filter: PurgeFilter = {
+      before: parseOptionalDateTime("before", input.before) ?? null,
+      status: input.status ?? null,
+      destinationId: input.destinationUrlId?.toLowerCase() ?? null,
+    };
+    requireRole(caller, "Admin", "purge events");
+    if (input.dryRun) return (await this.#count(caller.tenantId, filter)).count;
+    return this.#order(caller.tenantId, filter, origin, 0);
+  }
+
+  /**
+   * Purges the tenant's finished events from before `before`, if there are any. Throws a Refusal (not-found,
+   * unavailable).
+   */
+  async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
+    await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
+  }
+
+  /** Purges all finished events of a tenant. Throws a Refusal (not-found, unavailable). */
+  async purgeAll(tenantId: string, origin: Origin): Promise<void> {
+    await this.#order(tenantId, { before: null, status: null, destinationId: null }, origin, 0);
+  }
+
+  #count(tenantId: string, filter: PurgeFilter) {
+    return this.#parts.shown.countUpTo(tenantId, eventsMeant({ tenantId, ...filter }));
+  }
+
+  /** Does nothing where fewer than `least` events match. Resolves with the number of events that match. */
+  async #order(tenantId: string, filter: PurgeFilter, origin: Origin, least: number): Promise<number> {
+    const { aggregates, clock, ids } = this.#parts;
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    if (!tenant) refuse("not-found", "tenant not found");
+    for (;;) {
+      const { count: matched, upTo } = await this.#count(tenantId, filter);
+      if (matched < least) return matched;
+      const at = timestampNow(clock);
+      const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, upTo, matched, at } as const;
+      try {
+        await aggregates.change(purges, tenantId, origin, (state = noPurges) => {
+          if (state.newest > upTo) throw new CountedTooEarly();
+          return decide(state, command);
+        });
+        return matched;
+      } catch (error) {
+        if (!(error instanceof CountedTooEarly)) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { timestamp } from "../../kernel/domain/time.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { ExpiringState, Tally } from "../../kernel/ports/expiring-state.ts";
+import type { Logger } from "../../kernel/ports/telemetry.ts";
+import { sha256 } from "../../kernel/tools/hashing.ts";
+import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
+import { tenants } from "../aggregate-types.ts";
+
+/** An ingest request that was refused; ids are null where they are not known, or are another tenant's. */
+export interface Refused {
+  readonly status: number;
+  readonly reason: string;
+  readonly destinationUrlId: string | null;
+  readonly senderId: string | null;
+  readonly apiKeyId: string | null;
+  readonly requestId: string;
+}
+
+/** Refused requests of one minute that differ in their id only; `requestId` is that of the last one. */
+export interface RefusalGroup extends Refused {
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly count: number;
+}
+
+/** Groups of a tenant that are kept, and for how long. */
+export const refusalLimits = { most: 1_000, ttlMs: 30 * 86_400_000 } as const;
+
+const minuteMs = 60_000;
+const flushMs = 1_000;
+const mostReasonCharacters = 300;
+/** Groups gathered until they are written: of a tenant, and of all tenants. Some 500 bytes each. */
+const mostOfTenant = 100;
+const mostOfAll = 2_000;
+/** Tenants looked up in the log for each write: whoever makes tenant ids up may cause no more reads. */
+const mostLookups = 20;
+
+/** Takes the place of further groups of a tenant. */
+const others = { reason: "other reasons", destinationUrlId: null, senderId: null, apiKeyId: null };
+
+interface Parts {
+  readonly state: Pick<ExpiringState, "tally" | "tallies">;
+  readonly aggregates: Pick<Aggregates, "peek" | "read">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Groups that wait to be written. */
+class Gathered {
+  readonly byTenant = new Map<string, Map<string, Tally>>();
+  #groups = 0;
+
+  /** Adds a request to its group; to the group of others where its tenant has too many. */
+  add(tenantId: string, refused: Refused, now: number): void {
+    const ofTenant = this.byTenant.get(tenantId) ?? new Map<string, Tally>();
+    const isAdded = this.#add(tenantId, ofTenant, refused, now, mostOfTenant);
+    if (!isAdded) this.#add(tenantId, ofTenant, { ...refused, ...others }, now, Infinity);
+  }
+
+  #add(tenantId: string, ofTenant: Map<string, Tally>, refused: Refused, now: number, most: number): boolean {
+    const id = identityOf(refused, now);
+    const group = ofTenant.get(id);
+    if (!group) {
+      if (ofTenant.size >= most) return false;
+      // Counted nowhere: there are too many groups of too many tenants.
+      if (this.#groups >= mostOfAll) return true;
+      this.#groups += 1;
+      this.byTenant.set(tenantId, ofTenant);
+    }
+    const { count, firstAt } = group ?? { count: 0, firstAt: now };
+    const value = JSON.stringify(refused);
+    ofTenant.set(id, { list: listOf(tenantId), id, count: count + 1, firstAt, lastAt: now, value });
+    return true;
+  }
+}
+
+/**
+ * Counts refused ingest requests, for their tenants to look at: in memory, and in the expiring state within a second.
+ * Best effort: a crash or an engine that does not answer loses some. Memory and writes are bounded, whatever is posted.
+ */
+export class RefusedRequests {
+  readonly #parts: Parts;
+  readonly #logThrottle: LogThrottle;
+  /** Those of tenants that exist. */
+  #known = new Gathered();
+  /** Those of ids that may be no tenant's. */
+  #unknown = new Gathered();
+  #isScheduled = false;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#logThrottle = new LogThrottle(parts.clock);
+  }
+
+  /** Counts a request for the tenant that its path names. */
+  count(tenantId: string, refused: Refused): void {
+    const { aggregates, clock } = this.#parts;
+    const tenant = aggregates.peek(tenants, tenantId);
+    if (tenant && !tenant.state) return;
+    const gathered = tenant || refused.apiKeyId !== null ? this.#known : this.#unknown;
+    gathered.add(tenantId, { ...refused, reason: refused.reason.slice(0, mostReasonCharacters) }, clock.now());
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    clock.schedule(flushMs, () => {
+      this.#isScheduled = false;
+      void this.flush();
+    });
+  }
+
+  /** Resolves once all requests counted so far are written, or lost. */
+  flush(): Promise<void> {
+    return this.#flushing = this.#flushing.then(() => this.#write());
+  }
+
+  /** The groups of a tenant, newest first, with all that this process counted. Rejects as the expiring state does. */
+  async of(tenantId: string): Promise<readonly RefusalGroup[]> {
+    await this.flush();
+    const tallies = await this.#parts.state.tallies(listOf(tenantId));
+    return tallies.map(({ firstAt, lastAt, count, value }) =>
+      ({ firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), count, ...(JSON.parse(value) as Refused) }));
+  }
+
+  async #write(): Promise<void> {
+    const [known, unknown] = [this.#known, this.#unknown];
+    this.#known = new Gathered();
+    this.#unknown = new Gathered();
+    try {
+      const existing = await this.#existing([...unknown.byTenant.keys()].slice(0, mostLookups));
+      const written = [...known.byTenant.values(), ...existing.map((tenantId) => unknown.byTenant.get(tenantId)!)];
+      const tallies = written.flatMap((groups) => [...groups.values()]);
+      if (tallies.length > 0) await this.#parts.state.tally(tallies, refusalLimits);
+    } catch (error) {
+      this.#tellLost(error);
+    }
+  }
+
+  /** The tenants that exist. */
+  async #existing(tenantIds: readonly string[]): Promise<readonly string[]> {
+    const read = await Promise.all(tenantIds.map(async (tenantId) => {
+      const { state } = await this.#parts.aggregates.read(tenants, tenantId);
+      return state ? [tenantId] : [];
+    }));
+    return read.flat();
+  }
+
+  #tellLost(error: unknown): void {
+    const { logger } = this.#parts;
+    this.#logThrottle.tell(
+      String(error),
+      (reason) => logger.warn({ reason }, "refused ingest requests could not be counted"),
+      (reason, times) => logger.warn({ reason, times }, "refused ingest requests could still not be counted"),
+    );
+  }
+}
+
+/** Removes what is known of a tenant's refused requests. */
+export function dropRefusals(state: Pick<ExpiringState, "dropTallies">, tenantId: string): Promise<void> {
+  return state.dropTallies(listOf(tenantId));
+}
+
+function listOf(tenantId: string): string {
+  return `refusals/${tenantId}`;
+}
+
+/** The same for requests that are counted together. */
+function identityOf({ status, reason, destinationUrlId, senderId, apiKeyId }: Refused, now: number): string {
+  const minute = Math.floor(now / minuteMs);
+  return `${minute}/${sha256(JSON.stringify([status, reason, destinationUrlId, senderId, apiKeyId]))}`;
+}

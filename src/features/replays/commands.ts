@@ -1,0 +1,123 @@
+import { events } from "../../../projections/events/events.ts";
+import { replays } from "../../../projections/replays/replays.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import { ownOf, requireOwn } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { requireRole } from "../../kernel/domain/roles.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { Origin } from "../../kernel/log/origin.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import type { EventStore, Position } from "../../kernel/ports/event-store.ts";
+import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { documentOf } from "../../kernel/read-models/scans.ts";
+import { Turns } from "../../kernel/tools/turns.ts";
+import { destinations } from "../aggregate-types.ts";
+import { bulkFilter, selectedBy } from "../bulk/bulk.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { replayView, type ReplayView } from "../views.ts";
+import { isMeant } from "./candidates.ts";
+import { decide, type ReplayJobFilter } from "./facts.ts";
+import { ReplayJobs } from "./replay-jobs.ts";
+
+/** Replays of a tenant that may run at once. */
+const mostRunning = 100;
+
+interface ReplayParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly shown: ShownEvents;
+  readonly state: ExpiringState;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Ordering and cancelling replays, which run in the background. */
+export class ReplayCommands {
+  readonly #parts: ReplayParts;
+  readonly #jobs: ReplayJobs;
+  /** Two orders at once would both take the last place. */
+  readonly #turns: Turns;
+
+  constructor(parts: ReplayParts) {
+    this.#parts = parts;
+    this.#turns = new Turns(parts);
+    this.#jobs = new ReplayJobs(parts);
+  }
+
+  /**
+   * Orders a replay of the events that match now, or only counts them. Throws a Refusal (invalid, not-found, forbidden,
+   * unavailable).
+   */
+  async order(
+    caller: Caller, input: Inputs["orderReplay"], origin: Origin,
+  ): Promise<{ readonly ordered: ReplayView } | { readonly counted: { readonly matched: number } }> {
+    const { tenantId } = caller;
+    const filter = orderedFilter(input);
+    const toDestinationId = input.toDestinationUrlId?.toLowerCase() ?? null;
+    if (toDestinationId !== null) {
+      await ownOf(this.#parts.aggregates, destinations, toDestinationId, caller, "destination");
+    }
+    requireRole(caller, "Developer", "replay events");
+    const { count: matched, upTo } = await this.#count(tenantId, filter);
+    if (input.dryRun) return { counted: { matched } };
+    const { perSecond } = input;
+    const order = { ...filter, toDestinationId, perSecond, upTo, matched };
+    const replayId = this.#parts.ids.uuid();
+    const ordered = await this.#turns.run(`replay-orders/${tenantId}`, async () => {
+      await this.#requireRoom(tenantId);
+      const at = timestampNow(this.#parts.clock);
+      return this.#jobs.change(replayId, origin, (job) =>
+        decide(job, { type: "Order", replayId, tenantId, order, at }));
+    });
+    return { ordered: replayView(ordered) };
+  }
+
+  /** Puts no more events to work. Throws a Refusal (not-found, forbidden, invalid). */
+  async cancel(caller: Caller, id: string, origin: Origin): Promise<ReplayView> {
+    const at = timestampNow(this.#parts.clock);
+    const cancelled = await this.#jobs.change(id, origin, (job) => {
+      if (!job) refuse("not-found", "replay not found");
+      requireOwn(job, caller, "replay");
+      requireRole(caller, "Developer", "cancel replays");
+      return decide(job, { type: "Cancel", at });
+    });
+    return replayView(cancelled);
+  }
+
+  async #count(
+    tenantId: string, filter: ReplayJobFilter,
+  ): Promise<{ readonly count: number; readonly upTo: Position }> {
+    const { readModels, shown } = this.#parts;
+    const { ids } = filter;
+    if (ids === null) return shown.countUpTo(tenantId, [selectedBy(tenantId, filter)]);
+    return shown.ask(tenantId, async () => {
+      const upTo = await readModels.checkpoint();
+      const found = await Promise.all(ids.map((id) => documentOf(readModels, events, id)));
+      const order = { ...filter, upTo };
+      return { count: found.filter((event) => event && isMeant({ tenantId, order }, event)).length, upTo };
+    });
+  }
+
+  async #requireRoom(tenantId: string): Promise<void> {
+    const where = { settled: false, tenantId };
+    const { readModels, shown } = this.#parts;
+    const running = await shown.ask(tenantId, () => readModels.count({ collection: replays.name, where }));
+    if (running >= mostRunning) refuse("unavailable", `${running} replays are running; try again when one is over`);
+  }
+}
+
+/** Throws a Refusal (invalid). */
+function orderedFilter({ ids, status = "CriticalFailure", ...input }: Inputs["orderReplay"]): ReplayJobFilter {
+  const statuses = [status].flat();
+  if (statuses.includes("Cancelled") && input.toDestinationUrlId === undefined) {
+    refuse("invalid", "status: must not be Cancelled without toDestinationUrlId: a cancelled event is not sent again");
+  }
+  return {
+    ...bulkFilter(input, statuses), ids: ids ? [...new Set(ids.map((id) => id.toLowerCase()))].sort() : null,
+  };
+}

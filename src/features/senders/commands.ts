@@ -1,0 +1,129 @@
+import type { Inputs } from "../../../schemas/inputs.ts";
+import createSender from "../../../schemas/requests/create-sender.json" with { type: "json" };
+import { existing, ownOf, requireOwn } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { cleanName } from "../../kernel/callers/input-rules.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { requireRole } from "../../kernel/domain/roles.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { Origin } from "../../kernel/log/origin.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { Mappings } from "../../kernel/ports/mapping.ts";
+import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
+import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
+import { destinations, senders } from "../aggregate-types.ts";
+import type { Destination } from "../destinations/facts.ts";
+import type { SenderView } from "../views.ts";
+import { checkedMapping } from "./checked-mapping.ts";
+import { decide, type SenderCommand } from "./decide.ts";
+import type { SenderQueries } from "./queries.ts";
+import { problemOfSearchFields, type SearchField } from "./search-fields.ts";
+
+interface SenderParts {
+  readonly aggregates: Aggregates;
+  readonly queries: SenderQueries;
+  readonly mappings: Mappings;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Commands on senders. */
+export class SenderCommands {
+  readonly #parts: SenderParts;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Creates a sender; its ingest token is shown only here. Throws a Refusal (invalid, not-found, forbidden). */
+  async create(
+    caller: Caller,
+    input: Inputs["createSender"],
+    origin: Origin,
+  ): Promise<SenderView & { readonly ingestToken: string }> {
+    const { aggregates, queries, mappings, ids, clock } = this.#parts;
+    const { tenantId } = caller;
+    const { name: text, mapping: given, searchFields: fields, destinationUrlId, ...others } =
+      fieldsOf(createSender, input);
+    const name = cleanName("name", text);
+    const mapping = given && (await checkedMapping(mappings, tenantId, given));
+    const searchFields = checkedFields(fields);
+    const destinationId = destinationUrlId.toLowerCase();
+    requireOwn(await this.#destination(destinationId), caller, "destination");
+    requireRole(caller, "Developer", "create senders");
+    const senderId = ids.uuid();
+    const ingestToken = this.#newToken();
+    const command: SenderCommand = {
+      type: "CreateSender",
+      sender: {
+        senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken),
+        ...(searchFields.length > 0 && { searchFields }), ...others,
+      },
+      at: timestampNow(clock),
+    };
+    await aggregates.change(senders, senderId, origin, (state) => decide(state, command));
+    return { ...(await queries.get(caller, senderId)), ingestToken };
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden). */
+  async change(caller: Caller, id: string, input: Inputs["updateSender"], origin: Origin): Promise<SenderView> {
+    const { aggregates, queries, mappings, clock } = this.#parts;
+    const name = input.name === undefined ? undefined : cleanName("name", input.name);
+    const mapping = input.mapping && (await checkedMapping(mappings, caller.tenantId, input.mapping));
+    const searchFields = input.searchFields === undefined ? undefined : checkedFields(input.searchFields);
+    const destinationId = input.destinationUrlId?.toLowerCase();
+    const sender = await existing(aggregates, senders, id, "sender");
+    const destination = destinationId === undefined ? undefined : await this.#destination(destinationId);
+    requireOwn(sender, caller, "sender");
+    if (destination) requireOwn(destination, caller, "destination");
+    requireRole(caller, "Developer", "change senders");
+    const active = input.status && input.status === "active";
+    const at = timestampNow(clock);
+    const settings = { ...fieldsOf(createSender, input), name, destinationId, mapping, searchFields };
+    const command: SenderCommand = { type: "ChangeSender", ...settings, active, at };
+    await aggregates.change(senders, id, origin, (state) => decide(state, command));
+    return queries.get(caller, id);
+  }
+
+  /** Replaces the ingest token; resolves with the new one. Throws a Refusal (not-found, forbidden). */
+  async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
+    await this.#own(caller, id, "regenerate ingest tokens");
+    const ingestToken = this.#newToken();
+    const command: SenderCommand = {
+      type: "RegenerateIngestToken",
+      ingestTokenHash: sha256(ingestToken),
+      at: timestampNow(this.#parts.clock),
+    };
+    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
+    return ingestToken;
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id, "delete senders");
+    const command: SenderCommand = { type: "DeleteSender", at: timestampNow(this.#parts.clock) };
+    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
+  }
+
+  async #own(caller: Caller, id: string, to: string): Promise<void> {
+    await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
+    requireRole(caller, "Developer", to);
+  }
+
+  #destination(id: string): Promise<Destination> {
+    return existing(this.#parts.aggregates, destinations, id, "destinationUrlId: destination");
+  }
+
+  #newToken(): string {
+    return secretToken(this.#parts.ids, "sndr_");
+  }
+}
+
+/** The fields without any other members. Throws a Refusal (invalid). */
+function checkedFields(fields: readonly SearchField[] | null): readonly SearchField[] {
+  const problem = problemOfSearchFields(fields ?? []);
+  if (problem !== null) refuse("invalid", problem);
+  return (fields ?? []).map(({ name, path }) => ({ name, path }));
+}

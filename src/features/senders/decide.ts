@@ -1,0 +1,47 @@
+import type { DataOf } from "../../kernel/domain/domain-event.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { changesOf, type NewValues } from "../../kernel/domain/settings.ts";
+import type { Timestamp } from "../../kernel/domain/time.ts";
+import { senderFacts, type SenderEvent, type SenderSettings, type SenderState } from "./facts.ts";
+
+/** Commands to a sender. In a change, fields left out (undefined) stay as they are. */
+export type SenderCommand =
+  | {
+      readonly type: "CreateSender";
+      readonly sender: Omit<DataOf<SenderEvent, "SenderCreated">, "at">;
+      readonly at: Timestamp;
+    }
+  | NewValues<SenderSettings> & {
+      readonly type: "ChangeSender";
+      readonly active?: boolean | undefined;
+      readonly at: Timestamp;
+    }
+  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
+  | { readonly type: "DeleteSender"; readonly at: Timestamp };
+
+/** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
+export function decide(state: SenderState, command: SenderCommand): SenderEvent[] {
+  if (command.type === "CreateSender") {
+    if (state) refuse("conflict", "the sender exists already");
+    return [{ type: "SenderCreated", data: { ...command.sender, at: command.at } }];
+  }
+  if (!state || state.deleted) refuse("not-found", "sender not found");
+  const ids = { senderId: state.id, tenantId: state.tenantId, at: command.at };
+  switch (command.type) {
+    case "ChangeSender": {
+      const { active } = command;
+      const events: SenderEvent[] = changesOf(senderFacts, state, command, ids);
+      if (active !== undefined && active !== state.active) {
+        events.push({ type: active ? "SenderActivated" : "SenderDeactivated", data: ids });
+      }
+      return events;
+    }
+    case "RegenerateIngestToken": {
+      const { ingestTokenHash } = command;
+      const previousTokenHash = state.ingestTokenHash;
+      return [{ type: "SenderIngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash } }];
+    }
+    case "DeleteSender":
+      return [{ type: "SenderDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
+  }
+}

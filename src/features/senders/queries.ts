@@ -1,0 +1,79 @@
+import { senders as collection } from "../../../projections/senders/senders.ts";
+import { ownOf } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { viewAsOf } from "../../kernel/log/as-of.ts";
+import { ownHistory, type HistoryRequest } from "../../kernel/log/history.ts";
+import type { Moments } from "../../kernel/log/moments.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
+import type { Mappings } from "../../kernel/ports/mapping.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { tenantCounter } from "../../kernel/read-models/projection.ts";
+import { senders } from "../aggregate-types.ts";
+import { senderView, type SenderView } from "../views.ts";
+import { checkedMapping } from "./checked-mapping.ts";
+import type { Mapping, Sender } from "./facts.ts";
+
+interface SenderQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly moments: Moments;
+  readonly mappings: Mappings;
+}
+
+/** Queries about senders. */
+export class SenderQueries {
+  readonly #parts: SenderQueryParts;
+
+  constructor(parts: SenderQueryParts) {
+    this.#parts = parts;
+  }
+
+  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
+  async get(caller: Caller, id: string, asOf?: string): Promise<SenderView> {
+    const thing = { type: senders, id, name: "sender" };
+    if (asOf !== undefined) return viewAsOf(this.#parts, thing, caller, asOf, viewOf);
+    const sender = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
+    return viewOf(sender);
+  }
+
+  /** Every fact of the sender, without its secrets; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: senders, id, name: "sender" }, caller, asked);
+  }
+
+  /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
+    const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
+    return listed(this.#parts, collection, asked, senderView);
+  }
+
+  /**
+   * The JSON text that would be delivered for a payload, the text of an object. Throws a Refusal (not-found,
+   * forbidden, invalid, unavailable).
+   */
+  async testMapping(caller: Caller, id: string, payload: string): Promise<string> {
+    const { mapping, tenantId } = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
+    return mapping ? this.#mapped(tenantId, mapping, payload) : payload;
+  }
+
+  /** The same for a mapping that need not be any sender's. Throws a Refusal (invalid, unavailable). */
+  async tryMapping({ tenantId }: Caller, mapping: Mapping, payload: string): Promise<string> {
+    return this.#mapped(tenantId, await checkedMapping(this.#parts.mappings, tenantId, mapping), payload);
+  }
+
+  async #mapped(tenantId: string, { expression }: Mapping, payload: string): Promise<string> {
+    const mapped = await this.#parts.mappings.apply(tenantId, expression, payload);
+    return "text" in mapped ? mapped.text : refuse("invalid", `payload: the mapping ${mapped.problem}`);
+  }
+}
+
+function viewOf(sender: Sender): SenderView {
+  return senderView({ ...sender, destinationUrlId: sender.destinationId });
+}

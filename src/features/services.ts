@@ -1,0 +1,208 @@
+import type { FirstAttempts } from "../delivery/requests/first-attempts.ts";
+import type { Aggregates } from "../kernel/log/aggregates.ts";
+import { Moments } from "../kernel/log/moments.ts";
+import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { EventStore } from "../kernel/ports/event-store.ts";
+import type { ExpiringState, RateLimit } from "../kernel/ports/expiring-state.ts";
+import type { Ids } from "../kernel/ports/ids.ts";
+import type { Mappings } from "../kernel/ports/mapping.ts";
+import type { OutboundClient } from "../kernel/ports/outbound.ts";
+import type { Passwords } from "../kernel/ports/passwords.ts";
+import type { ReadModels } from "../kernel/ports/read-models.ts";
+import type { Sealing } from "../kernel/ports/sealing.ts";
+import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
+import type { Tokens } from "../kernel/ports/tokens.ts";
+import type { Freshness } from "../kernel/read-models/freshness.ts";
+import { PlatformKeys } from "../kernel/sealing/platform-keys.ts";
+import type { Vault } from "../kernel/sealing/vault.ts";
+import { AuditQueries } from "./audit/queries.ts";
+import { BulkCancel } from "./bulk/cancel.ts";
+import { BulkReplay } from "./bulk/replay.ts";
+import { DestinationCommands } from "./destinations/commands.ts";
+import { DestinationQueries } from "./destinations/queries.ts";
+import { EventCommands } from "./events/commands.ts";
+import { EventExport } from "./events/export.ts";
+import { EventQueries } from "./events/queries.ts";
+import { EventSearch } from "./events/search.ts";
+import { ShownEvents } from "./events/shown-events.ts";
+import { TestEventCommands } from "./events/test-events.ts";
+import { loadShown } from "./events/webhooks.ts";
+import type { CredentialLookup } from "./ingest/credential-lookup.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
+import { ApiKeyCommands } from "./keys/api-keys/commands.ts";
+import { ApiKeyQueries } from "./keys/api-keys/queries.ts";
+import { ServiceAccountCommands } from "./keys/service-accounts/commands.ts";
+import { ServiceAccountQueries } from "./keys/service-accounts/queries.ts";
+import { ServiceKeys } from "./keys/service-accounts/service-keys.ts";
+import { Live } from "./live/live.ts";
+import { InviteCommands } from "./people/invites/commands.ts";
+import { InviteQueries } from "./people/invites/queries.ts";
+import { Forgetting } from "./people/persons/forgetting.ts";
+import { People } from "./people/persons/people.ts";
+import { Login } from "./people/sessions/login.ts";
+import { Sessions } from "./people/sessions/sessions.ts";
+import { UserCommands } from "./people/users/commands.ts";
+import { MeQueries } from "./people/users/me.ts";
+import { UserQueries } from "./people/users/queries.ts";
+import { PurgeCommands } from "./purges/commands.ts";
+import { RefusalQueries } from "./refusals/queries.ts";
+import { RefusedRequests } from "./refusals/refused-requests.ts";
+import { ReplayCommands } from "./replays/commands.ts";
+import { ReplayQueries } from "./replays/queries.ts";
+import { Replaying } from "./replays/replaying.ts";
+import { SenderCommands } from "./senders/commands.ts";
+import { SenderQueries } from "./senders/queries.ts";
+import { StatisticsQueries } from "./statistics/queries.ts";
+import { TenantCommands } from "./tenants/commands.ts";
+import { TenantQueries } from "./tenants/queries.ts";
+import type { RegistrationGuards } from "./tenants/registration-guards.ts";
+import { Reservations } from "./tenants/reservations/reservations.ts";
+
+/** The parts of the services; `aggregates` and `credentials` are fed by the log. */
+export interface ServiceParts {
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly state: ExpiringState;
+  readonly sealing: Sealing;
+  readonly passwords: Passwords;
+  readonly tokens: Tokens;
+  readonly mappings: Mappings;
+  readonly outbound: Pick<OutboundClient, "refusalOf">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly aggregates: Aggregates;
+  readonly credentials: CredentialLookup;
+  readonly freshness: Freshness;
+  readonly vault: Vault;
+  readonly firstAttempts: FirstAttempts;
+  /** Called before the creation of a tenant. */
+  readonly guards: RegistrationGuards;
+}
+
+/** The operator's settings of the services; a limit of null is none. */
+export interface ServiceSettings {
+  readonly accessTokenTtlMs: number;
+  readonly limits: {
+    readonly loginFailures: RateLimit | null;
+    readonly tenantCreation: RateLimit | null;
+    readonly inviteRegistration: RateLimit | null;
+  };
+  /** How long a login that fails takes at least. */
+  readonly failedLoginMs: number;
+  /** How many people's keys are kept in memory. */
+  readonly peopleInMemory: number;
+}
+
+/** Everything the API can do. */
+export interface Services {
+  readonly commands: {
+    readonly tenants: TenantCommands;
+    readonly users: UserCommands;
+    readonly destinations: DestinationCommands;
+    readonly senders: SenderCommands;
+    readonly apiKeys: ApiKeyCommands;
+    readonly serviceAccounts: ServiceAccountCommands;
+    readonly invites: InviteCommands;
+    readonly events: EventCommands;
+    readonly bulkReplay: BulkReplay;
+    readonly bulkCancel: BulkCancel;
+    readonly testEvents: TestEventCommands;
+    readonly purge: PurgeCommands;
+    readonly replays: ReplayCommands;
+  };
+  readonly queries: {
+    readonly tenants: TenantQueries;
+    readonly users: UserQueries;
+    readonly destinations: DestinationQueries;
+    readonly senders: SenderQueries;
+    readonly apiKeys: ApiKeyQueries;
+    readonly serviceAccounts: ServiceAccountQueries;
+    readonly invites: InviteQueries;
+    readonly events: EventQueries;
+    readonly search: EventSearch;
+    readonly export: EventExport;
+    readonly audit: AuditQueries;
+    readonly me: MeQueries;
+    readonly refusals: RefusalQueries;
+    readonly statistics: StatisticsQueries;
+    readonly replays: ReplayQueries;
+  };
+  readonly sessions: Sessions;
+  readonly serviceKeys: ServiceKeys;
+  readonly login: Login;
+  readonly producers: ProducerAuthentication;
+  readonly ingest: Ingest;
+  readonly refused: RefusedRequests;
+  readonly forgetting: Forgetting;
+  readonly replaying: Replaying;
+  readonly live: Live;
+}
+
+/** Puts the services together. */
+export function createServices(parts: ServiceParts, settings: ServiceSettings): Services {
+  const { limits } = settings;
+  const keys = new PlatformKeys(parts);
+  const reservations = new Reservations(parts);
+  const people = new People(parts, { max: settings.peopleInMemory });
+  const sessions = new Sessions({ ...parts, keys }, { ttlMs: settings.accessTokenTtlMs });
+  const users = new UserQueries({ ...parts, people });
+  const moments = new Moments(parts);
+  const destinations = new DestinationQueries({ ...parts, moments });
+  const senders = new SenderQueries({ ...parts, moments });
+  const serviceAccounts = new ServiceAccountQueries(parts);
+  const shown = new ShownEvents(parts);
+  const own = { ...parts, moments, keys, reservations, people, sessions, shown };
+  const tenantQueries = new TenantQueries(own);
+  const events = new EventQueries(own);
+  const forgetting = new Forgetting(own);
+  const refused = new RefusedRequests(parts);
+  return {
+    commands: {
+      tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
+      users: new UserCommands({ ...own, users, forgetting }),
+      destinations: new DestinationCommands({ ...own, queries: destinations }),
+      senders: new SenderCommands({ ...own, queries: senders }),
+      apiKeys: new ApiKeyCommands(own),
+      serviceAccounts: new ServiceAccountCommands({ ...own, queries: serviceAccounts }),
+      invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
+      events: new EventCommands(own),
+      bulkReplay: new BulkReplay(own),
+      bulkCancel: new BulkCancel(own),
+      testEvents: new TestEventCommands(own),
+      purge: new PurgeCommands(own),
+      replays: new ReplayCommands(own),
+    },
+    queries: {
+      tenants: tenantQueries,
+      users,
+      destinations,
+      senders,
+      apiKeys: new ApiKeyQueries(own),
+      serviceAccounts,
+      invites: new InviteQueries(own),
+      events,
+      search: new EventSearch(own),
+      export: new EventExport({ ...own, events }),
+      audit: new AuditQueries(parts),
+      me: new MeQueries({ tenants: tenantQueries, users }),
+      refusals: new RefusalQueries(refused),
+      statistics: new StatisticsQueries(parts),
+      replays: new ReplayQueries(parts),
+    },
+    sessions,
+    serviceKeys: new ServiceKeys(parts),
+    login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
+    producers: new ProducerAuthentication(own),
+    ingest: new Ingest(own),
+    refused,
+    forgetting,
+    replaying: new Replaying(own),
+    live: new Live({
+      ...parts,
+      isShown: async (tenantId, eventId) => (await loadShown(parts, tenantId, eventId)).state !== undefined,
+    }),
+  };
+}

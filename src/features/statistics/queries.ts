@@ -1,0 +1,195 @@
+import { percentileOf } from "../../../projections/statistics/histogram.ts";
+import {
+  bucketIn, statistics, statisticsDestinations, statisticsKey, statisticsLevels, type StatisticsDestinationDocument,
+  type StatisticsDocument, type StatisticsLevel, type StatisticsSeries,
+} from "../../../projections/statistics/statistics.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { millis, timestamp } from "../../kernel/domain/time.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+
+/** The sizes of the buckets that are answered, in minutes, and the level that each is read from. */
+const buckets = {
+  "1m": { minutes: 1, level: "minute" },
+  "5m": { minutes: 5, level: "minute" },
+  "1h": { minutes: 60, level: "hour" },
+  "1d": { minutes: 1_440, level: "day" },
+} as const satisfies Readonly<Record<string, { readonly minutes: number; readonly level: StatisticsLevel }>>;
+/** A name of {@link buckets}. */
+export type BucketSize = keyof typeof buckets;
+
+/** Limits of an answer. */
+const mostPoints = 1_500;
+const mostSeries = 100;
+const mostPointsOfAll = 15_000;
+
+const minuteMs = 60_000;
+const defaultMs = 86_400_000;
+/** Rows read at once: other queries come in between. */
+const slice = 500;
+
+/** The wanted statistics. */
+export interface StatisticsRequest {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly bucket: BucketSize;
+  readonly destinationUrlId?: string | undefined;
+  readonly eventType?: string | undefined;
+  /** Whether each destination has a series of its own. */
+  readonly byDestination: boolean;
+}
+
+/** What happened in one bucket. */
+export interface StatisticsPoint {
+  readonly at: string;
+  readonly accepted: number;
+  readonly succeeded: number;
+  readonly exhausted: number;
+  readonly cancelled: number;
+  readonly attempts: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number; readonly max: number } | null;
+  readonly firstAttemptMs: { readonly p50: number; readonly p95: number } | null;
+}
+
+/** The statistics of a time, in series of points. */
+export interface StatisticsView {
+  readonly bucket: BucketSize;
+  readonly from: string;
+  readonly to: string;
+  readonly series: readonly { readonly destinationUrlId: string | null; readonly points: readonly StatisticsPoint[] }[];
+}
+
+/** Whole buckets: from `first` up to, not including, `end`, as numbers of buckets since 1970. */
+interface Buckets {
+  readonly size: BucketSize;
+  readonly first: number;
+  readonly end: number;
+}
+
+type Numbers = Record<string, number>;
+
+interface Parts {
+  readonly readModels: Pick<ReadModels, "find">;
+  readonly freshness: Pick<Freshness, "ask">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Queries about the work on events, by time. */
+export class StatisticsQueries {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The statistics of the caller's tenant, at least as new as the moment of the query. Throws a Refusal (invalid;
+   * unavailable when the read models are behind).
+   */
+  of({ tenantId }: Caller, request: StatisticsRequest): Promise<StatisticsView> {
+    const range = this.#rangeOf(request);
+    const { eventType, destinationUrlId } = request;
+    return this.#parts.freshness.ask(async () => {
+      const alone = !request.byDestination || destinationUrlId !== undefined;
+      const ids = alone ? [destinationUrlId] : await this.#destinations(tenantId);
+      const series = [];
+      for (const destinationId of ids) {
+        const read = await this.#read({ tenantId, destinationId, eventType }, range);
+        if (!alone && read.size === 0) continue;
+        series.push({ destinationUrlId: destinationId ?? null, points: pointsOf(range, read) });
+        if (series.length * (range.end - range.first) > mostPointsOfAll) refuse("invalid", tooMany(mostPointsOfAll));
+      }
+      return { bucket: range.size, from: timeOf(range, range.first), to: timeOf(range, range.end), series };
+    });
+  }
+
+  /** The buckets that the time touches. Throws a Refusal (invalid). */
+  #rangeOf({ from, to, bucket: size }: StatisticsRequest): Buckets {
+    const bucketMs = buckets[size].minutes * minuteMs;
+    const until = to === undefined ? this.#parts.clock.now() + 1 : millis(to);
+    const since = from === undefined ? until - defaultMs : millis(from);
+    if (since >= until) refuse("invalid", "To: must be later than From");
+    const [first, end] = [Math.floor(since / bucketMs), Math.ceil(until / bucketMs)];
+    if (end - first > mostPoints) refuse("invalid", tooMany(mostPoints));
+    return { size, first, end };
+  }
+
+  /** The destinations that were created last, in the order of their creation. */
+  async #destinations(tenantId: string): Promise<readonly string[]> {
+    const found = await this.#parts.readModels.find({
+      collection: statisticsDestinations.name,
+      where: { tenantId },
+      order: { field: statisticsDestinations.key, descending: true },
+      limit: mostSeries,
+    });
+    return (found as readonly StatisticsDestinationDocument[]).map(({ id }) => id).reverse();
+  }
+
+  /** The integers of a series by bucket; none of an empty one. */
+  async #read(series: StatisticsSeries, { size, first, end }: Buckets): Promise<ReadonlyMap<number, Numbers>> {
+    const { minutes, level } = buckets[size];
+    const each = minutes / statisticsLevels[level].minutes;
+    const to = statisticsKey(series, level, end * each - 1);
+    const byBucket = new Map<number, Numbers>();
+    for (let from = statisticsKey(series, level, first * each); ;) {
+      const rows = (await this.#parts.readModels.find({
+        collection: statistics.name,
+        range: { field: statistics.key, from, to },
+        order: { field: statistics.key, descending: false },
+        limit: slice,
+      })) as readonly StatisticsDocument[];
+      for (const { key, numbers } of rows) {
+        const bucket = Math.floor(bucketIn(key) / each);
+        byBucket.set(bucket, merged(byBucket.get(bucket), numbers));
+      }
+      const last = rows.at(-1);
+      if (!last || rows.length < slice) return byBucket;
+      from = statisticsKey(series, level, bucketIn(last.key) + 1);
+    }
+  }
+}
+
+function tooMany(most: number): string {
+  return `Bucket: gives more than ${most} points; take larger buckets or a shorter time`;
+}
+
+function merged(one: Numbers = {}, other: Readonly<Numbers>): Numbers {
+  for (const [name, number] of Object.entries(other)) {
+    one[name] = name === "longest" ? Math.max(one[name] ?? 0, number) : (one[name] ?? 0) + number;
+  }
+  return one;
+}
+
+function pointsOf(range: Buckets, byBucket: ReadonlyMap<number, Numbers>): StatisticsPoint[] {
+  return Array.from({ length: range.end - range.first }, (_, index) => {
+    const bucket = range.first + index;
+    return { at: timeOf(range, bucket), ...countsOf(byBucket.get(bucket) ?? {}) };
+  });
+}
+
+/** What the integers of a bucket say. */
+export function countsOf(numbers: Readonly<Numbers>): Omit<StatisticsPoint, "at"> {
+  const of = (name: string) => numbers[name] ?? 0;
+  const named = (prefix: string) =>
+    Object.entries(numbers).flatMap(([name, number]) =>
+      (name.startsWith(prefix) ? [[name.slice(prefix.length), number] as const] : []));
+  const binned = (prefix: string) =>
+    new Map(named(prefix).filter(([bin]) => /^\d+$/.test(bin)).map(([bin, count]) => [Number(bin), count]));
+  const [took, waited, max] = [binned("l"), binned("w"), of("longest")];
+  const latency = (share: number) => percentileOf(took, share, max)!;
+  const wait = (share: number) => percentileOf(waited, share)!;
+  return {
+    accepted: of("accepted"), succeeded: of("succeeded"), exhausted: of("exhausted"), cancelled: of("cancelled"),
+    attempts: of("attempts"),
+    failures: Object.fromEntries(named("f:").sort(([one], [other]) => (one < other ? -1 : 1))),
+    latencyMs: took.size > 0 ? { p50: latency(0.5), p95: latency(0.95), p99: latency(0.99), max } : null,
+    firstAttemptMs: waited.size > 0 ? { p50: wait(0.5), p95: wait(0.95) } : null,
+  };
+}
+
+function timeOf({ size }: Buckets, bucket: number): string {
+  return timestamp(bucket * buckets[size].minutes * minuteMs);
+}

@@ -1,0 +1,123 @@
+import { leases, waiting, type WaitingDocument } from "../../../projections/due/due.ts";
+import type { EventFilter } from "../../../projections/events/events.ts";
+import type { CircuitEvent } from "../../delivery/circuit/facts.ts";
+import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import { millis, timestamp } from "../../kernel/domain/time.ts";
+import { LongReads, type Turn } from "../../kernel/log/long-reads.ts";
+import type { Moment } from "../../kernel/log/moments.ts";
+import { newestAt } from "../../kernel/log/past-states.ts";
+import type { EventStore, LogEntry, Position, RecordedEvent } from "../../kernel/ports/event-store.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import type { DestinationEvent } from "../destinations/facts.ts";
+import { isWaiting } from "../events/decide.ts";
+import { totalOf } from "../events/event-totals.ts";
+import type { Webhook } from "../events/facts.ts";
+import { isFinished } from "../events/purge.ts";
+import type { LoadedWebhook } from "../events/webhooks.ts";
+import type { SenderEvent } from "../senders/facts.ts";
+import type { TenantEvent } from "../tenants/facts.ts";
+import type { Story } from "./story.ts";
+import { tellStory } from "./tell.ts";
+import type { StoryMoment } from "./waits.ts";
+
+/** Entries that are read at once. */
+const pageEntries = 64;
+/** Of each neighbour, the most facts between the event's acceptance and its end: the last ones. */
+const mostFacts = 1_000;
+/** Facts of the destination and of its circuit from before the acceptance: they tell how things stood then. */
+const factsBefore = 64;
+/** The most retries due before an event that are counted. */
+const mostRetries = 1_000;
+
+interface StoryParts {
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+}
+
+/** An event at a moment, and its facts up to there. */
+export interface Chronicle {
+  readonly event: Webhook;
+  readonly facts: LoadedWebhook["facts"];
+  readonly moment: Moment;
+  /** Whether the moment is the present. */
+  readonly isPresent: boolean;
+}
+
+/**
+ * Tells an event's story. Of its neighbours no more is read than the last facts between its acceptance and its end.
+ * Throws LogUnavailable, and a Refusal (unavailable).
+ */
+export async function storyOf(parts: StoryParts, { event, facts, moment, isPresent }: Chronicle): Promise<Story> {
+  const [accepted] = facts;
+  const from = accepted?.position ?? moment.position;
+  const to = isFinished(event.status) ? facts.at(-1)?.position ?? moment.position : moment.position;
+  const { tenantId, destinationId } = event;
+  const senderId = accepted?.type === "EventAccepted" ? accepted.data.senderId : null;
+  const { store } = parts;
+  const [neighbours, present] = await Promise.all([
+    LongReads.of(store).run(tenantId, async (turn) => {
+      const read = <Event extends DomainEvent>(stream: string, before = 0) =>
+        between<Event>(store, turn, stream, { from, to, before });
+      return {
+        destination: await read<DestinationEvent>(streams.destination(destinationId), factsBefore),
+        circuit: await read<CircuitEvent>(streams.circuit(destinationId), factsBefore),
+        tenant: await read<TenantEvent>(streams.tenant(tenantId)),
+        sender: senderId === null ? [] : await read<SenderEvent>(streams.sender(senderId)),
+      };
+    }),
+    isPresent && isWaiting(event) ? presentOf(parts, event) : { inFlight: null, ahead: null },
+  ]);
+  return tellStory({ event: facts, ...neighbours }, { time: moment.time, ...present });
+}
+
+/** A part of a stream: after `from` up to `to`, and as many facts before. */
+interface Between {
+  readonly from: Position;
+  readonly to: Position;
+  readonly before: number;
+}
+
+/** The readable facts of a part of a stream, in order; the last ones where there are more than {@link mostFacts}. */
+async function between<Event extends DomainEvent>(
+  store: EventStore, turn: Turn, stream: string, { from, to, before }: Between,
+): Promise<RecordedEvent<Event>[]> {
+  const newest = await turn(() => newestAt(store, stream, to));
+  const found: LogEntry[] = [];
+  let earlier = 0;
+  for (let next = newest?.revision ?? -1; next >= 0 && earlier < before + 1 && found.length < mostFacts;) {
+    const revision = next;
+    const page = await turn(() =>
+      store.readStream(stream, { from: revision, limit: Math.min(pageEntries, revision + 1), backwards: true }));
+    for (const entry of page) {
+      if (entry.position <= from) earlier += 1;
+      if (earlier <= before && found.length < mostFacts) found.push(entry);
+    }
+    next = page.length === 0 ? -1 : page.at(-1)!.revision - 1;
+  }
+  return found.reverse().filter((entry) => entry.unreadable === undefined) as unknown as RecordedEvent<Event>[];
+}
+
+/** What read models tell of the destination of a waiting event. */
+function presentOf(
+  { readModels, freshness }: StoryParts, event: Webhook,
+): Promise<Pick<StoryMoment, "inFlight" | "ahead">> {
+  const { tenantId, destinationId, status, acceptedAt, nextAttemptAt } = event;
+  const due = status === "Pending" ? acceptedAt : nextAttemptAt ?? acceptedAt;
+  const to = timestamp(millis(due) - 1);
+  const pending: EventFilter = { tenantId, destinationUrlId: destinationId, statuses: ["Pending"], to };
+  return freshness.ask(async () => {
+    const [inFlight, fresh, retries] = await Promise.all([
+      readModels.count({ collection: leases.name, where: { destinationId } }),
+      totalOf(readModels, pending),
+      readModels.find({
+        collection: waiting.name, where: { destinationId }, range: { field: "dueAt", to },
+        order: { field: "dueAt", descending: false }, limit: mostRetries + 1,
+      }) as Promise<readonly WaitingDocument[]>,
+    ]);
+    const before = retries.filter(({ eventId }) => eventId !== event.id).length;
+    return { inFlight, ahead: before > mostRetries ? null : fresh + before };
+  });
+}

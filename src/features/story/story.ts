@@ -1,0 +1,71 @@
+import type { Actor } from "../../kernel/domain/domain-event.ts";
+import type { Timestamp } from "../../kernel/domain/time.ts";
+import type { AttemptOutcome } from "../events/attempt-outcome.ts";
+
+/**
+ * Why something happened to an event, or has not happened yet. `rate-limit` and `ordering` are kept for destinations
+ * that have such settings.
+ */
+export const causeCodes = [
+  "first-attempt", "retry-schedule", "receiver-retry-after", "circuit-open", "probe", "destination-inactive",
+  "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "requested", "destination-deleted", "max-attempts",
+  "gone", "lease-lost", "not-recorded",
+] as const;
+/** One of {@link causeCodes}. */
+export type CauseCode = (typeof causeCodes)[number];
+
+/** The kinds of chapters of an event's story. */
+export const chapterKinds =
+  ["accepted", "attempt", "wait", "replayed", "exhausted", "cancelled", "setting"] as const;
+
+/** The kinds of things that entries of a story are about. */
+export const subjectTypes = ["event", "destination", "circuit", "tenant", "sender"] as const;
+/** One of {@link subjectTypes}. */
+export type SubjectType = (typeof subjectTypes)[number];
+
+/** An entry of the log, without its content. */
+export interface StoryEntry {
+  readonly position: string;
+  readonly type: string;
+  readonly subject: { readonly type: SubjectType; readonly id: string };
+  readonly time: Timestamp;
+  readonly actor: Actor;
+}
+
+/** A cause, and the entry of the log that states it; null where none does, which only `not-recorded` says. */
+export interface Cause {
+  readonly code: CauseCode;
+  readonly entry: Omit<StoryEntry, "actor"> | null;
+  /** Of the entry, what explains the cause. */
+  readonly values: Readonly<Record<string, string | number | null>>;
+}
+
+/** A part of an event's story. */
+export interface Chapter {
+  readonly kind: (typeof chapterKinds)[number];
+  readonly from: Timestamp;
+  /** Null while it goes on. */
+  readonly to: Timestamp | null;
+  readonly entries: readonly StoryEntry[];
+  readonly because: readonly Cause[];
+  /** Of a chapter about an attempt: what its entries say of it. */
+  readonly attempt?: AttemptOutcome;
+}
+
+/** Why an event waits. */
+export interface Waiting {
+  readonly reason: CauseCode;
+  readonly since: Timestamp;
+  /** When that reason ends, as far as it is planned. */
+  readonly until: Timestamp | null;
+  /** How many events of its destination wait before it; null where that is not known. */
+  readonly ahead: number | null;
+  /** The reason is the last of these. */
+  readonly because: readonly Cause[];
+}
+
+/** What happened to an event, in the order of the log, and why it waits, if it does. */
+export interface Story {
+  readonly waiting: Waiting | null;
+  readonly chapters: readonly Chapter[];
+}

@@ -1,0 +1,173 @@
+import type { components } from "../../../schemas/api.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import { secretFingerprint, webhookSecret } from "../../delivery/requests/signature.ts";
+import { ownTenant } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import { checkEmail, checkPassword, cleanName } from "../../kernel/callers/input-rules.ts";
+import { clientNetwork } from "../../kernel/domain/ipv6.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { noStream, RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
+import type { ExpiringState, RateLimit } from "../../kernel/ports/expiring-state.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { Passwords } from "../../kernel/ports/passwords.ts";
+import type { Sealing } from "../../kernel/ports/sealing.ts";
+import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import { places, type Vault } from "../../kernel/sealing/vault.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { People } from "../people/persons/people.ts";
+import { addressOwner } from "../people/sessions/password-owners.ts";
+import { tenantView, type TenantView } from "../views.ts";
+import { decide } from "./decide.ts";
+import type { TenantCommand } from "./decider-commands.ts";
+import type { RegistrationGuards } from "./registration-guards.ts";
+import type { Reservations } from "./reservations/reservations.ts";
+
+/** A tenant as its creator is shown it, including the webhook secret in clear. */
+export type CreatedTenant = Readonly<components["schemas"]["CreatedTenant"]>;
+
+interface TenantParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly reservations: Reservations;
+  readonly people: People;
+  readonly keys: PlatformKeys;
+  readonly vault: Vault;
+  readonly sealing: Sealing;
+  readonly passwords: Passwords;
+  readonly state: ExpiringState;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly guards: RegistrationGuards;
+}
+
+const nameTaken = "name: a tenant with this name exists already";
+const nameOvertaken = "name: was changed by another request";
+
+/** Commands on tenants. */
+export class TenantCommands {
+  readonly #parts: TenantParts;
+  readonly #limit: RateLimit | null;
+
+  /** `creationLimit`: requests to create a tenant per client network; null for none. */
+  constructor(parts: TenantParts, options: { readonly creationLimit: RateLimit | null }) {
+    this.#parts = parts;
+    this.#limit = options.creationLimit;
+  }
+
+  /** Counts a request to create a tenant, also one that fails. Throws a Refusal (too-many). */
+  async admitCreation(address: string): Promise<void> {
+    if (!this.#limit) return;
+    const slot = await this.#parts.state.admit([`tenant-creation:${clientNetwork(address)}`], this.#limit);
+    if (!slot) refuse("too-many", "too many tenants were asked for from this address; try again later");
+  }
+
+  /**
+   * Creates a tenant and its Owner in one append, once the guards admit the registration from the address. Throws a
+   * Refusal (invalid, conflict, and the guards').
+   */
+  async create(input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {
+    const name = cleanName("name", input.name);
+    checkEmail("ownerEmail", input.ownerEmail);
+    checkPassword("ownerPassword", input.ownerPassword);
+    const { ownerEmail, deviceFingerprint, cfTurnstileToken: turnstileToken } = input;
+    const registration = { ownerEmail, address, deviceFingerprint, turnstileToken };
+    return this.#parts.guards.guard(registration, () => this.#create(name, input, origin, address));
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden, conflict). */
+  async change(caller: Caller, id: string, input: Inputs["updateTenant"], origin: Origin): Promise<TenantView> {
+    const text = input.name === undefined ? undefined : cleanName("name", input.name);
+    const { aggregates, reservations, keys, clock } = this.#parts;
+    const tenant = await ownTenant(aggregates, caller, id);
+    const hash = text === undefined ? tenant.nameHash : await keys.nameHash(text);
+    const command = (reservation?: string): TenantCommand => ({
+      type: "ChangeTenant",
+      by: caller,
+      name: text,
+      nameHash: text === undefined ? undefined : hash,
+      maxTrys: input.maxTrys,
+      circuitBreakerTimer: input.circuitBreakerTimer,
+      retentionDays: input.retentionDays,
+      reservation,
+      at: timestampNow(clock),
+    });
+    decide(tenant, command());
+    const change = async (reservation?: string) =>
+      aggregates.change(tenants, id, origin, (state) => {
+        if (text !== undefined && state?.nameHash !== tenant.nameHash) {
+          refuse("conflict", nameOvertaken);
+        }
+        return decide(state, command(reservation));
+      });
+    if (hash === tenant.nameHash) await change();
+    else {
+      const holder = { tenantId: id, userId: null };
+      const claim = { stream: streams.tenantName(hash), holder, taken: nameTaken, overtaken: nameOvertaken };
+      await reservations.exchange(streams.tenantName(tenant.nameHash), claim, origin, change);
+    }
+    return tenantView((await aggregates.read(tenants, id)).state ?? refuse("not-found", "tenant not found"));
+  }
+
+  /** Replaces the webhook secret; resolves with the new one. Throws a Refusal (not-found, forbidden). */
+  async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
+    const { aggregates, vault, ids, clock } = this.#parts;
+    const tenant = await ownTenant(aggregates, caller, id);
+    const secret = webhookSecret(ids.secretBytes(32));
+    const command = {
+      type: "RegenerateWebhookSecret",
+      by: caller,
+      webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
+      webhookSecretFingerprint: secretFingerprint(secret),
+    } as const;
+    await aggregates.change(tenants, id, origin, (state) => decide(state, { ...command, at: timestampNow(clock) }));
+    return secret;
+  }
+
+  async #create(name: string, input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {
+    const { store, reservations, people, keys, vault, sealing, passwords, ids, clock } = this.#parts;
+    const nameHash = await keys.nameHash(name);
+    const emailHash = await keys.emailHash(input.ownerEmail);
+    const passwordHash = await passwords.hash(input.ownerPassword, addressOwner(address));
+    const [tenantId, userId] = [ids.uuid(), ids.uuid()];
+    const dataKey = sealing.wrap(ids.secretBytes(32), places.dataKey(tenantId));
+    const tenant = { id: tenantId, dataKey };
+    const secret = webhookSecret(ids.secretBytes(32));
+    const claims = [
+      { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
+      { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
+    ];
+    const { maxTrys, circuitBreakerTimer } = input;
+    const at = await reservations.during(claims, origin, async () => {
+      await people.create(tenant, userId, origin);
+      const email = await people.seal(tenant, userId, input.ownerEmail);
+      const at = timestampNow(clock);
+      const facts = decide(undefined, {
+        type: "CreateTenant",
+        tenant: {
+          tenantId, name, nameHash, maxTrys, circuitBreakerTimer, dataKey,
+          webhookSecret: vault.seal(secret, tenant, places.webhookSecret(tenantId)),
+          webhookSecretFingerprint: secretFingerprint(secret),
+        },
+        owner: { userId, email, emailHash, passwordHash },
+        at,
+      });
+      try {
+        await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, ids));
+        return at;
+      } catch (error) {
+        // The only other writer to a stream nobody knows yet is a request that took over a reservation of this one.
+        if (error instanceof RevisionConflict) refuse("conflict", nameTaken);
+        throw error;
+      }
+    });
+    return {
+      tenantId, tenantName: name, webhookSecret: secret, maxTrys, circuitBreakerTimer, tenantCreatedAt: at,
+      ownerUserId: userId, ownerEmail: input.ownerEmail, ownerRole: "Owner", ownerCreatedAt: at,
+    };
+  }
+}

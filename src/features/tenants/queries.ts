@@ -1,0 +1,85 @@
+import { verify } from "../../delivery/requests/signature.ts";
+import { ownTenant } from "../../kernel/callers/access.ts";
+import type { Caller } from "../../kernel/callers/caller.ts";
+import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import { requireRole } from "../../kernel/domain/roles.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { historyPage, type HistoryRequest } from "../../kernel/log/history.ts";
+import type { Moments } from "../../kernel/log/moments.ts";
+import { stateAt } from "../../kernel/log/past-states.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
+import type { Page } from "../../kernel/read-models/paging.ts";
+import type { Vault } from "../../kernel/sealing/vault.ts";
+import { tenants } from "../aggregate-types.ts";
+import { tenantView, type TenantView } from "../views.ts";
+
+interface TenantQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly vault: Vault;
+  readonly moments: Moments;
+}
+
+/** Queries about tenants. */
+export class TenantQueries {
+  readonly #parts: TenantQueryParts;
+
+  constructor(parts: TenantQueryParts) {
+    this.#parts = parts;
+  }
+
+  /** As it is, or was at a moment. Throws a Refusal (invalid, unavailable), and not-found for another's tenant too. */
+  async get(caller: Caller, id: string, asOf?: string): Promise<TenantView> {
+    const { store, aggregates, moments } = this.#parts;
+    const asked = asOf === undefined ? undefined : moments.read(asOf);
+    const { state } = id === caller.tenantId ? await aggregates.current(tenants, id) : {};
+    if (!state) refuse("not-found", "tenant not found");
+    if (!asked) return tenantView(state);
+    const { moment } = await moments.find(caller.tenantId, asked);
+    const then = await stateAt(store, tenants, id, moment.position);
+    return { ...tenantView(then ?? refuse("not-found", "tenant not found at that moment")), asOf: moment };
+  }
+
+  /** Every fact of the tenant and its users, without secrets and addresses. Throws a Refusal (not-found, forbidden). */
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.tenant(id), asked);
+  }
+
+  /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found, forbidden). */
+  purgeHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.purges(id), asked);
+  }
+
+  /** Every bulk replay of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
+  replayHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.replays(id), asked);
+  }
+
+  /** Every bulk cancellation of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
+  cancellationHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.cancellations(id), asked);
+  }
+
+  /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
+  async webhookSecret(caller: Caller, id: string): Promise<string> {
+    const tenant = await ownTenant(this.#parts.aggregates, caller, id);
+    requireRole(caller, "Developer", "read the webhook secret");
+    return this.#parts.vault.webhookSecret(tenant);
+  }
+
+  /**
+   * Whether `signature` (`sha256=<hex>`) is the one the tenant's secret makes of `payload`. A signature of
+   * any other form is not. Throws a Refusal (not-found, forbidden).
+   */
+  async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
+    const tenant = await ownTenant(this.#parts.aggregates, caller, id);
+    return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);
+  }
+
+  async #history(caller: Caller, id: string, stream: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+    await ownTenant(this.#parts.aggregates, caller, id);
+    return historyPage(this.#parts.store, caller, stream, asked);
+  }
+}

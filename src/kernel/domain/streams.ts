@@ -1,0 +1,36 @@
+import { keyOfEvent } from "./event-id.ts";
+
+/** Stream names. The part before the first dash is the stream's category. */
+export const streams = {
+  tenant: (id: string) => `tenant-${id}`,
+  purges: (tenantId: string) => `purges-${tenantId}`,
+  replays: (tenantId: string) => `replays-${tenantId}`,
+  replay: (id: string) => `replay-${id}`,
+  cancellations: (tenantId: string) => `cancellations-${tenantId}`,
+  destination: (id: string) => `destination-${id}`,
+  sender: (id: string) => `sender-${id}`,
+  circuit: (destinationId: string) => `circuit-${destinationId}`,
+  apiKey: (id: string) => `apiKey-${id}`,
+  serviceAccount: (id: string) => `serviceAccount-${id}`,
+  event: (id: string) => `event-${keyOfEvent(id)}`,
+  session: (id: string) => `session-${id}`,
+  invite: (id: string) => `invite-${id}`,
+  person: (userId: string) => `person-${userId}`,
+  email: (hash: string) => `email-${hash}`,
+  tenantName: (hash: string) => `tenantName-${hash}`,
+  platform: "platform",
+} as const;
+
+/** The category of a stream: the kind of its subject. */
+export function categoryOf(stream: string): string {
+  const dash = stream.indexOf("-");
+  return dash < 0 ? stream : stream.slice(0, dash);
+}
+
+/**
+ * The subject of a stream, from its name: its id; the key of an event ({@link keyOfEvent}); the whole name of a stream
+ * that is the only one of its kind.
+ */
+export function subjectOf(stream: string): string {
+  return stream.slice(stream.indexOf("-") + 1);
+}

@@ -1,0 +1,105 @@
+import { requireOwn } from "../callers/access.ts";
+import type { Caller } from "../callers/caller.ts";
+import type { DomainEvent } from "../domain/domain-event.ts";
+import { historyItem, type HistoryItem } from "../domain/history-fields.ts";
+import { refuse } from "../domain/refusal.ts";
+import { noStream, type EventStore, type LogEntry, type RecordedEvent } from "../ports/event-store.ts";
+import {
+  cut, numberedPlace, pageFrom, placeOfNumber, sliceOf, type Page, type PageRequest,
+} from "../read-models/paging.ts";
+import type { Aggregates, AggregateType } from "./aggregates.ts";
+import { readPages } from "./stream-pages.ts";
+import { refuseUnreadable } from "./unreadable.ts";
+
+/** Which facts of a history are wanted, all unless said; `from` and `to` are inclusive. */
+export interface HistoryFilter {
+  readonly type?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Which part of a history is wanted. */
+export interface HistoryRequest extends PageRequest, HistoryFilter {}
+
+/**
+ * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. All facts of a type
+ * or a time are found by reading the whole stream, as far as the total or the page needs it. Without such a filter
+ * only the newest fact and the page itself are read, however many there are. Throws LogUnavailable, or a Refusal where
+ * one of the page cannot be read.
+ */
+export async function historyPage(
+  store: EventStore, { tenantId }: Pick<Caller, "tenantId">, stream: string, asked: HistoryRequest,
+): Promise<Page<HistoryItem>> {
+  const isWhole = [asked.type, asked.from, asked.to].every((filter) => filter === undefined);
+  const page = await (isWhole ? wholePage(store, stream, asked) : filteredPage(store, tenantId, stream, asked));
+  return { ...page, items: page.items.map((fact) => historyItem(readable(fact))) };
+}
+
+async function wholePage(store: EventStore, stream: string, request: PageRequest): Promise<Page<LogEntry>> {
+  const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+  const last = newest?.revision ?? noStream;
+  const after = numberedPlace(request);
+  const backwards = request.order.descending;
+  return pageFrom<LogEntry>(request, {
+    count: async () => last + 1,
+    find: async ({ offset = 0, limit }) => {
+      const skipped = after === undefined ? offset : backwards ? last - after + 1 : after + 1;
+      // Facts appended meanwhile are beyond the total, so they are not asked for.
+      const left = Math.min(limit, last + 1 - skipped);
+      const from = backwards ? last - skipped : skipped;
+      return left > 0 ? store.readStream(stream, { from, limit: left, backwards }) : [];
+    },
+    placeOf: ({ revision }) => placeOfNumber(revision),
+  });
+}
+
+async function filteredPage(
+  store: EventStore, asker: string, stream: string, asked: HistoryRequest,
+): Promise<Page<LogEntry>> {
+  const { offset = 0, limit } = sliceOf(asked);
+  const after = numberedPlace(asked);
+  const backwards = asked.order.descending;
+  const found: LogEntry[] = [];
+  let total = 0;
+  const isBehind = ({ revision }: LogEntry) =>
+    after === undefined ? total > offset : backwards ? revision < after : revision > after;
+  await readPages(store, stream, (page) => {
+    for (const fact of page) {
+      if (!isWanted(fact, asked)) continue;
+      total += 1;
+      if (found.length < limit && isBehind(fact)) found.push(fact);
+    }
+    return asked.total || found.length < limit;
+  }, { backwards, asker });
+  return { ...(asked.total && { total }), ...cut(asked, found, ({ revision }) => placeOfNumber(revision)) };
+}
+
+/** Whether a filter lets a fact through. Throws a Refusal where that depends on a fact which cannot be read. */
+export function isWanted(fact: LogEntry, { type, from, to }: HistoryFilter): boolean {
+  if (type !== undefined && fact.type !== type) return false;
+  if (from === undefined && to === undefined) return true;
+  const { at } = readable(fact).metadata;
+  return (from === undefined || at >= from) && (to === undefined || at <= to);
+}
+
+function readable(fact: LogEntry): RecordedEvent {
+  return fact.unreadable === undefined ? fact : refuseUnreadable("a fact of this history", fact);
+}
+
+/**
+ * A page of the facts about something of the caller's tenant, deleted or not; `stream`: the stream that has them, its
+ * own unless given. Throws a Refusal (not-found, forbidden), and as {@link historyPage} does.
+ */
+export async function ownHistory<State extends { readonly tenantId: string }, Event extends DomainEvent>(
+  { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },
+  { type, id, name, stream = type.stream(id) }: {
+    readonly type: AggregateType<State, Event>; readonly id: string; readonly name: string; readonly stream?: string;
+  },
+  caller: Caller,
+  asked: HistoryRequest,
+): Promise<Page<HistoryItem>> {
+  const { state } = await aggregates.current(type, id);
+  if (!state) refuse("not-found", `${name} not found`);
+  requireOwn(state, caller, name);
+  return historyPage(store, caller, stream, asked);
+}

@@ -1,0 +1,136 @@
+import { lastMoments, minuteOf, type MomentDocument } from "../../../projections/moments/moments.ts";
+import { parseDateTime } from "../callers/input-rules.ts";
+import { refuse } from "../domain/refusal.ts";
+import { timestamp, type Timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { timestampNow } from "../ports/clock/timestamp-now.ts";
+import { logStart, type EntryTime, type EventLog, type EventStore, type Position } from "../ports/event-store.ts";
+import type { ReadModels } from "../ports/read-models.ts";
+import type { Freshness } from "../read-models/freshness.ts";
+import { RecentlyUsed } from "../tools/recently-used.ts";
+import { LongReads, type Turn } from "./long-reads.ts";
+
+/** Entries of the log whose times are read at once. */
+const pageEntries = 500;
+/** Moments that are remembered: those that answers pass on are asked for again. */
+const remembered = 1_000;
+
+/** A moment: a time, and the last place in the log up to which no entry is of a later time. */
+export interface Moment {
+  readonly time: Timestamp;
+  readonly position: Position;
+}
+
+/** A moment as a caller names it. */
+export type Asked = { readonly time: Timestamp } | { readonly position: Position };
+
+/** The moment that a caller means, and whether it is the present. */
+export interface Found {
+  readonly moment: Moment;
+  readonly isPresent: boolean;
+}
+
+/** A moment that was looked for, and whether entries to come cannot change it. */
+interface Seen {
+  readonly moment: Moment;
+  readonly isFinal: boolean;
+}
+
+interface MomentParts {
+  readonly store: EventLog & Pick<EventStore, "readStream">;
+  readonly readModels: Pick<ReadModels, "find">;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
+/**
+ * Finds moments in the log. Of a time, the places of minutes ({@link lastMoments}) tell where to look: no more is read
+ * of the log than what was written in about two minutes.
+ */
+export class Moments {
+  readonly #parts: MomentParts;
+  /** Moments that entries to come cannot change, by what was asked for. */
+  readonly #known: RecentlyUsed<Moment>;
+
+  constructor(parts: MomentParts) {
+    this.#parts = parts;
+    this.#known = new RecentlyUsed(parts.clock, { max: remembered });
+  }
+
+  /** Reads `AsOf`. Throws a Refusal (invalid) for neither a time nor a position of this log. */
+  read(text: string): Asked {
+    if (this.#parts.store.isPosition(text)) return { position: text };
+    // Digits alone are meant as a position.
+    if (/^[\d/]+$/.test(text)) refuse("invalid", "AsOf: must be a time, or a position of this relay's log");
+    return { time: parseDateTime("AsOf", text) };
+  }
+
+  /**
+   * The moment that a tenant's caller names; the present without any, and for one in the future. Throws a Refusal
+   * (unavailable) where the read models are behind; and LogUnavailable.
+   */
+  async find(tenantId: string, asked?: Asked): Promise<Found> {
+    const { store, clock } = this.#parts;
+    const now = timestampNow(clock);
+    if (!asked || ("time" in asked && asked.time >= now)) {
+      return { moment: { time: now, position: await store.head() }, isPresent: true };
+    }
+    const name = "time" in asked ? asked.time : asked.position;
+    const known = this.#known.get(name);
+    if (known) return { moment: known, isPresent: false };
+    const head = await store.head();
+    if ("position" in asked && asked.position >= head) {
+      return { moment: { time: now, position: head }, isPresent: true };
+    }
+    const { moment, isFinal } = await LongReads.of(store).run(tenantId, (turn) =>
+      "time" in asked ? this.#atTime(asked.time, turn) : this.#atPosition(asked.position, turn));
+    if (isFinal) {
+      this.#known.set(name, moment);
+      this.#known.set(moment.position, moment);
+    }
+    return { moment, isPresent: false };
+  }
+
+  async #atTime(time: Timestamp, turn: Turn): Promise<Seen> {
+    const places = await this.#places("minute", minuteOf(time), 2);
+    // The entry that began the minute of the time itself may be later than the time.
+    const from = places.find(({ at }) => at <= time);
+    let position = from?.position ?? logStart;
+    const isFinal = await this.#scan(position, turn, (entry) => {
+      if (entry.at !== null && entry.at > time) return true;
+      ({ position } = entry);
+      return false;
+    });
+    return { moment: { time, position }, isFinal };
+  }
+
+  async #atPosition(position: Position, turn: Turn): Promise<Seen> {
+    const [from] = await this.#places("position", position, 1);
+    let time = from?.at ?? timestamp(0);
+    if (from) {
+      await this.#scan(from.position, turn, (entry) => {
+        if (entry.position > position) return true;
+        if (entry.at !== null && entry.at > time) time = entry.at;
+        return false;
+      });
+    }
+    return { moment: { time, position }, isFinal: true };
+  }
+
+  /** The last places of minutes up to there, the last one first. */
+  #places(field: "minute" | "position", to: string, limit: number): Promise<readonly MomentDocument[]> {
+    const { freshness, readModels } = this.#parts;
+    return freshness.ask(() =>
+      readModels.find({ ...lastMoments(field, to), limit }) as Promise<readonly MomentDocument[]>);
+  }
+
+  /** Shows `isBeyond` the times of entries after a position until one is; whether one was. */
+  async #scan(after: Position, turn: Turn, isBeyond: (entry: EntryTime) => boolean): Promise<boolean> {
+    for (let from = after; ;) {
+      const { times, upTo } = await turn(() => this.#parts.store.readTimes(from, pageEntries));
+      if (times.some(isBeyond)) return true;
+      if (upTo <= from) return false;
+      from = upTo;
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { SchemaObject } from "ajv/dist/2020.js";
+import type { operations } from "../../../schemas/api.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Session } from "../../features/people/sessions/sessions.ts";
+import { actorOf, isService, type ServiceCaller } from "../callers/caller.ts";
+import type { Actor } from "../domain/domain-event.ts";
+import { refuse } from "../domain/refusal.ts";
+import type { Origin } from "../log/origin.ts";
+import type { PageInParts } from "../read-models/paging.ts";
+import { barrier, type Access } from "./access.ts";
+import { bodyReader, type BodyReader } from "./body-reader.ts";
+import type { Description } from "./description.ts";
+import { uuidOf } from "./identifiers.ts";
+import type { JsonObject } from "./json-text.ts";
+import { listReader, queryReader, type ListRequest, type QueryReader } from "./query-parameters.ts";
+
+/** An answer: a JSON body, a page, a text, or nothing. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: object;
+  /** Answered as the JSON of its total and its items. */
+  readonly page?: PageInParts<object>;
+  readonly text?: string | Buffer;
+  /**
+   * A text of any length, in pieces. Status and headers are sent at once, each piece once the client has taken most of
+   * those before. Only the piece at hand counts in the shared memory. An error ends the connection; when the client
+   * goes the iterator is returned, and the signal of {@link Exchange.gone} fires. A client that sends no more is gone.
+   */
+  readonly stream?: AsyncIterable<string>;
+  /** Memory that a stream takes for as long as it lasts, bytes: its pieces, and what they are made of, do not count. */
+  readonly holds?: number;
+  /** Content type of a text or stream; plain unless said. */
+  readonly type?: string;
+  /** In place of, or beside, those of every answer. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** One request on its way through its route. */
+export interface Exchange {
+  readonly params: Readonly<Record<string, string>>;
+  /** The query string, without the question mark. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+  /** Where the request came from. */
+  readonly address: string;
+  /**
+   * The session of the access token or the cookie, or the service account of the key. Throws a Refusal
+   * (unauthenticated, forbidden).
+   */
+  authenticate(): Promise<Session | ServiceCaller>;
+  /**
+   * Waits for the request's turn, once; to be called when its caller is known and its body has come. Rejects with a
+   * Refusal (unavailable), and CallerGone.
+   */
+  admit(caller: Session | ServiceCaller): Promise<void>;
+  /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
+  body(): Promise<JsonObject>;
+  /**
+   * Holds memory for an answer like this one, for a command that must change nothing where it could not be answered.
+   * Rejects with a Refusal (unavailable).
+   */
+  readonly holdAnswer: (like: object) => Promise<void>;
+  /** Fires once the answer is sent, or its client has gone or sends no more: of answers that take long. */
+  readonly gone: () => AbortSignal;
+  /** As {@link gone}, and when the process ends: a scan stops then, without its last line. */
+  readonly over: () => AbortSignal;
+}
+
+/** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** An operation: its description, the schemas of its query and body, and its handler. */
+export interface Operation extends Description {
+  readonly method: Method;
+  /** Names its parameters with colons. */
+  readonly path: string;
+  /**
+   * The credential that callers must send: an access token or else a browser's cookie, the cookie, an API key, or none.
+   */
+  readonly security: "bearer" | "cookie" | "apiKey" | "none";
+  /** Of the signed-in operations. */
+  readonly access?: Access;
+  /** It may read much of the log or answer with much, so it takes one of the few places of such requests. */
+  readonly isLarge?: true;
+  readonly query?: { readonly schema: SchemaObject };
+  readonly body?: { readonly schema: SchemaObject };
+  /**
+   * Carries the operation out. Thrown errors are answered as errors.ts says: a Refusal by its kind. Absent from ingest,
+   * which goes past the framework.
+   */
+  readonly run?: (exchange: Exchange) => Promise<Answer>;
+}
+
+/** The id of an operation: its name in the API document and in clients. */
+export type OperationId = keyof operations;
+
+/**
+ * The declaration of an operation: its route, validation, description and types come from it. A body or query is given
+ * by its schema, whose type is generated (schemas/inputs.ts), or by a reader of its own.
+ */
+interface Declared<Id extends OperationId, Input> extends Description {
+  readonly id: Id;
+  readonly route: `${Method} /${string}`;
+  readonly body?: SchemaObject | BodyReader<Input>;
+  readonly query?: SchemaObject | QueryReader<Input>;
+  /** The parameters that a list has beside those of every list. */
+  readonly list?: SchemaObject;
+}
+
+/** The parameters of every list. */
+type PageParameters = "Qt" | "Pg" | "CpOrd" | "TpOrd" | "Cursor" | "Total";
+
+/** The filters of a list. */
+export type Filters<Id extends keyof Inputs> = Omit<Inputs[Id], PageParameters>;
+
+/** The statuses that handlers answer with; others are those of thrown errors. */
+type Given = 200 | 201 | 202 | 204 | 302 | 503;
+
+/** The answers of an operation, as its declaration describes them. */
+type AnswerOf<Id extends OperationId> = {
+  [Status in keyof operations[Id]["responses"] & Given]: Answer & {
+    readonly status: Status;
+    readonly body?: JsonOf<operations[Id]["responses"][Status]>;
+  };
+}[keyof operations[Id]["responses"] & Given];
+
+/** The JSON body of an answer. The types of pages are those of their items, which views have. */
+type JsonOf<Response> = Response extends { content: { "application/json": infer Body extends object } }
+  ? Body extends { readonly nextCursor: string | null } ? object : Unchanging<Body>
+  : object;
+
+/** The same type, whose arrays may be read-only. */
+type Unchanging<Value> = Value extends readonly (infer Item)[] ? readonly Unchanging<Item>[]
+  : Value extends object ? { readonly [Name in keyof Value]: Unchanging<Value[Name]> } : Value;
+
+/** The type of an operation's body or query, by its schema. */
+type InputOf<Id extends OperationId> = Id extends keyof Inputs
+  ? Inputs[Id] extends { readonly Qt: number } ? ListRequest<Filters<Id>> : Inputs[Id]
+  : undefined;
+
+/** The input of the handler of a signed-in operation. */
+export interface Call<Input> extends Exchange {
+  readonly caller: Session | ServiceCaller;
+  readonly origin: Origin;
+  /** The body, or the parameters of the query. */
+  readonly input: Input;
+}
+
+/** An operation for everyone. The handler reads a body once it has let the caller in. */
+export function open<Id extends OperationId, Input = InputOf<Id>>(
+  declared: Declared<Id, Input>, handle: (exchange: Exchange, read: () => Promise<Input>) => Promise<AnswerOf<Id>>,
+): Operation {
+  const described = describedOf(declared);
+  const { body } = described;
+  const run = (exchange: Exchange) =>
+    handle(exchange, async () => (body ? body(await exchange.body()) : undefined as Input));
+  return { ...described, security: "none", run };
+}
+
+/**
+ * An operation for signed-in callers. The caller is checked before a body is read, and again after it: a body may take
+ * its time, and a session that ends meanwhile is over.
+ */
+export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
+  { access, isLarge, security = "bearer", ...declared }: Declared<Id, Input> & {
+    readonly access: Access;
+    readonly isLarge?: true;
+    /** A cookie, where an access token will not do. */
+    readonly security?: Operation["security"];
+  },
+  handle: (call: Call<Input>) => Promise<AnswerOf<Id>>,
+): Operation {
+  const described = describedOf(declared);
+  const { path, query, body } = described;
+  const run = async (exchange: Exchange) => {
+    if (body) {
+      await exchange.authenticate();
+      const read = await exchange.body();
+      const call = await opened(exchange, access);
+      return carriedOut({ ...call, input: body(read) }, handle);
+    }
+    const call = await opened(exchange, access);
+    if (!query) return carriedOut({ ...call, input: undefined as Input }, handle);
+    const { caller: { tenantId }, params } = call;
+    const input = query(exchange.query, JSON.stringify([path, params, tenantId]));
+    // No record could be missing. Its answer may be a long one.
+    if (!path.includes(":id")) requireUnbarred(call);
+    return carriedOut({ ...call, input }, handle);
+  };
+  return { ...described, access, ...(isLarge && { isLarge }), security, run };
+}
+
+function describedOf<Id extends OperationId, Input>({ route, body, query, list, ...description }: Declared<Id, Input>) {
+  const [method, path] = route.split(" ") as [Method, string];
+  const bodyOf = body && (isReader(body) ? body : bodyReader<Input>(body));
+  const queryOf = list ? listReader(list) as unknown as QueryReader<Input>
+    : query && (isReader(query) ? query : queryReader<Input>(query));
+  return { ...description, method, path, ...(bodyOf && { body: bodyOf }), ...(queryOf && { query: queryOf }) };
+}
+
+function isReader<Reader extends BodyReader<unknown> | QueryReader<unknown>>(
+  given: SchemaObject | Reader,
+): given is Reader {
+  return typeof given === "function";
+}
+
+/** The id in a request's path, as {@link uuidOf} takes it. */
+export function pathId({ params }: Exchange): string {
+  return uuidOf(params["id"] ?? "");
+}
+
+/** The origin of a request, for the log. */
+export function originOf(actor: Actor, requestId: string): Origin {
+  return { actor, correlationId: requestId, causationId: null };
+}
+
+/** The session of the caller. Throws a Refusal (forbidden) where that is a service account. */
+export function sessionOf({ caller }: Pick<Call<unknown>, "caller">): Session {
+  return isService(caller) ? refuse("forbidden", "only a user may do this") : caller;
+}
+
+async function opened(exchange: Exchange, access: Access): Promise<Omit<Call<undefined>, "input">> {
+  const caller = await exchange.authenticate();
+  await exchange.admit(caller);
+  const origin = originOf(actorOf(caller), exchange.requestId);
+  const barred = barrier(caller, access);
+  if (barred === undefined) return { ...exchange, caller, origin };
+  return { ...exchange, caller: { ...caller, barred }, origin: unusable(origin, barred) };
+}
+
+/**
+ * Carries an operation out. A barred caller learns first whether the record exists, as one of too low a role does: so
+ * the operation runs until it refuses the caller, or its answer is dropped.
+ */
+async function carriedOut<Input>(call: Call<Input>, handle: (call: Call<Input>) => Promise<Answer>): Promise<Answer> {
+  const answer = await handle(call);
+  requireUnbarred(call);
+  return answer;
+}
+
+/** Throws a Refusal (forbidden) where the caller may not call the operation, whatever its role. */
+function requireUnbarred({ caller: { barred } }: Pick<Call<unknown>, "caller">): void {
+  if (barred !== undefined) refuse("forbidden", barred);
+}
+
+/** An origin under which nothing can be written: a command that does not check the caller writes nothing. */
+function unusable(origin: Origin, barred: string): Origin {
+  return { ...origin, get actor(): Actor { return refuse("forbidden", barred); } };
+}

@@ -1,0 +1,97 @@
+import type { AnyEvent } from "../../features/facts.ts";
+import type { DataOf, Metadata } from "../domain/domain-event.ts";
+import type { Fact } from "../domain/fact.ts";
+import type { Change, CollectionDefinition, Document, FieldKind } from "../ports/read-models.ts";
+
+/** A fact's place in the log and in its stream, and its metadata. */
+export interface Recording {
+  readonly position: string;
+  readonly revision: number;
+  readonly metadata: Metadata;
+}
+
+/** The changes of each type of fact, as recorded; facts of other types change nothing. */
+export type Handlers = {
+  readonly [Type in AnyEvent["type"]]?: (
+    data: DataOf<AnyEvent, Type>,
+    recording: Recording,
+  ) => readonly Change[];
+};
+
+/** A read model: its collections, and the pure function from a fact to changes of them. */
+export interface Projection {
+  readonly name: string;
+  /** Raise it whenever a fact leads to other changes than before, so that stored read models are rebuilt. */
+  readonly version: number;
+  readonly collections: readonly CollectionDefinition[];
+  readonly on: Handlers;
+}
+
+/** A {@link CollectionDefinition} that knows the shape of its documents. */
+export interface Collection<Shape extends Document> extends CollectionDefinition {
+  readonly key: keyof Shape & string;
+  readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
+  readonly indexes: readonly (readonly (keyof Shape & string)[])[];
+}
+
+/** Creates or replaces a document. */
+export function put<Shape extends Document>(collection: Collection<Shape>, document: Shape): Change {
+  return { op: "put", collection: collection.name, key: document[collection.key] as string, document };
+}
+
+/** Creates a document that, by the log so far, does not exist. */
+export function create<Shape extends Document>(collection: Collection<Shape>, document: Shape): Change {
+  return { op: "put", collection: collection.name, key: document[collection.key] as string, document, fresh: true };
+}
+
+/** Changes fields of a document, if it exists. */
+export function set<Shape extends Document>(
+  collection: Collection<Shape>,
+  key: string,
+  fields: Partial<Shape>,
+): Change {
+  return { op: "set", collection: collection.name, key, fields: fields as Document };
+}
+
+/**
+ * The handlers of facts that change settings of a thing: each sets those in the document that `idName` names. `names`:
+ * the fields of documents that are not called as the settings are.
+ */
+export function settingHandlers<Shape extends Document>(
+  facts: Readonly<Record<string, Fact>>, collection: Collection<Shape>, idName: string,
+  names: Readonly<Record<string, keyof Shape & string>> = {},
+): Handlers {
+  const handlers = Object.entries(facts).filter(([, { changes }]) => changes).map(([type, { changes = [] }]) => {
+    const handler = (data: Document) => {
+      const settings = changes.map((name) => [names[name] ?? name, data[name]] as const);
+      const fields = { ...Object.fromEntries(settings), updatedAt: data["at"] } as unknown as Partial<Shape>;
+      return [set(collection, data[idName] as string, fields)];
+    };
+    return [type, handler] as const;
+  });
+  return Object.fromEntries(handlers);
+}
+
+/** Raises fields of a document to at least these values, if it exists. */
+export function raise<Shape extends Document>(
+  collection: Collection<Shape>,
+  key: string,
+  fields: Partial<Shape>,
+): Change {
+  return { op: "raise", collection: collection.name, key, fields: fields as Document };
+}
+
+/** Removes a document, if it exists. */
+export function remove(collection: Pick<CollectionDefinition, "name">, key: string): Change {
+  return { op: "remove", collection: collection.name, key };
+}
+
+/** The scope whose one counter is the number of a tenant's documents in a collection. */
+export function tenantCounter({ name }: Pick<CollectionDefinition, "name">, tenantId: string): string {
+  return `${name}/${tenantId}`;
+}
+
+/** Adds to the one counter of a scope. */
+export function add(scope: string, by: number): Change {
+  return { op: "add", scope, bucket: 0, by };
+}

@@ -1,0 +1,34 @@
+import { hkdfSync } from "node:crypto";
+import { eventKeyOf, keyedHasher } from "../tools/hashing.ts";
+
+const keyBytes = 32;
+const purpose = "event ids";
+
+/**
+ * Names the events of idempotency keys and those that replays make, the same in every process and for good. Its secret
+ * is derived from a key of the platform. Without that key nobody can search for two idempotency keys with one name, or
+ * confirm a guess of one.
+ */
+export class EventKeys {
+  /** Whether a release that named events without a secret may have accepted some here. */
+  readonly mayBeUnkeyed: boolean;
+  readonly #hash: (text: string) => string;
+
+  /** Takes the platform's keys in clear. */
+  constructor(
+    { nameHashKey, keyedEventIds }: { readonly nameHashKey: Uint8Array; readonly keyedEventIds: boolean },
+  ) {
+    this.mayBeUnkeyed = !keyedEventIds;
+    this.#hash = keyedHasher(new Uint8Array(hkdfSync("sha256", nameHashKey, "", purpose, keyBytes)));
+  }
+
+  /** The key (see domain/event/event-id) of the tenant's event with this idempotency key. */
+  of(tenantId: string, idempotencyKey: string): string {
+    return eventKeyOf(this.#hash(`${tenantId}/${idempotencyKey}`));
+  }
+
+  /** The key of the event that a replay makes of another one. No tenant's id begins like this text. */
+  ofReplayed(replayId: string, sourceEventId: string): string {
+    return eventKeyOf(this.#hash(`replay/${replayId}/${sourceEventId}`));
+  }
+}

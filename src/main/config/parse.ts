@@ -1,0 +1,182 @@
+import { isIP } from "node:net";
+import { mappedIpv4, wordsOf } from "../../kernel/domain/ipv6.ts";
+
+/** A value that cannot be used; the message is one line that names the variable. */
+export class ConfigError extends Error {
+  constructor(variable: string, problem: string) {
+    super(`${variable}: ${problem}`);
+    this.name = "ConfigError";
+  }
+}
+
+/** At most `max` within any `windowMs`. */
+export interface Rate {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** Inclusive. */
+export interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Reads a trimmed text that is not empty; throws {@link Unparsable} with the fault, without the variable's name. */
+export type Parser<T> = (text: string) => T;
+
+/** The reason why a parser refused a text. {@link ConfigError} adds the variable's name. */
+export class Unparsable extends Error {}
+
+/** A day in milliseconds, for bounds. */
+export const dayMs = 86_400_000;
+const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
+
+/** `250ms`, `5s`, `5m`, `2h`, `1d` to milliseconds; bounds in milliseconds. */
+export function duration(bounds: Bounds): Parser<number> {
+  return (text) => {
+    const [, digits, unit] = /^(\d{1,15})(ms|s|m|h|d)$/.exec(text)
+      ?? fail(`must be a duration such as 250ms, 5s, 5m, 2h or 1d, not ${quoted(text)}`);
+    const ms = Number(digits) * (unitsMs[unit ?? ""] ?? NaN);
+    if (ms < bounds.min || ms > bounds.max) {
+      fail(`must be from ${spelled(bounds.min)} to ${spelled(bounds.max)}, not ${quoted(text)}`);
+    }
+    return ms;
+  };
+}
+
+/** A whole number in decimal digits. */
+export function integer(bounds: Bounds): Parser<number> {
+  return number("a whole number", /^\d{1,15}$/, bounds);
+}
+
+/** A decimal fraction such as `0.1`. */
+export function fraction(bounds: Bounds): Parser<number> {
+  return number("a number", /^\d{1,9}(\.\d{1,9})?$/, bounds);
+}
+
+function number(called: string, form: RegExp, { min, max }: Bounds): Parser<number> {
+  return (text) => {
+    const value = form.test(text) ? Number(text) : NaN;
+    if (!(value >= min && value <= max)) fail(`must be ${called} from ${min} to ${max}, not ${quoted(text)}`);
+    return value;
+  };
+}
+
+/** `10/5m`, or `off` to null. */
+export function rate(text: string): Rate | null {
+  if (text === "off") return null;
+  const [max, window, ...rest] = text.split("/");
+  if (!max || !window || rest.length > 0) fail(`must be a rate such as 10/5m, or off, not ${quoted(text)}`);
+  return { max: integer({ min: 1, max: 1_000_000 })(max), windowMs: duration({ min: 1, max: 30 * dayMs })(window) };
+}
+
+/** One of the given words. */
+export function oneOf<const Word extends string>(...words: readonly Word[]): Parser<Word> {
+  return (text) =>
+    words.find((word) => word === text) ?? fail(`must be one of ${words.join(", ")}, not ${quoted(text)}`);
+}
+
+/** `true` or `false`. */
+export function boolean(text: string): boolean {
+  return oneOf("true", "false")(text) === "true";
+}
+
+/** The most items of a list. */
+const mostItems = 100;
+
+/** Comma-separated; blanks around an item do not count, empty items are refused. */
+export function list<T>(item: Parser<T>): Parser<readonly T[]> {
+  return (text) => {
+    const items = text.split(",").map((part) => part.trim());
+    if (items.includes("")) fail("must be a comma-separated list without empty items");
+    if (items.length > mostItems) fail(`must list ${mostItems} items at most, not ${items.length}`);
+    return items.map(item);
+  };
+}
+
+/** A network in CIDR notation, IPv4 or IPv6. */
+export function network(text: string): string {
+  const [, address = "", prefix = ""] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  const family = isIP(address);
+  if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) {
+    fail(`must be networks such as 10.0.0.0/8 or fd00::/8, not ${quoted(text)}`);
+  }
+  if (family === 6 && mappedIpv4(wordsOf(address))) fail(`must give IPv4 networks as such, not ${quoted(text)}`);
+  return text;
+}
+
+/** Whether a network's address has bits beyond its prefix, as in `10.0.0.5/8`: a single host may have been meant. */
+export function hasHostBits(network: string): boolean {
+  const [address = "", prefix] = network.split("/");
+  return bitsOf(address).slice(Number(prefix)).includes("1");
+}
+
+/** Whether a network lies within another, both in CIDR notation. */
+export function isWithin(inner: string, outer: string): boolean {
+  const [address = "", prefix] = inner.split("/");
+  const [outerAddress = "", outerPrefix] = outer.split("/");
+  if (isIP(address) !== isIP(outerAddress) || Number(prefix) < Number(outerPrefix)) return false;
+  return bitsOf(address).startsWith(bitsOf(outerAddress).slice(0, Number(outerPrefix)));
+}
+
+function bitsOf(address: string): string {
+  return isIP(address) === 4 ? binary(address.split(".").map(Number), 8) : binary(wordsOf(address), 16);
+}
+
+function binary(parts: readonly number[], bits: number): string {
+  return parts.map((part) => part.toString(2).padStart(bits, "0")).join("");
+}
+
+/** An IP address or a host name. */
+export function host(text: string): string {
+  const named = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*)(\.[A-Za-z0-9_-]+)*\.?$/.test(text);
+  return isIP(text) !== 0 || named ? text : fail(`must be an address or a host name, not ${quoted(text)}`);
+}
+
+/** `host:port`, with the address of an IPv6 host in brackets. */
+export function hostAndPort(text: string): string {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
+  if (!port || (bracketed && isIP(bracketed) !== 6)) fail(`must be host:port, not ${quoted(text)}`);
+  if (plain) host(plain);
+  integer({ min: 1, max: 65_535 })(port);
+  return text;
+}
+
+/** An address that may be called. It is never quoted back: it may hold a password. */
+export function httpsUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol !== "https:") fail("must be a URL that starts with https://");
+  if (url.username !== "" || url.password !== "") fail("must not hold a name or password");
+  return text;
+}
+
+/**
+ * A driver's connection string of one of the schemes (`mongodb`); several hosts separated by commas are
+ * left to the driver. It is never quoted back: it may hold a password.
+ */
+export function connectionString(...schemes: readonly string[]): Parser<string> {
+  return (text) => {
+    const [, scheme = "", hosts = ""] = /^([a-z+]+):\/\/([^\s/?#]+)([/?#]\S*)?$/.exec(text) ?? [];
+    // A driver that takes the first @ for the end of the password takes the rest for a host, and prints it in its
+    // errors.
+    if (/@[^?]*@/.test(text)) return fail("must spell an @ in a name or password as %40");
+    const ports = [...hosts.replace(/^.*@/, "").matchAll(/:(\d+)(?=,|$)/g)].map(([, port]) => Number(port));
+    if (ports.some((port) => port < 1 || port > 65_535)) return fail("must have ports from 1 to 65535");
+    if (schemes.includes(scheme)) return text;
+    return fail(`must start with ${schemes.map((each) => `${each}://`).join(" or ")} and name a host`);
+  };
+}
+
+/** Throws {@link Unparsable}; an expression, so that it can stand after `??`. */
+export function fail(problem: string): never {
+  throw new Unparsable(problem);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+function spelled(ms: number): string {
+  const [unit, size] = Object.entries(unitsMs).findLast(([, size]) => ms % size === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}

@@ -1,0 +1,146 @@
+import { Attempts } from "../delivery/dispatch/attempts.ts";
+import { Claims } from "../delivery/dispatch/claims.ts";
+import { DeliveryWorker } from "../delivery/dispatch/delivery-worker.ts";
+import { Forwarder } from "../delivery/dispatch/forwarder.ts";
+import { LostAttempts } from "../delivery/dispatch/lost-attempts.ts";
+import { Sweeper } from "../delivery/dispatch/sweeper.ts";
+import { Workers } from "../delivery/dispatch/workers.ts";
+import { DeliveryClient } from "../delivery/requests/delivery-client.ts";
+import { DueIndex } from "../delivery/requests/due-index.ts";
+import type { FirstAttempts } from "../delivery/requests/first-attempts.ts";
+import { Outcomes } from "../delivery/requests/recording.ts";
+import { userAgent } from "../delivery/requests/request.ts";
+import { TokenCache } from "../delivery/requests/token-cache.ts";
+import type { RetryPolicy } from "../features/events/retry-policy.ts";
+import type { KeyRotation } from "../features/key-rotation/key-rotation.ts";
+import { KeyRotator } from "../features/key-rotation/worker.ts";
+import type { Forgetting } from "../features/people/persons/forgetting.ts";
+import { Forgetter } from "../features/people/persons/worker.ts";
+import type { PurgeCommands } from "../features/purges/commands.ts";
+import { Retention } from "../features/purges/retention.ts";
+import { Purger } from "../features/purges/worker.ts";
+import type { Replaying } from "../features/replays/replaying.ts";
+import { Replayer } from "../features/replays/worker.ts";
+import type { Aggregates } from "../kernel/log/aggregates.ts";
+import type { EventStore } from "../kernel/ports/event-store.ts";
+import type { ExpiringState } from "../kernel/ports/expiring-state.ts";
+import type { Ids } from "../kernel/ports/ids.ts";
+import type { OutboundClient } from "../kernel/ports/outbound.ts";
+import type { ReadModels } from "../kernel/ports/read-models.ts";
+import type { Metrics } from "../kernel/ports/telemetry.ts";
+import type { WorkQueue } from "../kernel/ports/work-queue.ts";
+import type { Vault } from "../kernel/sealing/vault.ts";
+import type { Reach } from "../kernel/workers/log-tail.ts";
+import { repeating } from "../kernel/workers/loop.ts";
+import type { Role } from "../kernel/workers/role.ts";
+import type { ProcessRole } from "./config/config.ts";
+import { single, type SingleParts } from "./roles.ts";
+import { version } from "./version.ts";
+
+/** The parts that delivery and its housekeeping use; times in milliseconds. */
+export interface DeliveryParts extends SingleParts {
+  readonly state: ExpiringState;
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly queue: WorkQueue;
+  readonly outbound: OutboundClient;
+  readonly firstAttempts: FirstAttempts;
+  readonly reach: Reach;
+  readonly aggregates: Aggregates;
+  readonly vault: Vault;
+  readonly purge: PurgeCommands;
+  readonly replaying: Replaying;
+  readonly forgetting: Forgetting;
+  readonly rotation: KeyRotation;
+  readonly ids: Ids;
+  readonly metrics: Metrics;
+  readonly retry: RetryPolicy;
+  readonly deliveryTimeoutMs: number;
+}
+
+/** With the register of workers, kept over all runs of this process's roles. */
+type Parts = DeliveryParts & { readonly workers: Workers };
+
+const grantsKept = 10_000;
+
+/**
+ * Delivery from the log to the receivers, and its housekeeping, as far as these are this process's roles. Where the
+ * queue is the process's own, all of it goes together: a wake-up must reach the worker that has the destination.
+ */
+export function deliveryRoles(settings: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
+  const parts = { ...settings, workers: new Workers({ ...settings, isLogShared: settings.shared.log }) };
+  if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
+  return [
+    ...(roles.has("delivery") ? [deliveryWorker(parts)] : []),
+    ...(roles.has("sweeper") ? [single("sweeper", parts, () => sweeperRole(parts))] : []),
+    ...(roles.has("forwarder") ? [single("forwarder", parts, () => forwarder(parts))] : []),
+  ];
+}
+
+function wholeDelivery(parts: Parts): Role {
+  const [worker, sweeping, forwarding] = [deliveryWorker(parts), sweeperRole(parts), forwarder(parts)];
+  return {
+    start: async () => {
+      await worker.start();
+      await sweeping.start();
+      await forwarding.start();
+    },
+    stop: async (patienceMs) => {
+      // The forwarder stops first, so that it does not count as forwarded entries that no worker takes any more. Its
+      // stop is not awaited before the others: its checkpoint may take long to be stored, and another process delivers
+      // once the lease is over.
+      await Promise.all([forwarding.stop(patienceMs), sweeping.stop(patienceMs), worker.stop(patienceMs)]);
+    },
+  };
+}
+
+function deliveryWorker(parts: Parts): Role {
+  const { store, outbound, clock, deliveryTimeoutMs, queue, workers } = parts;
+  // A new id for each run of the role: attempts that an earlier run left under way count as another worker's.
+  const workerId = workers.begin();
+  const agent = userAgent(version);
+  const dueIndex = new DueIndex(parts.readModels);
+  const tokens = new TokenCache({
+    outbound, clock, userAgent: agent, deadlineMs: deliveryTimeoutMs, capacity: grantsKept,
+  });
+  const client = new DeliveryClient({ ...parts, tokens, userAgent: agent });
+  const claims = new Claims({ ...parts, workerId });
+  const attempts = new Attempts({ ...parts, outcomes: new Outcomes(parts), client, workerId });
+  const dispatcherParts = { ...parts, log: store, dueIndex, claims, attempts, workerId };
+  return new DeliveryWorker(queue, parts.firstAttempts, dispatcherParts);
+}
+
+function forwarder(parts: DeliveryParts): Role {
+  return new Forwarder({ ...parts, log: parts.store });
+}
+
+function sweeperRole(parts: Parts): Role {
+  const dueIndex = new DueIndex(parts.readModels);
+  const sweeper = new Sweeper({ ...parts, dueIndex });
+  const lost = new LostAttempts({ ...parts, dueIndex, outcomes: new Outcomes(parts) });
+  const purger = new Purger(parts);
+  const replayer = new Replayer(parts);
+  const retention = new Retention(parts);
+  const forgetter = new Forgetter(parts);
+  // Each task repeats by itself: one that fails must not hold up the others.
+  const members: readonly Role[] = [
+    repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForRetries()),
+    repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForCircuits()),
+    repeating(parts, { name: "sweeper", everyMs: 3_000, firstMs: 200 }, () => sweeper.wakeForAnything()),
+    repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 200 }, () => sweeper.wakeDeleted()),
+    repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, () => lost.giveUp()),
+    repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
+    repeating(parts, { name: "replayer", everyMs: 200 }, (isOver) => replayer.run(isOver)),
+    repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),
+    repeating(parts, { name: "forgetter", everyMs: 1_000, firstMs: 0 }, (isOver) => forgetter.run(isOver)),
+    new KeyRotator(parts),
+  ];
+  return {
+    start: () => {
+      for (const member of members) void member.start();
+    },
+    stop: async (patienceMs) => {
+      await Promise.all(members.map((member) => member.stop(patienceMs)));
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { MessageChannel } from "node:worker_threads";
+import { remoteExpiringState } from "../../../packages/embedded-engine/src/expiring-state/remote-expiring-state.ts";
+import { remoteReadModels } from "../../../packages/embedded-engine/src/read-models/remote-read-models.ts";
+import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { asSaidBy } from "../variable-problem.ts";
+import type { LogLink } from "./log.ts";
+import { openMongoDb } from "./mongodb.ts";
+import { startReadThread, type Projector } from "./projector.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
+
+/** The opened read models and expiring state. */
+export interface ReadSide {
+  readonly readModels: ReadModels;
+  readonly state: ExpiringState;
+  /** Null where another process projects. */
+  readonly projector: Projector | null;
+  /** Null where it is this process's own. */
+  readonly outside: WatchedEngine | null;
+  /** Resolves when projecting has ended and the engine is closed; queries under way fail. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the read models and the expiring state that the configuration asks for. */
+export function openReadSide(settings: EngineSettings, link: () => LogLink): Promise<ReadSide> {
+  const { readModels } = settings.config;
+  if (readModels.engine === "embedded") {
+    return asSaidBy("RELAY_DATA_DIR", () => openEmbedded(settings, link()));
+  }
+  return openOutside(settings, readModels.url, link);
+}
+
+/** One thread projects, answers queries, and keeps the expiring state. */
+async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<ReadSide> {
+  const { dataDir } = settings.config;
+  const readModels = new MessageChannel();
+  const state = new MessageChannel();
+  const ports = { readModels: readModels.port2, state: state.port2 };
+  const projector = await startReadThread(settings, {
+    log, readModels: { engine: "embedded", dataDir, ports },
+  });
+  const clients = { readModels: remoteReadModels(readModels.port1), state: remoteExpiringState(state.port1) };
+  return {
+    ...clients,
+    projector,
+    outside: null,
+    close: async () => {
+      await projector.close();
+      clients.readModels.close();
+      clients.state.close();
+    },
+  };
+}
+
+/** A thread projects if this process has that role; queries go to the engine itself. */
+async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
+  const { MongoExpiringState } = await import("../../engines/mongodb/expiring-state.ts");
+  const { MongoReadModels } = await import("../../engines/mongodb/read-models.ts");
+  const { StandaloneServer } = await import("../../engines/mongodb/connection.ts");
+  const { clock, logger, projects } = settings;
+  const connection = await openMongoDb(url, { clock, logger });
+  const projector = projects
+    ? await startReadThread(settings, { log: link(), readModels: { engine: "mongodb", url } })
+    : null;
+  return {
+    readModels: new MongoReadModels(connection),
+    state: new MongoExpiringState(connection),
+    projector,
+    outside: {
+      name: "MongoDB",
+      isUnfit: (reason) => reason instanceof StandaloneServer,
+      ping: () => connection.ping(),
+      answeredAt: () => connection.answeredAt,
+    },
+    close: async () => {
+      await projector?.close();
+      await connection.close();
+    },
+  };
+}

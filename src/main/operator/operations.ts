@@ -1,0 +1,132 @@
+import { tenants, type TenantDocument } from "../../../projections/tenants/tenants.ts";
+import type { Inputs } from "../../../schemas/inputs.ts";
+import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
+import { JwtTokens } from "../../engines/jose/jwt-tokens.ts";
+import { ShownEvents } from "../../features/events/shown-events.ts";
+import { People } from "../../features/people/persons/people.ts";
+import { resetOwnerPassword } from "../../features/people/sessions/owner-password.ts";
+import { Sessions } from "../../features/people/sessions/sessions.ts";
+import { PurgeCommands } from "../../features/purges/commands.ts";
+import { TenantCommands, type CreatedTenant } from "../../features/tenants/commands.ts";
+import { Erasure } from "../../features/tenants/erasure/erasure.ts";
+import { LiveErasure } from "../../features/tenants/erasure/live-erasure.ts";
+import { openRegistration } from "../../features/tenants/registration-guards.ts";
+import { Reservations } from "../../features/tenants/reservations/reservations.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
+import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { serviceOrigin } from "../../kernel/log/origin.ts";
+import { bodyReader } from "../../kernel/operations/body-reader.ts";
+import { parseJsonObject, type JsonObject } from "../../kernel/operations/json-text.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
+import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
+import type { Ids } from "../../kernel/ports/ids.ts";
+import type { Passwords } from "../../kernel/ports/passwords.ts";
+import type { ReadModelQuestions, ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Sealing } from "../../kernel/ports/sealing.ts";
+import { Freshness } from "../../kernel/read-models/freshness.ts";
+import { everyDocument } from "../../kernel/read-models/scans.ts";
+import { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import { Vault } from "../../kernel/sealing/vault.ts";
+
+/** The operator's operations that go on beside a running relay, by their names as commands. */
+export interface Operations {
+  /** Every tenant. */
+  readonly tenants: () => Promise<readonly TenantDocument[]>;
+  /** Creates a tenant, past the guards and limits of registration. Throws a Refusal (invalid, conflict). */
+  readonly "create-tenant": (ordered: OrderedTenant) => Promise<CreatedTenant>;
+  /** Sets an Owner's password. Throws a Refusal (invalid, not-found, rejected). */
+  readonly "reset-owner-password": (owner: OwnersPassword) => Promise<void>;
+  /** Erases a tenant; resolves to the number of its streams. Throws a Refusal (not-found, unavailable). */
+  readonly "erase-tenant": (tenant: { readonly tenantId: string }) => Promise<number>;
+}
+
+/** A tenant to create. */
+export interface OrderedTenant {
+  readonly name: string;
+  readonly ownerEmail: string;
+  readonly ownerPassword: string;
+}
+
+/** An Owner by its email, and its new password. */
+export interface OwnersPassword {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The inputs of the operations, from JSON. Each throws a Refusal (invalid) that names the field at fault. */
+export const inputs: { readonly [Name in keyof Operations]: (json: JsonObject) => Parameters<Operations[Name]>[0] } = {
+  tenants: () => undefined,
+  "create-tenant": ({ value }) => ({
+    name: textOf(value, "name"), ownerEmail: textOf(value, "ownerEmail"), ownerPassword: textOf(value, "ownerPassword"),
+  }),
+  "reset-owner-password": ({ value }) => ({ email: textOf(value, "email"), password: textOf(value, "password") }),
+  "erase-tenant": ({ value }) => ({ tenantId: textOf(value, "tenantId") }),
+};
+
+function textOf(value: object, field: string): string {
+  const text = (value as Readonly<Record<string, unknown>>)[field];
+  return typeof text === "string" ? text : refuse("invalid", `${field}: must be a text`);
+}
+
+/** The parts that accounts are made of. */
+export interface AccountParts {
+  readonly store: EventStore;
+  readonly state: ExpiringState;
+  readonly sealing: Sealing;
+  readonly passwords: Passwords;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly accessTokenTtlMs: number;
+}
+
+/** The people whose keys an operation remembers: it needs few. */
+const peopleInMemory = 100;
+/** The address for the turns of password hashing: of nobody but the operator. */
+const address = "127.0.0.1";
+
+/** Every tenant as the read models have it. */
+export function everyTenant(readModels: Pick<ReadModelQuestions, "find">): Promise<readonly TenantDocument[]> {
+  return everyDocument(readModels, tenants);
+}
+
+/** The erasure of tenants while no relay runs; `rebuild` builds the read models from the log. */
+export function stoppedErasure(
+  parts: Omit<AccountParts, "sealing" | "passwords" | "accessTokenTtlMs">, rebuild: () => Promise<void>,
+): Erasure {
+  const steps = { endWork: async () => undefined, forget: rebuild };
+  return new Erasure({ ...parts, reservations: new Reservations(parts) }, steps);
+}
+
+/** The erasure of tenants while relays run. */
+export function liveErasure(parts: Omit<AccountParts, "passwords"> & { readonly readModels: ReadModels }): Erasure {
+  const services = withAccountServices(parts);
+  const own = { ...services, freshness: new Freshness(parts.store, parts.readModels, parts.clock) };
+  const purge = new PurgeCommands({ ...own, shown: new ShownEvents(own) });
+  return new Erasure(own, new LiveErasure({ ...own, purge }));
+}
+
+/** The parts with the services of accounts that every operation uses. */
+function withAccountServices<Parts extends Omit<AccountParts, "passwords">>(parts: Parts) {
+  const keys = new PlatformKeys(parts);
+  const sessions = new Sessions({ ...parts, keys, tokens: new JwtTokens() }, { ttlMs: parts.accessTokenTtlMs });
+  return { ...parts, keys, sessions, reservations: new Reservations(parts) };
+}
+
+const readTenant = bodyReader<Inputs["createTenant"]>(createTenant);
+
+/** The operations on accounts. */
+export function accountOperations(parts: AccountParts): Pick<Operations, "create-tenant" | "reset-owner-password"> {
+  const { ids } = parts;
+  const own = { ...withAccountServices(parts), vault: new Vault(parts.sealing) };
+  const people = new People(own, { max: peopleInMemory });
+  const tenantCommands = new TenantCommands({ ...own, people, guards: openRegistration }, { creationLimit: null });
+  return {
+    "create-tenant": async (ordered) => {
+      const input = readTenant(parseJsonObject(Buffer.from(JSON.stringify(ordered)), "tenant"));
+      return tenantCommands.create(input, serviceOrigin("operator", ids), address);
+    },
+    "reset-owner-password": ({ email, password }) => resetOwnerPassword(own, email, password),
+  };
+}

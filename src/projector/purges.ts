@@ -1,0 +1,160 @@
+import { leases } from "../../projections/due/due.ts";
+import { events, type EventDocument } from "../../projections/events/events.ts";
+import {
+  begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
+} from "../../projections/purges/purges.ts";
+import { tenantOf } from "../kernel/domain/domain-event.ts";
+import { categoryOf, streams } from "../kernel/domain/streams.ts";
+import type { LogEntry } from "../kernel/ports/event-store.ts";
+import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
+import { remove, set } from "../kernel/read-models/projection.ts";
+import { documentOf, everyDocument, pagesOf } from "../kernel/read-models/scans.ts";
+
+/** Events hidden at once: batches wait no longer than that takes. */
+const slice = 500;
+
+interface PurgesParts {
+  readonly readModels: Pick<ReadModels, "find" | "get"> & Pick<ReadModelWriter, "amend">;
+  /** Whether a stream is quarantined: its event's fate is unknown, so it stays. */
+  readonly isQuarantined: (stream: string) => boolean;
+}
+
+/** The search for the events that a purge took. */
+interface Search {
+  readonly pages: AsyncGenerator<readonly EventDocument[], void>;
+  /** The keys of the leases there are, by event: attempts may be under way of an event that is finished. */
+  readonly leases: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Purges under way, as the projection runner carries them out. A purge takes the events that match at its place in the
+ * log. Hiding them at once would cost too much, so they are hidden in slices between batches; until then no later fact
+ * changes a taken event, which stays as the purge found it.
+ */
+export class Purges {
+  readonly #parts: PurgesParts;
+  #underWay: readonly PurgeDocument[] = [];
+  readonly #searches = new Map<string, Search>();
+  /** Events that began again in the batch being made. */
+  readonly #begunAgain = new Set<string>();
+  #turn = 0;
+
+  constructor(parts: PurgesParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads which purges are under way. Call before the first {@link step}. */
+  async load(): Promise<void> {
+    this.#underWay = await everyDocument(this.#parts.readModels, purges);
+  }
+
+  /** Reads how a purge stands. Call after a fact of it was applied. */
+  async look(purgeId: string): Promise<void> {
+    const purge = await documentOf(this.#parts.readModels, purges, purgeId);
+    const others = this.#underWay.filter(({ id }) => id !== purgeId);
+    this.#underWay = purge ? [...others, purge] : others;
+    if (!purge) this.#searches.delete(purgeId);
+  }
+
+  /** Whether {@link step} has anything to do. */
+  get pending(): boolean {
+    return this.#underWay.some(isPending);
+  }
+
+  /** Whether {@link changesBefore} must be asked about an entry. */
+  concerns(entry: LogEntry): boolean {
+    if (this.#underWay.length === 0 || categoryOf(entry.stream) !== "event") return false;
+    if (entry.unreadable !== undefined) return true;
+    const tenantId = tenantOf(entry);
+    return this.#underWay.some((purge) => purge.tenantId === tenantId);
+  }
+
+  /**
+   * The changes that precede those of an entry about an event; null where a purge took that event, which then changes
+   * no more. Every entry up to the newest purge must have been applied.
+   */
+  async changesBefore(entry: LogEntry, eventId: string): Promise<readonly Change[] | null> {
+    if (this.#begunAgain.has(eventId)) return [];
+    const { readModels } = this.#parts;
+    const [event, taken] = await Promise.all([
+      documentOf(readModels, events, eventId),
+      documentOf(readModels, purging, eventId),
+    ]);
+    const inSight = event !== null && this.#underWay.some((purge) => purge.hiding && isTaken(purge, event));
+    if (!inSight && !taken) return [];
+    if (entry.type !== "EventAccepted") return null;
+    this.#begunAgain.add(eventId);
+    return begunAgain(eventId, inSight ? event : null);
+  }
+
+  /** Call when a batch was applied. */
+  applied(): void {
+    this.#begunAgain.clear();
+  }
+
+  /** Does a small part of the work, for each purge in turn. When it throws, it may be called again. */
+  async step(): Promise<void> {
+    const pending = this.#underWay.filter(isPending);
+    const purge = pending[(this.#turn += 1) % pending.length];
+    if (!purge) return;
+    try {
+      await (purge.hiding ? this.#hide(purge) : this.#forget(purge));
+    } catch (error) {
+      // The events found may not have been hidden: they are looked for again.
+      this.#searches.delete(purge.id);
+      throw error;
+    }
+  }
+
+  async #hide(purge: PurgeDocument): Promise<void> {
+    const { readModels, isQuarantined } = this.#parts;
+    const search = this.#searches.get(purge.id) ?? { pages: this.#search(purge), leases: await this.#leases() };
+    this.#searches.set(purge.id, search);
+    const { value: page } = await search.pages.next();
+    if (!page) {
+      await readModels.amend([set(purges, purge.id, { hiding: false })]);
+      this.#searches.delete(purge.id);
+      await this.look(purge.id);
+      return;
+    }
+    const taken = page.filter((event) => this.#fallsTo(purge, event) && !isQuarantined(streams.event(event.id)));
+    if (taken.length === 0) return;
+    await readModels.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
+  }
+
+  /**
+   * Whether this purge has to hide an event: of the purges that took it, the first does. In a rebuild a later purge may
+   * be complete already; if it hid the event, the first would not delete the stream, which it has still to do.
+   */
+  #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
+    const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;
+    return isTaken(purge, event) && !this.#underWay.some((other) => isEarlier(other) && isTaken(other, event));
+  }
+
+  async *#search(purge: PurgeDocument): AsyncGenerator<readonly EventDocument[], void> {
+    for (const selection of candidatesOf(purge)) {
+      yield* pagesOf(this.#parts.readModels, events, { ...selection, size: slice });
+    }
+  }
+
+  async #forget(purge: PurgeDocument): Promise<void> {
+    const { readModels } = this.#parts;
+    const order = { field: purging.key, descending: false };
+    const where = { purgeId: purge.id };
+    const found = await readModels.find({ collection: purging.name, where, order, limit: slice });
+    const changes = found.map((document) => remove(purging, document[purging.key] as string));
+    const isLast = found.length < slice;
+    await readModels.amend(isLast ? [...changes, remove(purges, purge.id)] : changes);
+    if (isLast) await this.look(purge.id);
+  }
+
+  async #leases(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const found = await everyDocument(this.#parts.readModels, leases);
+    const byEvent = Map.groupBy(found, ({ eventId }) => eventId);
+    return new Map([...byEvent].map(([eventId, of]) => [eventId, of.map(({ key }) => key)]));
+  }
+}
+
+function isPending({ hiding, completed }: PurgeDocument): boolean {
+  return hiding || completed;
+}

@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { Claims } from "../../../../src/delivery/dispatch/claims.ts";
+import type { Claimed, Miss, Start } from "../../../../src/delivery/dispatch/work.ts";
+import { LogUnavailable, type EventStore, type LogEntry } from "../../../../src/kernel/ports/event-store.ts";
+import { createTenant, openIngest } from "../../../support/accounts.ts";
+import { http } from "../../../support/http.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { ManualRelay } from "../../../support/manual-relay.ts";
+import { eventually } from "../../../support/relay.ts";
+import { quiet, uncounted } from "../../../support/telemetry.ts";
+
+describe("a first attempt whose claim got no answer from the log", () => {
+  const claim = { id: "claim", revision: 1, position: "7" } as unknown as LogEntry;
+  const away = new LogUnavailable("away");
+  let found: Claimed | Miss | undefined;
+  let clock: ManualClock;
+
+  /** Looks for the claim in a log that gives these answers, one for each look; it repeats the last one. */
+  const lookIn = (...answers: readonly (readonly LogEntry[] | LogUnavailable)[]) => {
+    found = undefined;
+    clock = new ManualClock();
+    let looks = 0;
+    const readStream = async () => {
+      const answer = answers[looks++] ?? answers.at(-1);
+      if (answer instanceof LogUnavailable) throw answer;
+      return answer;
+    };
+    const store = { readStream } as unknown as EventStore;
+    const claims = new Claims(
+      { clock, store, deliveryTimeoutMs: 15_000 } as unknown as ConstructorParameters<typeof Claims>[0],
+    );
+    const start = { state: { id: "event" }, causationId: "claim", claimedFrom: clock.monotonic() } as unknown as Start;
+    const outcome = Promise.resolve("unknown" as const);
+    void claims.claim({ kind: "reserved", eventId: "event", start, outcome }, false, () => true)
+      .then((result) => { found = result; });
+  };
+  const wait = async (ms: number) => {
+    await new Promise(setImmediate);
+    for (let waited = 0; waited < ms; waited += 1_000) {
+      clock.advance(1_000);
+      await new Promise(setImmediate);
+    }
+  };
+
+  it("is carried out if the log shows the claim late, but not if two looks find none", async () => {
+    lookIn([], [claim]);
+    await wait(2_000);
+    expect(found).to.include({ revision: 1, position: "7" });
+    lookIn([], away, []);
+    await wait(2_000);
+    expect(found).to.equal(undefined);
+    await wait(1_000);
+    expect(found).to.equal("nothing to do");
+  });
+
+  it("is looked for while the log is unavailable, however long: nobody else knows that nothing was sent", async () => {
+    const minute = Array.from({ length: 60 }, () => away);
+    lookIn(...minute, [claim]);
+    await wait(60_000);
+    expect(found).to.equal(undefined);
+    await wait(1_000);
+    expect(found).to.include({ revision: 1, position: "7" });
+  });
+});
+
+describe("a claim of a waiting event that got no answer from the log", () => {
+  let relay: ManualRelay;
+  let eventId: string;
+  let clock: ManualClock;
+  let claims: Claims;
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+    const { owner, tenantId } = await createTenant(relay.api.url);
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+    eventId = String(answer.json["eventId"]);
+    clock = new ManualClock();
+    claims = new Claims({
+      ...relay.api.world, clock, logger: quiet, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000,
+    });
+  });
+  afterEach(() => relay.close());
+
+  for (const written of [true, false]) {
+    it(written ? "is this worker's all the same where the log has it" : "fails where the log has it not", async () => {
+      const append = relay.store.append.bind(relay.store);
+      relay.store.append = async (...given) => {
+        if (written) await append(...given);
+        throw new LogUnavailable("no answer");
+      };
+      const claiming = claims.claim({ kind: "due", eventId }, false, () => true).catch((error: unknown) => error);
+      for (let looks = 0; looks < 2; looks += 1) {
+        await eventually(async () => clock.pending, ({ length }) => length > 0);
+        clock.advance(1_000);
+        if (written) break;
+      }
+      const claimed = await claiming;
+      if (written) expect(claimed).to.include({ revision: 1 });
+      else expect(claimed).to.be.instanceOf(LogUnavailable);
+    });
+  }
+});
+
+describe("cancelling an event", () => {
+  for (const [title, entries, miss] of [
+    ["that is unreadable has no effect, and is reported", [{ unreadable: "spoiled" }], "unreadable"],
+    ["that is gone has no effect", [], "gone"],
+  ] as const) it(title, async () => {
+    const told: string[] = [];
+    const claims = new Claims({
+      clock: new ManualClock(), store: { readStream: async () => entries }, deliveryTimeoutMs: 15_000,
+      metrics: { anomaly: (trouble: string) => told.push(trouble) }, logger: { error: () => undefined },
+    } as unknown as ConstructorParameters<typeof Claims>[0]);
+    expect(await claims.cancel({ kind: "due", eventId: "event" })).to.equal(miss);
+    expect(told).to.deep.equal(miss === "unreadable" ? ["event not readable"] : []);
+  });
+
+  it("that only a newer release can read has no effect; a thousand of them make two lines, and no error", async () => {
+    const clock = new ManualClock();
+    const lines: object[] = [];
+    const store = { readStream: async () => [{ unreadable: "unknown type", newer: true }] };
+    const claims = new Claims({
+      clock, store, deliveryTimeoutMs: 15_000,
+      metrics: { anomaly: () => undefined }, logger: { warn: (fields: object) => lines.push(fields) },
+    } as unknown as ConstructorParameters<typeof Claims>[0]);
+    for (let n = 0; n < 1_000; n += 1) {
+      expect(await claims.cancel({ kind: "due", eventId: `e${n}` })).to.equal("unreadable");
+    }
+    clock.advance(10_000);
+    expect(lines).to.deep.equal([{ eventId: "e0" }, { events: 999 }]);
+  });
+});

@@ -1,0 +1,112 @@
+import { expect } from "chai";
+import { decide, type DestinationCommand } from "../../../../src/features/destinations/decide.ts";
+import { evolve, type DestinationEvent, type DestinationState } from "../../../../src/features/destinations/facts.ts";
+import { folded, specificationsOf } from "../../../support/given.ts";
+
+const destination = { initial: (): DestinationState => undefined, evolve, decide };
+const given = specificationsOf(destination);
+
+const [at, later] = ["2026-01-15T09:30:00.000Z", "2026-01-15T10:00:00.000Z"];
+const destinationId = "0193a1b2-c3d4-7000-8000-000000000003";
+const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
+const settings = {
+  destinationId,
+  tenantId,
+  url: "https://a.example/",
+  serverRateLimit: 5,
+  auth: null,
+  ingestTokenHash: "t1",
+};
+const ids = { destinationId, tenantId, at: later };
+const auth = { type: "BearerToken" as const, credentials: "s1.x" };
+const registered: DestinationEvent = { type: "DestinationRegistered", data: { ...settings, at } };
+const deleted: DestinationEvent = { type: "DestinationDeleted", data: { ...ids, ingestTokenHash: "t1" } };
+const change = (what: object): DestinationCommand => ({ type: "ChangeDestination", ...what, at: later });
+
+describe("destination", () => {
+  it("is registered once, active", () => {
+    const register: DestinationCommand = { type: "RegisterDestination", destination: settings, at };
+    given([]).when(register).gives(registered);
+    given([registered]).when(register).refused("conflict", "destination");
+    given([registered, deleted]).when(register).refused("conflict", "destination");
+    expect(folded(destination, [registered])).to.deep.equal({
+      id: destinationId,
+      tenantId,
+      url: "https://a.example/",
+      serverRateLimit: 5,
+      active: true,
+      deleted: false,
+      auth: null,
+      ingestTokenHash: "t1",
+      createdAt: at,
+      updatedAt: at,
+    });
+  });
+
+  it("changes each setting by a fact of its own", () => {
+    const changes: readonly (readonly [object, DestinationEvent, object])[] = [
+      [
+        { url: "https://b.example/" },
+        { type: "DestinationUrlChanged", data: { ...ids, url: "https://b.example/" } },
+        { url: "https://b.example/" },
+      ],
+      [
+        { serverRateLimit: 1 },
+        { type: "DestinationRateLimitChanged", data: { ...ids, serverRateLimit: 1 } },
+        { serverRateLimit: 1 },
+      ],
+      [{ auth }, { type: "DestinationAuthConfigured", data: { ...ids, auth } }, { auth }],
+      [{ active: false }, { type: "DestinationDeactivated", data: ids }, { active: false }],
+    ];
+    for (const [what, fact, result] of changes) {
+      given([registered]).when(change(what)).gives(fact);
+      expect(folded(destination, [registered, fact])).to.deep.include({ ...result, updatedAt: later, createdAt: at });
+    }
+    const all = changes.reduce((sum, [what]) => ({ ...sum, ...what }), {});
+    given([registered]).when(change(all)).gives(...changes.map(([, fact]) => fact));
+  });
+
+  it("loses its authentication, and becomes active again", () => {
+    const past: DestinationEvent[] = [
+      registered,
+      { type: "DestinationAuthConfigured", data: { ...ids, auth } },
+      { type: "DestinationDeactivated", data: ids },
+    ];
+    const spec = given(past).when(change({ auth: null, active: true }));
+    spec.gives({ type: "DestinationAuthRemoved", data: ids }, { type: "DestinationActivated", data: ids });
+    expect(spec.state()).to.include({ auth: null, active: true });
+  });
+
+  it("stays as it is when nothing differs", () => {
+    given([registered])
+      .when(change({ url: settings.url, serverRateLimit: 5, active: true, auth: null }))
+      .changesNothing();
+    given([registered]).when(change({})).changesNothing();
+  });
+
+  it("always replaces credentials, since sealed ones cannot be compared", () => {
+    const past: DestinationEvent[] = [registered, { type: "DestinationAuthConfigured", data: { ...ids, auth } }];
+    given(past).when(change({ auth })).givesTypes("DestinationAuthConfigured");
+  });
+
+  it("regenerates its ingest token, and names the previous one", () => {
+    const spec = given([registered]).when({ type: "RegenerateIngestToken", ingestTokenHash: "t2", at: later });
+    spec.gives({ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash: "t2", previousTokenHash: "t1" } });
+    expect(spec.state()).to.include({ ingestTokenHash: "t2", updatedAt: later });
+  });
+
+  it("is deleted once, for good", () => {
+    const spec = given([registered]).when({ type: "DeleteDestination", at: later });
+    spec.gives(deleted);
+    expect(spec.state()).to.include({ deleted: true });
+    const commands: DestinationCommand[] = [
+      change({ active: true }),
+      { type: "RegenerateIngestToken", ingestTokenHash: "t2", at },
+      { type: "DeleteDestination", at },
+    ];
+    for (const command of commands) {
+      given([registered, deleted]).when(command).refused("not-found", "destination");
+      given([]).when(command).refused("not-found", "destination");
+    }
+  });
+});
