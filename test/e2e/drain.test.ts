@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import type { Json } from "../support/api-client.ts";
 import { readHistories } from "../support/api-histories.ts";
 import { Ledger, printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
@@ -129,8 +130,12 @@ describe("SIGTERM to the real process", function () {
       await fetch(`${patient.url}/healthz`);
       expectClean(await patient.sigterm(), 3_000 + busyMs);
       await patient.start();
-      const event = await patient.at(account.owner).get(`/api/v1/events/${String(eventId)}`);
-      expect(event["status"]).to.equal("Processing");
+      const reason = async () => {
+        const { items } = await patient.at(account.owner).get(`/api/v1/events/${String(eventId)}/attempts`);
+        return (items as Json[]).find(({ number }) => number === 1)?.["reason"] ?? null;
+      };
+      // The next start knows that nobody makes the attempt any more.
+      expect(await eventually(reason, (said) => said !== null)).to.equal("outcome unknown");
     } finally {
       await patient.close();
     }
