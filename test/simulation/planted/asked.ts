@@ -110,8 +110,9 @@ export const asked: readonly PlantedBug[] = [
     name: "a destination is registered with the first one's address",
     breaks: "no tenant's events go to another's receiver",
     file: "src/features/destinations/commands.ts",
-    from: "destinationId, tenantId,\n        url: input.url,",
-    to: "destinationId, tenantId,\n        url: ((globalThis as { one?: string }).one ??= input.url),",
+    from: "destinationId, tenantId, ...fieldsOf(createDestination, input),",
+    to: `destinationId, tenantId, ...fieldsOf(createDestination, input),
+        url: ((globalThis as { one?: string }).one ??= input.url),`,
   },
   {
     name: "a replaced token stays valid",
