@@ -97,7 +97,7 @@ export class Node {
     const shared = { log: settings.several, readModels: settings.several, queue: settings.several };
     const single = { state, shared, owner: process.name, clock, logger, metrics };
     const projector = {
-      follow: () => runner.start(),
+      follow: async () => runner.start(),
       pause: () => runner.stop(),
       rebuild: () => runner.rebuild(),
     };

@@ -139,7 +139,7 @@ async function openedEngines(chosen: Pick<Config, "eventStore" | "readModels">):
     onFatal: fail,
   };
   const engines = await openEngines({ ...settings, clock: new SystemClock() });
-  engines.projector?.follow();
+  await engines.projector?.follow();
   const { store, readModels, state } = engines;
   const close = async () => {
     await engines.close();

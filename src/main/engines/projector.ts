@@ -1,17 +1,20 @@
-import { Worker } from "node:worker_threads";
+import { MessageChannel, Worker } from "node:worker_threads";
+import { remote, type MethodsOf } from "../../kernel/threads/calls.ts";
 import { endThread } from "../../kernel/threads/end-thread.ts";
-import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
+import type { FromReadThread, ReadThreadData } from "./read-thread-protocol.ts";
 import type { EngineSettings } from "./settings.ts";
 
 /** Projects the log, in a thread of its own. */
 export interface Projector {
   /** Begins to project the log, or resumes. */
-  follow(): void;
+  follow(): Promise<void>;
   /** Resolves when nothing is being written any more. */
   pause(): Promise<void>;
   /** Drops the read models and builds them from the whole log. Not while it follows. */
   rebuild(): Promise<void>;
 }
+
+const orders: MethodsOf<Projector> = { follow: true, pause: true, rebuild: true };
 
 type ThreadSettings = Pick<EngineSettings, "masterKey" | "secrets" | "logger" | "metrics" | "onFatal">;
 
@@ -21,42 +24,34 @@ export async function startReadThread(
   links: Pick<ReadThreadData, "log" | "readModels">,
 ): Promise<Projector & { close(): Promise<void> }> {
   const { log, readModels } = links;
+  const { port1, port2 } = new MessageChannel();
   const thread = new Worker(new URL("./read-thread.ts", import.meta.url), {
     name: "read-models",
-    workerData: { ...links, masterKey, oldMasterKeys } satisfies ReadThreadData,
+    workerData: { ...links, orders: port2, masterKey, oldMasterKeys } satisfies ReadThreadData,
     transferList: [
+      port2,
       ...(log.engine === "embedded" ? [log.port] : []),
       ...(readModels.engine === "embedded" ? Object.values(readModels.ports) : []),
     ],
   });
-  const told = (kind: FromReadThread["kind"]) =>
-    new Promise<void>((resolve, reject) => {
-      const listen = (message: FromReadThread) => {
-        if (message.kind !== kind) return;
-        thread.off("message", listen);
-        thread.off("error", reject);
-        resolve();
-      };
-      thread.on("message", listen);
-      thread.once("error", reject);
+  await new Promise<void>((resolve, reject) => {
+    thread.once("error", reject);
+    thread.on("message", (message: FromReadThread) => {
+      if (message === "open") resolve();
+      // Opening its engines may cause anomalies, too.
+      else if (message.kind === "trouble") metrics.anomaly(message.of);
+      else logger[message.level](message.fields, message.message);
     });
-  // Before the thread is ready: opening its engines may cause anomalies, too.
-  thread.on("message", (message: FromReadThread) => {
-    if (message.kind === "trouble") metrics.anomaly(message.of);
-    else if (message.kind === "log") logger[message.level](message.fields, message.message);
   });
-  await told("open");
-  thread.on("error", onFatal);
-  const order = (what: ToReadThread) => thread.postMessage(what);
-  const done = async (what: ToReadThread, kind: FromReadThread["kind"]) => {
-    const heard = told(kind);
-    order(what);
-    await heard;
+  let lost: Error | undefined;
+  thread.on("error", (error: Error) => {
+    lost = error;
+    onFatal(error);
+  });
+  const projector = remote(port1, orders, (message) => lost ?? new Error(message));
+  const close = async () => {
+    await endThread(thread, "close");
+    projector.close();
   };
-  return {
-    follow: () => order("follow"),
-    pause: () => done("pause", "paused"),
-    rebuild: () => done("rebuild", "rebuilt"),
-    close: () => endThread(thread, "close" satisfies ToReadThread),
-  };
+  return { ...projector, close };
 }

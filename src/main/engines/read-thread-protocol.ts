@@ -17,17 +17,14 @@ export type ReadModelsLink =
 export interface ReadThreadData {
   readonly log: LogLink;
   readonly readModels: ReadModelsLink;
+  /** Where it serves the projector. */
+  readonly orders: MessagePort;
   readonly masterKey: Uint8Array;
   readonly oldMasterKeys: readonly Uint8Array[];
 }
 
-/** Orders to the read thread: follow the log, pause, build the read models again, or close its engines and end. */
-export type ToReadThread = "follow" | "pause" | "rebuild" | "close";
-
-/** A message of the read thread. */
+/** A message of the read thread: first, or after troubles, that its engines are open. "close" ends it. */
 export type FromReadThread =
-  | { readonly kind: "open" }
-  | { readonly kind: "paused" }
-  | { readonly kind: "rebuilt" }
+  | "open"
   | { readonly kind: "trouble"; readonly of: Anomaly }
   | { readonly kind: "log"; readonly level: keyof Logger; readonly fields: object; readonly message: string };

@@ -4,17 +4,19 @@ import { SystemClock } from "../../engines/system/system-clock.ts";
 import { EmailOpener } from "../../features/people/persons/email-opener.ts";
 import type { Instruments, Logger } from "../../kernel/ports/telemetry.ts";
 import { Vault } from "../../kernel/sealing/vault.ts";
+import { serve } from "../../kernel/threads/calls.ts";
 import { shrinkAtRest } from "../../kernel/threads/young-generation.ts";
 import { ProjectionRunner } from "../../projector/projection-runner.ts";
 import { joinLog } from "./log.ts";
-import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
+import type { Projector } from "./projector.ts";
+import type { FromReadThread, ReadThreadData } from "./read-thread-protocol.ts";
 import { openStores } from "./stores.ts";
 
 /**
  * The thread of the read side: it projects the log into the read models. Embedded ones are opened and queried here,
  * with the expiring state.
  */
-const { log: link, readModels, masterKey, oldMasterKeys } = workerData as ReadThreadData;
+const { log: link, readModels, orders, masterKey, oldMasterKeys } = workerData as ReadThreadData;
 const parent = parentPort as MessagePort;
 const keysInMemory = 10_000;
 
@@ -58,22 +60,16 @@ const runner = new ProjectionRunner({
 stores.onWanted((position) => runner.flush(position));
 stores.onDamage((error) => runner.restart(error));
 
-const orders: Readonly<Record<ToReadThread, () => Promise<void>>> = {
+serve<Projector>(orders, {
   follow: async () => runner.start(),
-  pause: async () => {
-    await runner.stop();
-    tell({ kind: "paused" });
-  },
-  rebuild: async () => {
-    await runner.rebuild();
-    tell({ kind: "rebuilt" });
-  },
-  close: async () => {
-    await runner.stop();
-    await log.close();
-    await stores.close();
-    process.exit(0);
-  },
-};
-parent.on("message", (order: ToReadThread) => void orders[order]());
-tell({ kind: "open" });
+  pause: () => runner.stop(),
+  rebuild: () => runner.rebuild(),
+});
+async function close(): Promise<never> {
+  await runner.stop();
+  await log.close();
+  await stores.close();
+  process.exit(0);
+}
+parent.once("message", () => void close());
+tell("open");

@@ -51,7 +51,7 @@ describe("the thread that projects the log of EventStoreDB", () => {
   });
 
   it("reports a failed subscription in the log and in the metrics", async () => {
-    engines.projector?.follow();
+    await engines.projector?.follow();
     await until("it follows", () => bench.server.openSubscriptions === 1);
     bench.server.breakConnections();
     await until("it tells", () => lines.includes("a subscription to the log failed and is tried again"));
@@ -73,7 +73,7 @@ describe("the thread that projects the log of EventStoreDB", () => {
     await store.deleteStream(stream);
     bench.server.scavenge(BigInt(pairOf(position).commit));
     expect((await store.readLog(logStart, 10)).entries).to.have.length(1);
-    engines.projector?.follow();
+    await engines.projector?.follow();
     expect(await engines.readModels.caughtUp(position, 30_000)).to.equal(true);
     const { tenantId } = entries[0]!.event.data as { readonly tenantId: string };
     const counted = [backlogCounter, `events/${tenantId}/*/Succeeded/all`, `events/${tenantId}/*/Processing/all`];

@@ -53,7 +53,7 @@ describe("the thread of the read side", () => {
     const file = openSync(logPath(folder.path), "r+");
     writeSync(file, Buffer.alloc(statSync(logPath(folder.path)).size - firstRows, 0xff), 0, undefined, firstRows);
     closeSync(file);
-    engines.projector?.follow();
+    await engines.projector?.follow();
     await until("it tells", () => lines.length > 0);
     expect(lines[0]).to.have.nested.property("err.message", "the log cannot be read");
     expect(lines[0]).to.have.nested.property("err.cause.message").that.matches(/malformed/);
