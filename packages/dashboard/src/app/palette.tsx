@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, type NavigateOptions } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { destinationNames, senderNames } from "../api/names.ts";
 import { mayPass } from "../api/queries.ts";
@@ -6,7 +7,6 @@ import { relay } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { unlessComposing } from "../parts/keys.tsx";
 import { textOf } from "../parts/states.tsx";
-import { useGo } from "./navigation.tsx";
 import "./palette.css";
 import { places } from "./places.ts";
 import { useMay } from "./session.ts";
@@ -15,7 +15,15 @@ import { useMay } from "./session.ts";
 interface Target {
   readonly kind: "Page" | "Event" | "Destination" | "Sender";
   readonly text: string;
-  readonly path: string;
+  /** Tells targets of one kind apart. */
+  readonly id: string;
+  readonly link: NavigateOptions;
+}
+
+const pageOf = { Event: "/events/$id", Destination: "/destinations/$id", Sender: "/senders/$id" } as const;
+
+function targetOf(kind: keyof typeof pageOf, id: string, text: string): Target {
+  return { kind, id, text, link: { to: pageOf[kind], params: { id } } };
 }
 
 /** How many targets of a kind are shown. */
@@ -23,7 +31,7 @@ const most = 8;
 
 /** Goes to a page, to an event by its id, or to a destination or sender by its name. A combobox in a dialog. */
 export function Palette({ close }: { readonly close: () => void }): ReactNode {
-  const go = useGo();
+  const navigate = useNavigate();
   const [text, setText] = useState("");
   const { targets, note } = useFound(text.trim());
   const [active, setActive] = useState(0);
@@ -33,7 +41,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
   const open = (target: Target | undefined) => {
     if (!target) return;
     close();
-    go(target.path);
+    void navigate(target.link);
   };
   const onKey = unlessComposing((event) => {
     const steps: Readonly<Record<string, number>> = {
@@ -66,7 +74,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
       <ul id={list} role="listbox" aria-label="Where to go" className="palette-list">
         {targets.map((target, at) => (
           <li
-            key={target.path} id={option(at)} role="option" aria-selected={at === current}
+            key={`${target.kind} ${target.id}`} id={option(at)} role="option" aria-selected={at === current}
             ref={at === current ? shown : undefined} onClick={() => open(target)}
           >
             <small>{target.kind}</small> <span>{target.text}</span>
@@ -91,16 +99,14 @@ function useFound(text: string): { readonly targets: readonly Target[]; readonly
   const senders = useQuery({ ...senderNames, enabled: text !== "" && may("listSenders") });
   const wanted = text.toLowerCase();
   const among = (targets: readonly Target[]) =>
-    targets.filter((target) => `${target.text} ${target.path}`.toLowerCase().includes(wanted)).slice(0, most);
+    targets.filter((target) => `${target.text} ${target.id}`.toLowerCase().includes(wanted)).slice(0, most);
   const pages = places.filter(([, , , needs]) => may(needs))
-    .map(([path, title]): Target => ({ kind: "Page", text: title, path }));
+    .map(([to, title]): Target => ({ kind: "Page", text: title, id: to, link: { to } }));
   const found = isId && event.data
-    ? [{ kind: "Event", text: `${event.data.id}, ${event.data.status}`, path: `/events/${event.data.id}` } as const]
-    : [];
+    ? [targetOf("Event", event.data.id, `${event.data.id}, ${event.data.status}`)] : [];
   const others = text === "" ? [] : [
-    ...among((destinations.data ?? []).map(({ id, name }) =>
-      ({ kind: "Destination", text: name, path: `/destinations/${id}` }))),
-    ...among((senders.data ?? []).map(({ id, name }) => ({ kind: "Sender", text: name, path: `/senders/${id}` }))),
+    ...among((destinations.data ?? []).map(({ id, name }) => targetOf("Destination", id, name))),
+    ...among((senders.data ?? []).map(({ id, name }) => targetOf("Sender", id, name))),
   ];
   const targets = [...found, ...pages.filter(({ text: title }) => title.toLowerCase().includes(wanted)), ...others];
   const queries = [event, destinations, senders];

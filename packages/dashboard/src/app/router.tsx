@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import {
-  createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, type AnyRouter,
+  createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect,
 } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { hasSeveralCookies, isSignedOut, meQuery, type CallerTurns } from "../api/queries.ts";
@@ -8,34 +8,14 @@ import { pagesPath } from "../api/relay.ts";
 import { UnknownPage } from "../pages/unknown/unknown-page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { loaded } from "../parts/use-loaded.ts";
-import { parseSearch, writeSearch, type Search } from "./search.ts";
+import {
+  auditFilterNames, columnsName, eventFilterNames, orderFields, parseSearch, payloadNames, storyNames, texts,
+  writeSearch, type Texts,
+} from "./search.ts";
 import { Shell } from "./shell.tsx";
 
 /** A page whose module is loaded when first shown. The router would reload the page by itself where it cannot be. */
 const lazy: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => loaded(load), name);
-
-/** The pages behind the sign-in: the path of each, and its module, which is loaded when first shown. */
-const signedInPages = {
-  "/": lazy(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
-  "/start": lazy(() => import("../pages/start/start-page.tsx"), "StartPage"),
-  "/events": lazy(() => import("../pages/events/events-page.tsx"), "EventsPage"),
-  "/events/$id": lazy(() => import("../pages/event/event-page.tsx"), "EventPage"),
-  "/destinations": lazy(() => import("../pages/destinations/destinations-page.tsx"), "DestinationsPage"),
-  "/destinations/$id": lazy(() => import("../pages/destination/destination-page.tsx"), "DestinationPage"),
-  "/senders": lazy(() => import("../pages/senders/senders-page.tsx"), "SendersPage"),
-  "/senders/$id": lazy(() => import("../pages/sender/sender-page.tsx"), "SenderPage"),
-  "/operations": lazy(() => import("../pages/operations/operations-page.tsx"), "OperationsPage"),
-  "/audit": lazy(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
-  "/keys": lazy(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
-  "/people": lazy(() => import("../pages/people/people-page.tsx"), "PeoplePage"),
-  "/settings": lazy(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
-};
-
-/** The pages for everyone. */
-const openPages = {
-  "/login": lazy(() => import("../pages/login/login-page.tsx"), "LoginPage"),
-  "/register": lazy(() => import("../pages/register/register-page.tsx"), "RegisterPage"),
-};
 
 interface Context {
   readonly queries: QueryClient;
@@ -55,47 +35,119 @@ const shell = createRoute({
   },
 });
 
-const validateSearch = (search: Record<string, unknown>) => search as Search;
+const login = createRoute({
+  getParentRoute: () => root, path: "/login", validateSearch: texts("next", "cookies"),
+  component: lazy(() => import("../pages/login/login-page.tsx"), "LoginPage"),
+});
+const register = createRoute({
+  getParentRoute: () => root, path: "/register",
+  component: lazy(() => import("../pages/register/register-page.tsx"), "RegisterPage"),
+});
+const overview = createRoute({
+  getParentRoute: () => shell, path: "/", validateSearch: texts("refused"),
+  component: lazy(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
+});
+const start = createRoute({
+  getParentRoute: () => shell, path: "/start",
+  component: lazy(() => import("../pages/start/start-page.tsx"), "StartPage"),
+});
+const events = createRoute({
+  getParentRoute: () => shell, path: "/events",
+  validateSearch: texts(...eventFilterNames, ...payloadNames, columnsName, "event", ...storyNames),
+  component: lazy(() => import("../pages/events/events-page.tsx"), "EventsPage"),
+});
+const event = createRoute({
+  getParentRoute: () => shell, path: "/events/$id", validateSearch: texts(...storyNames),
+  component: lazy(() => import("../pages/event/event-page.tsx"), "EventPage"),
+});
+const destinations = createRoute({
+  getParentRoute: () => shell, path: "/destinations", validateSearch: texts("Status", "new"),
+  component: lazy(() => import("../pages/destinations/destinations-page.tsx"), "DestinationsPage"),
+});
+const destination = createRoute({
+  getParentRoute: () => shell, path: "/destinations/$id", validateSearch: texts("tab", "act", "range", "at"),
+  component: lazy(() => import("../pages/destination/destination-page.tsx"), "DestinationPage"),
+});
+const senders = createRoute({
+  getParentRoute: () => shell, path: "/senders", validateSearch: texts("new", "cursor"),
+  component: lazy(() => import("../pages/senders/senders-page.tsx"), "SendersPage"),
+});
+const sender = createRoute({
+  getParentRoute: () => shell, path: "/senders/$id",
+  validateSearch: texts("tab", "act", "event", "at", "open", "cursor"),
+  component: lazy(() => import("../pages/sender/sender-page.tsx"), "SenderPage"),
+});
+const operations = createRoute({
+  getParentRoute: () => shell, path: "/operations", validateSearch: texts("kind", "new", ...orderFields),
+  component: lazy(() => import("../pages/operations/operations-page.tsx"), "OperationsPage"),
+});
+const audit = createRoute({
+  getParentRoute: () => shell, path: "/audit", validateSearch: texts(...auditFilterNames, "open", "cursor"),
+  component: lazy(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
+});
+const keys = createRoute({
+  getParentRoute: () => shell, path: "/keys", validateSearch: texts("tab", "account"),
+  component: lazy(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
+});
+const people = createRoute({
+  getParentRoute: () => shell, path: "/people", validateSearch: texts("tab"),
+  component: lazy(() => import("../pages/people/people-page.tsx"), "PeoplePage"),
+});
+const settings = createRoute({
+  getParentRoute: () => shell, path: "/settings", validateSearch: texts("at"),
+  component: lazy(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
+});
 
 const tree = root.addChildren([
-  ...Object.entries(openPages).map(([path, component]) =>
-    createRoute({ getParentRoute: () => root, path, component, validateSearch })),
-  shell.addChildren(Object.entries(signedInPages).map(([path, component]) =>
-    createRoute({ getParentRoute: () => shell, path, component, validateSearch }))),
+  login, register,
+  shell.addChildren([
+    overview, start, events, event, destinations, destination, senders,
+    sender, operations, audit, keys, people, settings,
+  ]),
 ]);
 
 /** The parameters of the sign-in: the page to come back to, and whether the cookies have to be removed first. */
-function signInSearch(next: string, refusal: unknown): Search {
+function signInSearch(next: string, refusal: unknown): Texts<"next" | "cookies"> {
   return { next, ...hasSeveralCookies(refusal) && { cookies: "several" } };
 }
 
+const routerOf = (queries: QueryClient) => createRouter({
+  routeTree: tree,
+  basepath: pagesPath,
+  context: { queries },
+  parseSearch,
+  stringifySearch: writeSearch,
+  defaultPreload: "intent",
+  defaultPendingMs: 150,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
+  defaultNotFoundComponent: UnknownPage,
+});
+
+type PagesRouter = ReturnType<typeof routerOf>;
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    readonly router: PagesRouter;
+  }
+}
+
 /** The router of all pages, and what it does when the caller changes: the sign-in comes back to the page shown. */
-export function createPages(queries: QueryClient): { readonly router: AnyRouter; readonly turns: CallerTurns } {
-  const router = createRouter({
-    routeTree: tree,
-    basepath: pagesPath,
-    context: { queries },
-    parseSearch,
-    stringifySearch: writeSearch,
-    defaultPreload: "intent",
-    defaultPendingMs: 150,
-    defaultPendingComponent: Loading,
-    defaultErrorComponent: ({ error, reset }) => <Failure error={error} retry={reset} />,
-    defaultNotFoundComponent: UnknownPage,
-  });
+export function createPages(queries: QueryClient): { readonly router: PagesRouter; readonly turns: CallerTurns } {
+  const router = routerOf(queries);
   const signedOut = (refusal: unknown) => {
     const { location } = router.state;
     if (location.pathname === "/login") return;
     queries.clear();
     const search = signInSearch(location.href, refusal);
-    void router.navigate({ to: "/login", search, ignoreBlocker: true } as never);
+    void router.navigate({ to: "/login", search, ignoreBlocker: true });
   };
   const other = (me: Schemas["Me"]) => {
     queries.setQueryData(meQuery.queryKey, me);
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== meQuery.queryKey[0] });
     // The rest of the address names things of the caller before.
     const [, page = ""] = router.state.location.pathname.split("/");
-    void router.navigate({ to: `/${page}`, ignoreBlocker: true } as never);
+    router.history.push(`${pagesPath}/${page}`, undefined, { ignoreBlocker: true });
   };
   return { router, turns: { signedOut, other } };
 }

@@ -1,4 +1,4 @@
-import { Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useLayoutEffect, useState, type ReactNode } from "react";
 import { caller } from "../api/relay.ts";
 import { AskToDiscard, Dialog } from "../parts/dialog.tsx";
@@ -7,7 +7,6 @@ import { Failure, textOf } from "../parts/states.tsx";
 import { unsavedForm } from "../parts/unsaved.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { LiveState } from "./live-state.tsx";
-import { PageLink, useGo } from "./navigation.tsx";
 import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
 import { useRenewal } from "./renewal.ts";
@@ -42,24 +41,24 @@ export function Shell(): ReactNode {
 function Navigation(): ReactNode {
   const me = useMe();
   const allows = useMay();
-  const go = useGo();
+  const navigate = useNavigate();
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);
   const shown = places.filter(([, , , needs]) => allows(needs));
   useKeys({
     ...Object.fromEntries(shown.map(([path, title, key]) =>
-      [`g ${key}`, { does: `Go to ${title}`, run: () => go(path) }])),
+      [`g ${key}`, { does: `Go to ${title}`, run: () => void navigate({ to: path }) }])),
     "Ctrl-k": { does: "Go to a page, event, destination or sender", run: () => setPalette(true) },
     "?": { does: "Show the keys", run: () => setHelp(true) },
   });
   return (
     <header className="bar">
-      <PageLink to="/" className="home" exact>Webhook Relay</PageLink>
+      <Link to="/" className="home" activeOptions={{ exact: true }}>Webhook Relay</Link>
       <nav aria-label="Pages">
         <ul>
           {shown.map(([path, title]) => (
             <li key={path}>
-              <PageLink to={path} exact={path === "/"}>{title}</PageLink>
+              <Link to={path} activeOptions={{ exact: path === "/" }}>{title}</Link>
             </li>
           ))}
         </ul>
@@ -86,12 +85,12 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
   const { principal, role } = useMe();
   const { theme, zone, singleKeys, change } = usePreferences();
   const signOut = useSignOut();
-  const go = useGo();
+  const navigate = useNavigate();
   const [problem, setProblem] = useState("");
   const [asks, setAsks] = useState(false);
   const leave = () => {
     setAsks(false);
-    signOut().then(() => go("/login"), (error: unknown) => setProblem(textOf(error)));
+    signOut().then(() => void navigate({ to: "/login" }), (error: unknown) => setProblem(textOf(error)));
   };
   return (
     <>
@@ -113,7 +112,7 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
           />
         </label>
         <p><button type="button" onClick={openHelp}>Keys…</button></p>
-        <p><PageLink to="/start" className="button">First steps</PageLink></p>
+        <p><Link to="/start" className="button">First steps</Link></p>
         <p><button type="button" onClick={() => unsavedForm() ? setAsks(true) : leave()}>Sign out</button></p>
         {problem !== "" && <p className="problem" role="alert">{problem}</p>}
       </div>

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { OperationId } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../api/relay.ts";
-import { PageLink } from "../app/navigation.tsx";
 import { useMe } from "../app/session.ts";
 import { Diff } from "./diff.tsx";
 import { valuesAfter, type FactSubject } from "./fact-values.ts";
@@ -26,9 +26,11 @@ const histories: Histories = {
 };
 
 /** The page of a thing that can be shown as of a moment. */
-const pages: Readonly<Record<string, (id: string) => string>> = {
-  destination: (id) => `/destinations/${id}`, circuit: (id) => `/destinations/${id}`, sender: (id) => `/senders/${id}`,
-  tenant: () => "/settings",
+const pages: Readonly<Record<string, (id: string, at?: string) => LinkProps>> = {
+  destination: (id, at) => ({ to: "/destinations/$id", params: { id }, search: { at } }),
+  circuit: (id, at) => ({ to: "/destinations/$id", params: { id }, search: { at } }),
+  sender: (id, at) => ({ to: "/senders/$id", params: { id }, search: { at } }),
+  tenant: (_id, at) => ({ to: "/settings", search: { at } }),
 };
 
 /** What an entry changed: the fields with their values before and after; and its thing's page right before and then. */
@@ -70,14 +72,14 @@ function isAbout({ data }: Fact, { type, id }: FactSubject): boolean {
 function ThenLinks({ fact: { type, position }, subject, before }: {
   readonly fact: Fact; readonly subject: FactSubject; readonly before: string | undefined;
 }): ReactNode {
-  const to = pages[subject.type]?.(subject.id);
-  if (to === undefined) return null;
+  const page = pages[subject.type];
+  if (page === undefined) return null;
   const isGone = factType(type).sets?.["status"] === "Deleted";
   return (
     <p className="acts">
-      {before !== undefined && <PageLink to={to} search={{ at: before }}>The page as it was before</PageLink>}
-      {!isGone && <PageLink to={to} search={{ at: position }}>The page as of this entry</PageLink>}
-      {!isGone && <PageLink to={to}>The page now</PageLink>}
+      {before !== undefined && <Link {...page(subject.id, before)}>The page as it was before</Link>}
+      {!isGone && <Link {...page(subject.id, position)}>The page as of this entry</Link>}
+      {!isGone && <Link {...page(subject.id)}>The page now</Link>}
     </p>
   );
 }

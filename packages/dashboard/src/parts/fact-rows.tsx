@@ -1,5 +1,6 @@
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useSearch } from "../app/navigation.tsx";
+import { useChange } from "../app/navigation.tsx";
 import { FactLine } from "./fact-line.tsx";
 import "./fact-rows.css";
 import type { Fact } from "./fact-words.ts";
@@ -11,7 +12,8 @@ export function FactRows<Item extends Fact>({ facts, about, children }: {
   readonly about?: (fact: Item) => ReactNode;
   readonly children: (fact: Item) => ReactNode;
 }): ReactNode {
-  const [{ open }, change] = useSearch();
+  const { open } = useSearch({ strict: false });
+  const change = useChange();
   return (
     <ol className="fact-rows">
       {facts.map((fact) => {

@@ -1,3 +1,5 @@
+import type { Search } from "../app/search.ts";
+
 /** The form of a page, or of a part of it, in which a person has typed what is not saved; null without one. */
 export function unsavedForm(within: ParentNode = document): Element | null {
   return within.querySelector("form[data-unsaved]");
@@ -25,7 +27,7 @@ export function markUnsaved(form: Element, isUnsaved: boolean): void {
 
 interface Place {
   readonly pathname: string;
-  readonly search: Readonly<Record<string, string>>;
+  readonly search: Search;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import { RelayError, type ParametersOf, type Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
 import { title } from "../../parts/fact-values.ts";
@@ -15,7 +16,8 @@ const pageSize = 50;
 
 /** Who changed what in the tenant, the newest first: a line each, which opens as a diff. */
 export function AuditPage(): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/audit" });
+  const change = useChange();
   const filters = filtersIn(search);
   const { cursor } = search;
   const parameters = { ...filters, Qt: pageSize, Total: false, ...(cursor ? { Cursor: cursor } : {}) };
@@ -39,9 +41,9 @@ export function AuditPage(): ReactNode {
                 </FactRows>
               )}
               <p className="acts">
-                {cursor && <PageLink to="/audit" search={filters} className="button">Newest</PageLink>}
+                {cursor && <Link to="/audit" search={filters} className="button">Newest</Link>}
                 {nextCursor !== null && (
-                  <PageLink to="/audit" search={{ ...filters, cursor: nextCursor }} className="button">Older</PageLink>
+                  <Link to="/audit" search={{ ...filters, cursor: nextCursor }} className="button">Older</Link>
                 )}
               </p>
             </>
@@ -63,9 +65,9 @@ function refusedFilter(error: unknown, filters: Readonly<Record<string, string>>
 function About({ fact: { subject } }: { readonly fact: Schemas["AuditItem"] }): ReactNode {
   if (!subject) return null;
   return (
-    <PageLink to="/audit" search={{ SubjectId: subject.id }} label={`All about ${title(subject.type)} ${subject.id}`}>
+    <Link to="/audit" search={{ SubjectId: subject.id }} aria-label={`All about ${title(subject.type)} ${subject.id}`}>
       {title(subject.type)} {subject.id.slice(0, 13)}
-    </PageLink>
+    </Link>
   );
 }
 
@@ -78,19 +80,19 @@ function Opened({ fact }: { readonly fact: Schemas["AuditItem"] }): ReactNode {
         {subject && (
           <div>
             <dt>{title(subject.type)}</dt>
-            <dd><PageLink to="/audit" search={{ SubjectId: subject.id }}><code>{subject.id}</code></PageLink></dd>
+            <dd><Link to="/audit" search={{ SubjectId: subject.id }}><code>{subject.id}</code></Link></dd>
           </div>
         )}
         {actor.id !== undefined && (
           <div>
             <dt>by</dt>
-            <dd><PageLink to="/audit" search={{ ActorId: actor.id }}>everything that they changed</PageLink></dd>
+            <dd><Link to="/audit" search={{ ActorId: actor.id }}>everything that they changed</Link></dd>
           </div>
         )}
         <div>
           <dt>request</dt>
           <dd>
-            <PageLink to="/audit" search={{ CorrelationId: correlationId }}><code>{correlationId}</code></PageLink>
+            <Link to="/audit" search={{ CorrelationId: correlationId }}><code>{correlationId}</code></Link>
           </dd>
         </div>
         <div><dt>entry</dt><dd><code>{position}</code></dd></div>

@@ -1,18 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { useRef, type ReactNode } from "react";
 import { serviceAccountNames, userNames } from "../../api/names.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
-import type { Search } from "../../app/search.ts";
+import { auditFilterNames, type Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/fact-values.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { TargetOptions } from "../../parts/targets.tsx";
 import { fieldTime, timeInField } from "../../parts/time-fields.ts";
 import { auditTypes } from "./types.ts";
-
-/** The filters of the audit, by their names in the API and in the address. */
-export const filterNames = ["ActorId", "SubjectId", "CorrelationId", "Type", "From", "To"] as const;
 
 /** A filter that the relay refuses, and its sentence. */
 interface FilterProblem {
@@ -22,15 +20,17 @@ interface FilterProblem {
 
 /** The filters that an address has. */
 export function filtersIn(search: Search): Readonly<Record<string, string>> {
-  return Object.fromEntries(filterNames.flatMap((name) => search[name] ? [[name, search[name]]] : []));
+  return Object.fromEntries(auditFilterNames.flatMap((name) => search[name] ? [[name, search[name]]] : []));
 }
 
 /** The changes that remove all filters, the open entry and the page. */
-export const withoutFilters = Object.fromEntries([...filterNames, "open", "cursor"].map((name) => [name, undefined]));
+export const withoutFilters =
+  Object.fromEntries([...auditFilterNames, "open", "cursor"].map((name) => [name, undefined]));
 
 /** The filter bar of the audit. A choice applies at once, a text with Enter or the button. */
 export function AuditFilters({ problem }: { readonly problem: FilterProblem | undefined }): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/audit" });
+  const change = useChange();
   const { zone } = usePreferences();
   const form = useRef<HTMLFormElement>(null);
   const apply = () => {
@@ -40,12 +40,12 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
     const given = (name: string) => fields[name]?.trim() ?? "";
     change({
       ...withoutFilters,
-      ...Object.fromEntries(filterNames.map((name) => [name, given(name)])),
+      ...Object.fromEntries(auditFilterNames.map((name) => [name, given(name)])),
       From: timeInField(given("From"), zone, search["From"]), To: timeInField(given("To"), zone, search["To"]),
     });
   };
   const filters = filtersIn(search);
-  const control = (name: string) => ({
+  const control = (name: typeof auditFilterNames[number]) => ({
     name, defaultValue: search[name] ?? "", "aria-invalid": problem?.field === name,
   });
   return (

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { RelayError, type Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { authTitle } from "../../parts/auth-fields.tsx";
 import type { Values } from "../../parts/changes.ts";
 import { Diff } from "../../parts/diff.tsx";
@@ -43,7 +44,7 @@ async function allHistory(id: string): Promise<readonly Schemas["HistoryItem"][]
 }
 
 function ChangeList({ changes }: { readonly changes: readonly SettingsChange[] }): ReactNode {
-  const [{ at }] = useSearch();
+  const { at } = useSearch({ from: "/signed-in/destinations/$id" });
   if (changes.length === 0) return <Empty>Nothing is recorded.</Empty>;
   const then = at === undefined ? changes.length - 1 : placeAt(changes, at);
   const places = changes.map((change, place) => [place, change] as const).reverse();
@@ -61,7 +62,8 @@ function ChangeList({ changes }: { readonly changes: readonly SettingsChange[] }
 
 /** The slider over the changes, and the destination as it was at the chosen one. */
 function AsOf({ id, changes }: { readonly id: string; readonly changes: readonly SettingsChange[] }): ReactNode {
-  const [{ at }, change] = useSearch();
+  const { at } = useSearch({ from: "/signed-in/destinations/$id" });
+  const change = useChange();
   const last = changes.length - 1;
   const place = at === undefined ? last : placeAt(changes, at);
   const choose = (chosen: number) =>

@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { FactLine } from "../../parts/fact-line.tsx";
 import { Answered, Empty, textOf } from "../../parts/states.tsx";
@@ -55,7 +55,7 @@ type CircuitState = Schemas["CircuitCountedFact"]["data"];
 function Cause({ fact: { data } }: { readonly fact: Fact }): ReactNode {
   const eventId = "eventId" in data ? data.eventId : null;
   return typeof eventId === "string" && (
-    <>: <PageLink to={`/events/${eventId}`}>event <code>{eventId}</code></PageLink></>
+    <>: <Link to="/events/$id" params={{ id: eventId }}>event <code>{eventId}</code></Link></>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { RelayError, type Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useGo, usePageId, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Confirm, SecretDialog, useQuestion } from "../../parts/dialog.tsx";
@@ -25,7 +26,7 @@ const tabs = { health: "Health", events: "Events", circuit: "Circuit", settings:
 
 /** One destination: how it is, what went there, and how it came to be as it is. */
 export function DestinationPage(): ReactNode {
-  const id = usePageId();
+  const { id } = useParams({ from: "/signed-in/destinations/$id" });
   const query = useDestination(id);
   if (query.error instanceof RelayError && query.error.code === "not-found") return <Deleted id={id} />;
   const { data } = query;
@@ -40,7 +41,7 @@ export function DestinationPage(): ReactNode {
 function Deleted({ id }: { readonly id: string }): ReactNode {
   return (
     <Page title="Deleted destination">
-      <p><PageLink to="/destinations">‹ Destinations</PageLink></p>
+      <p><Link to="/destinations">‹ Destinations</Link></p>
       <Changes id={id} />
     </Page>
   );
@@ -48,12 +49,13 @@ function Deleted({ id }: { readonly id: string }): ReactNode {
 
 function Content({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
   const { id, status, suspendedUntil } = destination;
-  const [{ tab = "health" }, change] = useSearch();
+  const { tab = "health" } = useSearch({ from: "/signed-in/destinations/$id" });
+  const change = useChange();
   const mayDo = useMay();
   return (
     <>
       <p className="under-title">
-        <PageLink to="/destinations">‹ Destinations</PageLink>
+        <Link to="/destinations">‹ Destinations</Link>
         <span>
           <Status value={status} />
           {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
@@ -74,12 +76,13 @@ function Content({ destination }: { readonly destination: Schemas["Destination"]
 }
 
 function Acts({ destination: { id, url, status } }: { readonly destination: Schemas["Destination"] }): ReactNode {
-  const [{ act }, change] = useSearch();
+  const { act } = useSearch({ from: "/signed-in/destinations/$id" });
+  const change = useChange();
   const mayDo = useMay();
   const update = useUpdate(id);
   const refresh = useRefresh(id);
   const queries = useQueryClient();
-  const go = useGo();
+  const navigate = useNavigate();
   const [token, setToken] = useState<string>();
   const [problem, setProblem] = useState("");
   const open = (chosen: string) => () => change({ act: chosen });
@@ -99,7 +102,7 @@ function Acts({ destination: { id, url, status } }: { readonly destination: Sche
   const remove = async () => {
     await relay.deleteDestination({ id });
     await queries.invalidateQueries({ queryKey: ["listDestinations"] });
-    go("/destinations");
+    void navigate({ to: "/destinations" });
   };
   return (
     <>

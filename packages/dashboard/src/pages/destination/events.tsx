@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
@@ -16,7 +16,7 @@ export function Events({ id }: { readonly id: string }): ReactNode {
   });
   return (
     <section aria-label="Events" className="destination-section">
-      <p><PageLink to="/events" search={{ DestinationUrlId: id }} className="button">All its events</PageLink></p>
+      <p><Link to="/events" search={{ DestinationUrlId: id }} className="button">All its events</Link></p>
       <Answered query={query}>
         {({ items }) => items.length === 0 ? (
           <Empty>No event was posted to this destination yet. A test event would show here, too.</Empty>
@@ -35,7 +35,7 @@ export function Events({ id }: { readonly id: string }): ReactNode {
                       {last === null ? "none yet" : `${last.statusCode ?? last.reason ?? last.outcome}`}
                       {last?.durationMs != null && ` in ${durationText(last.durationMs)}`}
                     </td>
-                    <td><PageLink to={`/events/${event.id}`}><code>{event.id}</code></PageLink></td>
+                    <td><Link to="/events/$id" params={{ id: event.id }}><code>{event.id}</code></Link></td>
                   </tr>
                 );
               })}

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
@@ -25,7 +26,8 @@ type Points = readonly Schemas["StatisticsPoint"][];
 
 /** Attempts, failures by reason, and how long attempts took, over a time to choose. */
 export function Health({ id }: { readonly id: string }): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/destinations/$id" });
+  const change = useChange();
   const range = rangeOf(search["range"]);
   const { ms, Bucket } = ranges[range];
   const query = useQuery({

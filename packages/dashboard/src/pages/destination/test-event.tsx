@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
@@ -68,7 +68,7 @@ function Result({ eventId }: { readonly eventId: string }): ReactNode {
         )}
       </Answered>
       {attempt?.error != null && <p className="problem">{attempt.error}</p>}
-      <p><PageLink to={`/events/${eventId}`}>Its story</PageLink></p>
+      <p><Link to="/events/$id" params={{ id: eventId }}>Its story</Link></p>
     </div>
   );
 }

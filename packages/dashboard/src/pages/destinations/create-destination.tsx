@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { useGo } from "../../app/navigation.tsx";
 import { authOf, AuthFields } from "../../parts/auth-fields.tsx";
 import { Dialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
@@ -11,7 +11,7 @@ import { IngestAddress } from "../../parts/ingest-address.tsx";
 /** Creates a destination, shows its ingest token once, then its page. */
 export function CreateDestination({ close }: { readonly close: () => void }): ReactNode {
   const queries = useQueryClient();
-  const go = useGo();
+  const navigate = useNavigate();
   const [created, setCreated] = useState<Schemas["CreatedDestination"]>();
   const create = async (fields: Readonly<Record<string, string>>) => {
     const { url = "", serverRateLimit = "" } = fields;
@@ -22,7 +22,7 @@ export function CreateDestination({ close }: { readonly close: () => void }): Re
     return (
       <SecretDialog
         title="The destination's ingest token" secret={created.ingestToken}
-        done={() => go(`/destinations/${created.id}`)}
+        done={() => void navigate({ to: "/destinations/$id", params: { id: created.id } })}
       >
         <IngestAddress token={created.ingestToken} />
       </SecretDialog>

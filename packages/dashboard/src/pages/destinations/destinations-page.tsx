@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { useQuestion } from "../../parts/dialog.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -20,7 +21,8 @@ const statuses = ["Active", "Inactive", "Suspended"] as const;
 
 /** The destinations, the newest first, with their last 24 hours. */
 export function DestinationsPage(): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/destinations" });
+  const change = useChange();
   const mayDo = useMay();
   const chosen = statuses.find((status) => status === search["Status"]);
   const filter = chosen === undefined ? {} : { Status: chosen };
@@ -112,7 +114,7 @@ function Row({ item, points }: {
   const { attempts, failed, highestP95 } = figures;
   return (
     <tr>
-      <td className="url"><PageLink to={`/destinations/${id}`}>{url}</PageLink></td>
+      <td className="url"><Link to="/destinations/$id" params={{ id }}>{url}</Link></td>
       <td className="state-cell">
         <Status value={status} />
         {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
@@ -141,11 +143,12 @@ function Waiting({ id }: { readonly id: string }): ReactNode {
   if (data === undefined) return "–";
   if (data.total === 0) return 0;
   return (
-    <PageLink
-      to="/events" search={{ DestinationUrlId: id, Status: "Pending,WaitingRetry" }} label={`${data.total} waiting`}
+    <Link
+      to="/events" search={{ DestinationUrlId: id, Status: "Pending,WaitingRetry" }}
+      aria-label={`${data.total} waiting`}
     >
       {data.total}
-    </PageLink>
+    </Link>
   );
 }
 

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { useKeys } from "../../parts/keys.tsx";
@@ -44,7 +44,7 @@ const acts: readonly Act[] = [
 export function EventActs({ event }: { readonly event: Schemas["Event"] }): ReactNode {
   const allows = useMay();
   const queries = useQueryClient();
-  const [, change] = useSearch();
+  const change = useChange();
   const [chosen, setChosen] = useState<ActId>();
   const fitting = acts.filter(({ fits }) => fits(event));
   const shown = fitting.filter(({ id }) => allows(id));

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { CopyIcon, useCopy } from "../../parts/copy.tsx";
 import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
@@ -20,7 +21,8 @@ export function AttemptView({ attempts, attempt, event }: {
   readonly attempt: Attempt;
   readonly event: Schemas["Event"];
 }): ReactNode {
-  const [{ with: named }, change] = useSearch();
+  const { with: named } = useSearch({ strict: false });
+  const change = useChange();
   const other = attempts.find(({ number }) => String(number) === named && number !== attempt.number);
   const facts = useAttemptFacts(event.id, attempt);
   const otherFacts = useAttemptFacts(event.id, other);
@@ -160,9 +162,9 @@ function Settings({ facts: { started }, other, event }: {
       Signed by secret <code>{secretFingerprint.slice(0, 8)}</code>
       {was(before?.secretFingerprint.slice(0, 8), secretFingerprint.slice(0, 8))}
       {" · "}authentication: {authType ?? "none"}{was(before?.authType, authType)}
-      {" · "}<PageLink to={`/destinations/${id}`} search={{ tab: "changes", at: started.position }}>
+      {" · "}<Link to="/destinations/$id" params={{ id }} search={{ tab: "changes", at: started.position }}>
         settings: revision {destinationRevision}
-      </PageLink>
+      </Link>
       {was(before?.destinationRevision, destinationRevision)}
       {newest !== undefined && (changes <= 0 ? ", unchanged since" : `, ${counted(changes, "change")} since`)}
     </p>

@@ -1,5 +1,5 @@
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { PageLink, usePath, useSearch } from "../../app/navigation.tsx";
 import { between, durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";
 import { actorText } from "../../story/causes.ts";
@@ -59,8 +59,6 @@ function List({ className, chapters, telling, attempt }: {
 function Row({ chapter, telling, attempt }: {
   readonly chapter: Chapter; readonly telling: Telling; readonly attempt: number | undefined;
 }): ReactNode {
-  const path = usePath();
-  const [search] = useSearch();
   const { title, tone, text, attempt: number } = chapterWords(chapter, telling);
   const isChosen = number !== undefined && number === attempt;
   return (
@@ -69,7 +67,7 @@ function Row({ chapter, telling, attempt }: {
       <span className="when"><When chapter={chapter} /></span>
       <strong className="title">
         {number === undefined ? title
-          : <PageLink to={path} search={{ ...search, attempt: String(number) }}>{title}</PageLink>}
+          : <Link to="." search={(search) => ({ ...search, attempt: String(number) })}>{title}</Link>}
       </strong>
       <span className="text"><Told words={text} /></span>
       {chapter.entries.length > 0 && <Entries chapter={chapter} names={telling.names} />}

@@ -1,6 +1,7 @@
+import { useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useMemo, type ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -27,7 +28,8 @@ export function EventStory({ id }: { readonly id: string }): ReactNode {
 }
 
 function Story({ id, present }: { readonly id: string; readonly present: Schemas["Story"] }): ReactNode {
-  const [{ at, attempt: named }, change] = useSearch();
+  const { at, attempt: named } = useSearch({ strict: false });
+  const change = useChange();
   const entries = useMemo(() => entriesOf(present.chapters), [present]);
   const index = indexAt(entries, at);
   const past = useStoryAt(id, at);

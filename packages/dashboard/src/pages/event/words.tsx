@@ -1,6 +1,5 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
-import { PageLink, usePath, useSearch } from "../../app/navigation.tsx";
-import type { Search } from "../../app/search.ts";
 import { Moment } from "../../parts/time.tsx";
 import type { Piece, Reference, Words } from "../../story/words.ts";
 
@@ -12,7 +11,7 @@ export function Told({ words }: { readonly words: Words }): ReactNode {
 function ToldPiece({ piece }: { readonly piece: Piece }): ReactNode {
   if (typeof piece === "string") return <>{piece}</>;
   if ("time" in piece) return <Moment at={piece.time} only="time" />;
-  if ("eventId" in piece) return <PageLink to={`/events/${piece.eventId}`}>{piece.text}</PageLink>;
+  if ("eventId" in piece) return <Link to="/events/$id" params={{ id: piece.eventId }}>{piece.text}</Link>;
   return <EntryLink entry={piece.entry}>{piece.text}</EntryLink>;
 }
 
@@ -22,23 +21,18 @@ export function EntryLink({ entry, children }: {
 }): ReactNode {
   const { position: at, type: fact, subject: { type, id } } = entry;
   if (type === "event") return <MomentLink position={at}>{children}</MomentLink>;
-  const places: Readonly<Record<typeof type, readonly [to: string, search: Search]>> = {
-    circuit: [`/destinations/${id}`, { tab: "circuit", at }],
-    destination: [`/destinations/${id}`, { tab: "changes", at }],
-    sender: [`/senders/${id}`, { tab: "changes", at }],
-    tenant: ["/audit", { SubjectId: id, Type: fact }],
+  const links: Readonly<Record<typeof type, LinkProps>> = {
+    circuit: { to: "/destinations/$id", params: { id }, search: { tab: "circuit", at } },
+    destination: { to: "/destinations/$id", params: { id }, search: { tab: "changes", at } },
+    sender: { to: "/senders/$id", params: { id }, search: { tab: "changes", at } },
+    tenant: { to: "/audit", search: { SubjectId: id, Type: fact } },
   };
-  const [to, search] = places[type];
-  return <PageLink to={to} search={search}>{children}</PageLink>;
+  return <Link {...links[type]}>{children}</Link>;
 }
 
 /** A link to the same page as of a moment. */
 export function MomentLink({ position, children }: {
   readonly position: string; readonly children: ReactNode;
 }): ReactNode {
-  const path = usePath();
-  const [search] = useSearch();
-  return (
-    <PageLink to={path} search={{ ...search, at: position }}>{children}</PageLink>
-  );
+  return <Link to="." search={(search) => ({ ...search, at: position })}>{children}</Link>;
 }

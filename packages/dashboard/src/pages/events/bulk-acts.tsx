@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { BodyOf } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
@@ -98,7 +98,7 @@ function BulkDialog({ asked, targets, close, done }: {
     await queries.invalidateQueries({ queryKey: ["listEvents"] });
     await queries.invalidateQueries({ queryKey: ["countEvents"] });
     done(operation === "orderReplay"
-      ? <>{matched} events are being replayed. <PageLink to="/operations">Follow the replay</PageLink></>
+      ? <>{matched} events are being replayed. <Link to="/operations">Follow the replay</Link></>
       : `${cancelled ?? 0} of ${matched} events cancelled.`);
   };
   if (count.data === undefined || count.data.matched === 0) {

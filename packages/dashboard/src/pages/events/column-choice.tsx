@@ -1,12 +1,14 @@
+import { useSearch } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { columnsChange, columnsOf, mostColumns, problemOfColumn } from "./columns.ts";
 
 /** The columns from payloads: each can be removed, and another one added, by its JSON Pointer. */
 export function ColumnChoice(): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/events" });
+  const change = useChange();
   const [problem, setProblem] = useState<string>();
   const may = useMay();
   const columns = columnsOf(search);

@@ -1,10 +1,7 @@
-import type { Search } from "../../app/search.ts";
+import { columnsName, type Search } from "../../app/search.ts";
 
 /** The most columns that the list has room for. */
 export const mostColumns = 3;
-
-/** The parameter of the address that has the columns, one on each line: no pointer that is typed has a line break. */
-export const columnsName = "columns";
 
 /** A reviver's third argument: the text of a number as it was sent. */
 interface Source {

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { useStream } from "../../live/stream.ts";
 import { Id } from "../../parts/copy.tsx";
@@ -34,7 +34,7 @@ export function EventPanel({ id, close, nameOf }: {
       <header className="page-head">
         <h2 id="event-panel-title" ref={heading} tabIndex={-1}>Event</h2>
         <span className="acts">
-          <PageLink to={`/events/${id}`} className="button">Open its page</PageLink>
+          <Link to="/events/$id" params={{ id }} className="button">Open its page</Link>
           <button type="button" className="plain" aria-label="Close the panel" onClick={close}>✕</button>
         </span>
       </header>
@@ -57,7 +57,7 @@ function EventFields({ id, nameOf }: {
           {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}
           {nextAttemptAt !== null && <div><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></div>}
           <div><dt>Destination</dt><dd>
-            <PageLink to={`/destinations/${destinationUrlId}`}>{nameOf(destinationUrlId)}</PageLink>
+            <Link to="/destinations/$id" params={{ id: destinationUrlId }}>{nameOf(destinationUrlId)}</Link>
           </dd></div>
           {eventType !== null && <div><dt>Type</dt><dd>{eventType}</dd></div>}
           {idempotencyKey !== null && <div><dt>Idempotency key</dt><dd><code>{idempotencyKey}</code></dd></div>}

@@ -1,5 +1,6 @@
+import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Failure, Loading, NotForYou } from "../../parts/states.tsx";
@@ -20,7 +21,8 @@ const noMoment = { at: undefined, attempt: undefined, with: undefined };
 
 /** The events of the tenant: filters, outcomes over time, the list, and one event beside it. */
 export function EventsPage(): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/events" });
+  const change = useChange();
   const [load, setLoad] = useState(0);
   const targets = useTargets();
   const filters = filtersOf(search);

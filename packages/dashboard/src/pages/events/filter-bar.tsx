@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { RelayError } from "@webhook-relay/client";
 import { useRef, useState, type ReactNode } from "react";
 import type { Named } from "../../api/names.ts";
 import { relay } from "../../api/relay.ts";
-import { useSearch, type SearchChanges } from "../../app/navigation.tsx";
-import type { Search } from "../../app/search.ts";
+import { useChange } from "../../app/navigation.tsx";
+import { eventFilterNames, payloadNames, type Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { unlessComposing, useKeys } from "../../parts/keys.tsx";
@@ -12,11 +13,11 @@ import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { TargetOptions, type Targets } from "../../parts/targets.tsx";
 import { ColumnChoice } from "./column-choice.tsx";
-import { filterNames, filtersOf, listed, parametersOf, payloadNames, statuses } from "./filters.ts";
+import { filtersOf, listed, parametersOf, statuses } from "./filters.ts";
 import { SavedFiltersMenu } from "./saved-filters-menu.tsx";
 import { Bound, Span } from "./time-range.tsx";
 
-type Change = (changes: SearchChanges) => void;
+type Change = (changes: Search) => void;
 
 /** All filters of the page. Each is in the address as soon as it is chosen. */
 export function FilterBar({ search, change, targets, openEvent }: {
@@ -72,14 +73,15 @@ const tests: readonly Named[] = [{ id: "true", name: "tests only" }, { id: "fals
 
 /** Takes every filter out of the address. */
 export function ClearFilters(): ReactNode {
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/events" });
+  const change = useChange();
   const set = Object.keys(search).filter((name) => isFilter(name));
   const none = Object.fromEntries(set.map((name) => [name, undefined]));
   return <button type="button" onClick={() => change(none)}>Clear filters</button>;
 }
 
 function isFilter(name: string): boolean {
-  return ([...filterNames, ...payloadNames] as readonly string[]).includes(name);
+  return ([...eventFilterNames, ...payloadNames] as readonly string[]).includes(name);
 }
 
 /** Opens the event of an id, or lists that of an idempotency key. */

@@ -1,14 +1,5 @@
 import type { OperationId, ParametersOf, Schemas } from "@webhook-relay/client";
-import type { Search } from "../../app/search.ts";
-
-/** The filters of the list in the page's address, by the names of the API. */
-export const filterNames = [
-  "Status", "DestinationUrlId", "SenderId", "EventType", "OwnerId", "MessageId", "Tag", "CorrelationId", "From", "To",
-  "Test", "IdempotencyKey",
-] as const;
-
-/** The parameters of the payload search in the page's address. */
-export const payloadNames = ["Text", "Pointer", "Value"] as const;
+import { eventFilterNames, payloadNames, type Search } from "../../app/search.ts";
 
 /** All statuses that an event stays in, in the order in which the page shows them. */
 export const statuses = ["Pending", "Processing", "WaitingRetry", "Succeeded", "CriticalFailure", "Cancelled"] as const;
@@ -20,7 +11,7 @@ export type Filter = ParametersOf<"listEvents">;
 
 /** The filters in an address, and nothing else of it. */
 export function filtersOf(search: Search): Search {
-  return chosen(search, filterNames);
+  return chosen(search, eventFilterNames);
 }
 
 /** The texts of a parameter that lists several. */

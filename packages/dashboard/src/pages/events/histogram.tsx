@@ -3,7 +3,6 @@ import type { Schemas } from "@webhook-relay/client";
 import { useRef, useState, type PointerEvent, type ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
-import type { SearchChanges } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { Answered, Loading } from "../../parts/states.tsx";
@@ -21,7 +20,7 @@ const heightPx = 60;
 
 /** The outcomes over time, as bars; to drag over them chooses the time. A table says the same. */
 export function Histogram({ filters, change }: {
-  readonly filters: Search; readonly change: (changes: SearchChanges) => void;
+  readonly filters: Search; readonly change: (changes: Search) => void;
 }): ReactNode {
   const may = useMay();
   const { DestinationUrlId, EventType, From, To, ...unknown } = filters;

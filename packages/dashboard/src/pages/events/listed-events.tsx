@@ -1,5 +1,5 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { PageLink } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { Answered, Empty, Loading } from "../../parts/states.tsx";
 import type { Targets } from "../../parts/targets.tsx";
@@ -45,7 +45,7 @@ export function ListedEvents({ filters, reload, showing, targets }: {
           {items.length > 0
             ? <EventList {...rows} {...showing} selection={selection} nameOf={targets.nameOf} />
             : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
-              <Empty act={<PageLink to="/start" className="button">First steps</PageLink>}>
+              <Empty act={<Link to="/start" className="button">First steps</Link>}>
                 No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.
               </Empty>
             )}

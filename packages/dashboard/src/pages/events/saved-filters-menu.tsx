@@ -1,6 +1,6 @@
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { keep, readKept } from "../../app/kept.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import type { Search } from "../../app/search.ts";
 import { useMe } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
@@ -23,7 +23,7 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
       <ul>
         {saved.map(({ name, search: of }) => (
           <li key={name}>
-            <PageLink to="/events" search={of}>{name}</PageLink>
+            <Link to="/events" search={of}>{name}</Link>
             <button
               type="button" className="plain" aria-label={`Remove ${name}`}
               onClick={() => change(saved.filter((other) => other.name !== name))}

@@ -1,6 +1,4 @@
-import type { Search } from "../../app/search.ts";
-import { columnsName } from "./columns.ts";
-import { filterNames, payloadNames } from "./filters.ts";
+import { columnsName, eventFilterNames, payloadNames, type Search } from "../../app/search.ts";
 
 /** Filters under a name that a person gave them, with the columns of the list. */
 export interface SavedFilters {
@@ -12,7 +10,7 @@ export interface SavedFilters {
 export const mostSaved = 50;
 export const longestName = 60;
 
-const parts: readonly string[] = [...filterNames, ...payloadNames, columnsName];
+const parts: readonly string[] = [...eventFilterNames, ...payloadNames, columnsName];
 
 /** The part of an address that can be saved; undefined where it has no filter and no column. */
 export function savable(search: Search): Search | undefined {

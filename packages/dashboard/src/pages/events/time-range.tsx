@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
-import type { SearchChanges } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { unlessComposing } from "../../parts/keys.tsx";
@@ -13,7 +12,7 @@ const spans: readonly (readonly [name: string, ms: number])[] = [
 
 /** The time in which events were accepted. It begins at a fixed moment, so that its address shows others the same. */
 export function Span({ search, change }: {
-  readonly search: Search; readonly change: (changes: SearchChanges) => void;
+  readonly search: Search; readonly change: (changes: Search) => void;
 }): ReactNode {
   return (
     <label className="filter">
@@ -32,7 +31,7 @@ export function Span({ search, change }: {
 /** The beginning or the end of that time, to the millisecond, in the zone of the preferences. */
 export function Bound({ label, name, search, change }: {
   readonly label: string; readonly name: "From" | "To";
-  readonly search: Search; readonly change: (changes: SearchChanges) => void;
+  readonly search: Search; readonly change: (changes: Search) => void;
 }): ReactNode {
   const { zone } = usePreferences();
   const at = search[name];

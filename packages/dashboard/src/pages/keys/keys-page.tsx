@@ -1,5 +1,6 @@
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { ApiKeys } from "./api-keys.tsx";
 import { ServiceAccounts } from "./service-accounts.tsx";
@@ -17,7 +18,8 @@ const titles = Object.fromEntries(Object.entries(tabs).map(([tab, [title]]) => [
 
 /** The credentials of a tenant: of its producers, of its machines, and of its signatures. */
 export function KeysPage(): ReactNode {
-  const [{ tab }, change] = useSearch();
+  const { tab } = useSearch({ from: "/signed-in/keys" });
+  const change = useChange();
   const chosen = isTab(tab) ? tab : "api";
   const [, Content] = tabs[chosen];
   return (

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
@@ -19,7 +20,7 @@ export function ServiceAccount({ id }: { readonly id: string }): ReactNode {
   const query = useQuery({ queryKey: ["getServiceAccount", { id }], queryFn: () => relay.getServiceAccount({ id }) });
   return (
     <section aria-label="Service account" className="section">
-      <p><PageLink to="/keys" search={{ tab: "services" }}>‹ Service accounts</PageLink></p>
+      <p><Link to="/keys" search={{ tab: "services" }}>‹ Service accounts</Link></p>
       <Answered query={query}>
         {(account) => (
           <>
@@ -38,7 +39,7 @@ function Head({ account: { id, name, role, status, createdAt } }: {
   const may = useMay();
   const me = useMe();
   const queries = useQueryClient();
-  const [, change] = useSearch();
+  const change = useChange();
   const [asking, setAsking] = useState<"role" | "switch" | "delete">();
   const close = () => setAsking(undefined);
   const changed = () => Promise.all([

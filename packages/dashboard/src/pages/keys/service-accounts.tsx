@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
@@ -15,7 +16,7 @@ import { ServiceAccount } from "./service-account.tsx";
 
 /** The machines that call the API, or the one that is opened. */
 export function ServiceAccounts(): ReactNode {
-  const [{ account }] = useSearch();
+  const { account } = useSearch({ from: "/signed-in/keys" });
   return account === undefined ? <AllServiceAccounts /> : <ServiceAccount key={account} id={account} />;
 }
 
@@ -23,7 +24,7 @@ function AllServiceAccounts(): ReactNode {
   const may = useMay();
   const { role } = useMe();
   const queries = useQueryClient();
-  const [, change] = useSearch();
+  const change = useChange();
   const [creates, setCreates] = useState(false);
   const create = async ({ name = "", role: chosen }: Readonly<Record<string, string>>) => {
     if (!isServiceRole(chosen)) return;
@@ -55,7 +56,7 @@ function AllServiceAccounts(): ReactNode {
               {accounts.map(({ id, name, role: its, status, createdAt }) => (
                 <tr key={id}>
                   <td className="main">
-                    <PageLink to="/keys" search={{ tab: "services", account: id }}>{name}</PageLink>
+                    <Link to="/keys" search={{ tab: "services", account: id }}>{name}</Link>
                   </td>
                   <td data-label="Role">{its}</td>
                   <td><Status value={status} /></td>

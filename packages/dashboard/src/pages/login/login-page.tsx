@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
 import { relay, whoIsSignedIn } from "../../api/relay.ts";
-import { useGo, useGoToAddress, useSearch } from "../../app/navigation.tsx";
+import { useGoToAddress } from "../../app/navigation.tsx";
 import { onOtherTab, tellTabs } from "../../app/tabs.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -11,13 +12,13 @@ import { SeveralCookies } from "./several-cookies.tsx";
 /** Signs a person in, then shows the page that they came for. */
 export function LoginPage(): ReactNode {
   const queries = useQueryClient();
-  const go = useGo();
+  const navigate = useNavigate();
   const goToAddress = useGoToAddress();
-  const [{ next = "", cookies }] = useSearch();
+  const { next = "", cookies } = useSearch({ from: "/login" });
   const enter = () => {
     queries.clear();
     if (isOwn(next)) goToAddress(next);
-    else go("/");
+    else void navigate({ to: "/" });
   };
   const signIn = async ({ email = "", password = "" }: Readonly<Record<string, string>>) => {
     await relay.openSession({ email, password });

@@ -1,6 +1,7 @@
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
+import type { OrderField } from "../../app/search.ts";
 import { Field } from "../../parts/form.tsx";
 import { TargetOptions, useTargets } from "../../parts/targets.tsx";
 import { fieldTime } from "../../parts/time-fields.ts";
@@ -20,19 +21,19 @@ const statuses: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
 /** The fields of an operation's filter, filled from the address. */
 export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
   const { zone } = usePreferences();
-  const [search] = useSearch();
+  const search = useSearch({ from: "/signed-in/operations" });
   const { destinations, senders } = useTargets();
-  const text = (name: string, label: string, hint?: string) => (
+  const text = (name: OrderField, label: string, hint?: string) => (
     <Field name={name} label={label} {...(hint === undefined ? {} : { hint })}>
       {(props) => <input {...props} defaultValue={search[name] ?? ""} autoComplete="off" />}
     </Field>
   );
-  const moment = (name: string, label: string) => (
+  const moment = (name: OrderField, label: string) => (
     <Field name={name} label={`${label}, ${zone === "UTC" ? "UTC" : "local time"}`}>
       {(props) => <input {...props} type="datetime-local" step="0.001" defaultValue={fieldTime(search[name], zone)} />}
     </Field>
   );
-  const target = (name: string, label: string, any: string, targets: typeof destinations) => (
+  const target = (name: OrderField, label: string, any: string, targets: typeof destinations) => (
     <Field name={name} label={label}>
       {(props) => (
         <select {...props} defaultValue={search[name] ?? ""}>

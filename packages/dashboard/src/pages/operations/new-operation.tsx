@@ -1,8 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
+import { orderFields } from "../../app/search.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
 import { useTargets } from "../../parts/targets.tsx";
@@ -10,10 +12,10 @@ import { momentText } from "../../parts/time.tsx";
 import { FilterFields } from "./filter-fields.tsx";
 import { filterText } from "./filter-text.ts";
 import { kinds, type Kind } from "./kinds.ts";
-import { filterFields, orderOf, type Order } from "./order.ts";
+import { orderOf, type Order } from "./order.ts";
 
 /** The parameters of the address that are those of this dialog. */
-const own = ["new", ...filterFields];
+const own = ["new", ...orderFields];
 
 interface Counted {
   readonly order: Order;
@@ -25,7 +27,8 @@ export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly 
   const queries = useQueryClient();
   const { zone } = usePreferences();
   const { nameOf } = useTargets();
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/operations" });
+  const change = useChange();
   const [counted, setCounted] = useState<Counted>();
   const [said, setSaid] = useState("");
   const close = () => change(Object.fromEntries(own.map((name) => [name, ""])));
@@ -82,7 +85,7 @@ function consequence({ kind, body }: Order, nameOf: (id: string) => string): str
 /** The fields of an order as texts for the address; the others empty. */
 function textsOf({ body }: Order): Readonly<Record<string, string>> {
   const given = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
-  return { ...Object.fromEntries(filterFields.map((name) => [name, ""])), ...given };
+  return { ...Object.fromEntries(orderFields.map((name) => [name, ""])), ...given };
 }
 
 /** Counts what an order matches, or gives it; resolves with how many events match. */

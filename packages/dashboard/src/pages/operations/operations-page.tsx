@@ -1,5 +1,6 @@
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { NoRight } from "../../parts/states.tsx";
@@ -11,7 +12,8 @@ import "./operations.css";
 /** The operations on many events: replays, cancels and purges, and a new one. */
 export function OperationsPage(): ReactNode {
   const allows = useMay();
-  const [search, change] = useSearch();
+  const search = useSearch({ from: "/signed-in/operations" });
+  const change = useChange();
   const shown = Object.entries(kinds).filter(([, { reads }]) => allows(reads));
   const allowed = Object.entries(kinds).filter(([, { orders }]) => allows(orders)).map(([kind]) => kind as Kind);
   const kind = isKind(search["kind"]) ? search["kind"] : "replay";

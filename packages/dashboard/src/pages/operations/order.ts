@@ -1,6 +1,6 @@
 import type { BodyOf } from "@webhook-relay/client";
 import type { Preferences } from "../../app/preferences.tsx";
-import type { Search } from "../../app/search.ts";
+import type { OrderField, Search } from "../../app/search.ts";
 import { timeInField } from "../../parts/time-fields.ts";
 import type { Filter } from "./filter-text.ts";
 import type { Kind } from "./kinds.ts";
@@ -13,16 +13,13 @@ export type Order = { readonly filter: Filter } & (
 );
 
 /** The fields that each kind of order has: no other is ever sent. */
-const fieldsOf: Readonly<Record<Kind, readonly string[]>> = {
+const fieldsOf: Readonly<Record<Kind, readonly OrderField[]>> = {
   replay: [
     "destinationUrlId", "senderId", "eventType", "tag", "status", "from", "to", "toDestinationUrlId", "perSecond",
   ],
   cancel: ["destinationUrlId", "senderId", "eventType", "tag", "status", "from", "to"],
   purge: ["destinationUrlId", "status", "before"],
 };
-
-/** All fields of an order, whatever its kind. */
-export const filterFields = [...new Set(Object.values(fieldsOf).flat())];
 
 const moments = ["from", "to", "before"];
 

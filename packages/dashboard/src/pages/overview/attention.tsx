@@ -1,10 +1,9 @@
 import { useQueries } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
-import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Ago, Countdown } from "../../parts/time.tsx";
@@ -70,17 +69,16 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
   );
 }
 
-function Line({ tone, to, search = {}, what, children }: {
+function Line({ tone, list, what, children }: {
   readonly tone: "bad" | "wait" | "off";
-  readonly to: string;
-  readonly search?: Search;
+  readonly list: LinkProps;
   readonly what: string;
   readonly children?: ReactNode;
 }): ReactNode {
   return (
     <li className={`attention-line attention-${tone}`}>
       <span className={tone} aria-hidden="true">{{ bad: "✕", wait: "◔", off: "—" }[tone]}</span>
-      <PageLink to={to} search={search}>{what}</PageLink>
+      <Link {...list}>{what}</Link>
       <span className="attention-more">{children}</span>
     </li>
   );
@@ -93,11 +91,13 @@ function destinationLines(
   if (page === undefined || total === 0) return [];
   const what = `${total} ${total === 1 ? "destination is" : "destinations are"} ${status.toLowerCase()}`;
   return [
-    <Line key={status} tone={status === "Suspended" ? "bad" : "off"} to="/destinations" search={{ Status: status }}
-      what={what}>
+    <Line
+      key={status} tone={status === "Suspended" ? "bad" : "off"} what={what}
+      list={{ to: "/destinations", search: { Status: status } }}
+    >
       {page.items.map(({ id, url, suspendedUntil }) => (
         <span key={id}>
-          <PageLink to={`/destinations/${id}`}>{url}</PageLink>
+          <Link to="/destinations/$id" params={{ id }}>{url}</Link>
           {suspendedUntil !== null && <>, tried again <Countdown to={suspendedUntil} /></>}
         </span>
       ))}
@@ -112,9 +112,9 @@ function givenUpLines(
   const count = counted?.total ?? 0;
   if (count === 0) return [];
   return [
-    <Line key="given up" tone="bad" to="/events" search={{ Status: "CriticalFailure", From: from }}
+    <Line key="given up" tone="bad" list={{ to: "/events", search: { Status: "CriticalFailure", From: from } }}
       what={`${count} ${count === 1 ? "event" : "events"} of the last 24 h given up`}>
-      {mayReplay && <PageLink to="/operations" search={{ new: "replay", from }}>Replay them…</PageLink>}
+      {mayReplay && <Link to="/operations" search={{ new: "replay", from }}>Replay them…</Link>}
     </Line>,
   ];
 }
@@ -123,8 +123,11 @@ function oldestLines(event: Schemas["ListedEvent"] | undefined, now: number): re
   if (event === undefined || now - Date.parse(event.acceptedAt) < oldMs) return [];
   const { id, acceptedAt, nextAttemptAt } = event;
   return [
-    <Line key="oldest" tone="wait" to="/events" search={{ Status: "Pending,WaitingRetry" }} what="Events wait">
-      <span>the <PageLink to={`/events/${id}`}>oldest</PageLink> was accepted <Ago to={acceptedAt} /></span>
+    <Line
+      key="oldest" tone="wait" what="Events wait"
+      list={{ to: "/events", search: { Status: "Pending,WaitingRetry" } }}
+    >
+      <span>the <Link to="/events/$id" params={{ id }}>oldest</Link> was accepted <Ago to={acceptedAt} /></span>
       {nextAttemptAt !== null && <span>it is due <Countdown to={nextAttemptAt} /></span>}
     </Line>,
   ];
@@ -137,7 +140,7 @@ function refusedLines(page: Schemas["RefusalPage"] | undefined): readonly ReactN
   const what = `${page.nextCursor === null ? "" : "more than "}${count} `
     + `${count === 1 ? "post was" : "posts were"} refused in the last 24 h`;
   return [
-    <Line key="refused" tone="wait" to="/" search={{ refused: "all" }} what={what}>
+    <Line key="refused" tone="wait" list={{ to: "/", search: { refused: "all" } }} what={what}>
       {newest && <span>the last <Ago to={newest.lastAt} />: {newest.status}, {newest.reason}</span>}
     </Line>,
   ];

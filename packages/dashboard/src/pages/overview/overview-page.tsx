@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
@@ -17,7 +17,7 @@ const everyMs = 10_000;
 /** The state of the tenant: work for a person first, then totals and the traffic of 24 hours. */
 export function OverviewPage(): ReactNode {
   const allows = useMay();
-  const [{ refused }] = useSearch();
+  const { refused } = useSearch({ from: "/signed-in/" });
   const totals = useQuery({
     queryKey: ["countEvents", {}],
     queryFn: () => relay.countEvents(),
@@ -41,7 +41,7 @@ export function OverviewPage(): ReactNode {
 
 function FirstSteps(): ReactNode {
   return (
-    <Empty act={<PageLink to="/start" className="button">Begin with the first steps</PageLink>}>
+    <Empty act={<Link to="/start" className="button">Begin with the first steps</Link>}>
       No event yet. Totals and traffic of your webhooks will be here. Five steps lead to the first delivery: a
       destination, a key, an event, its delivery, and the check of its signature.
     </Empty>

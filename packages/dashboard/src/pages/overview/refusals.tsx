@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
@@ -9,7 +9,7 @@ import { Moment } from "../../parts/time.tsx";
 
 /** The refused ingest requests, newest first, in groups of a minute. */
 export function Refusals(): ReactNode {
-  const [, change] = useSearch();
+  const change = useChange();
   const { nameOf } = useTargets();
   const query = useInfiniteQuery({
     queryKey: ["listRefusals", "all"],

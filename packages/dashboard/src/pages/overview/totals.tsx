@@ -1,6 +1,6 @@
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
-import { PageLink } from "../../app/navigation.tsx";
 import { Status } from "../../parts/status.tsx";
 
 /** Events are never listed in Failed: they pass through it. */
@@ -14,10 +14,10 @@ export function Totals({ totals }: { readonly totals: Schemas["EventTotals"] }):
       <ul>
         {statuses.map((status) => (
           <li key={status}>
-            <PageLink to="/events" search={{ Status: status }}>
+            <Link to="/events" search={{ Status: status }}>
               <span className="total">{totals.statuses[status].toLocaleString("en")}</span>
               <Status value={status} />
-            </PageLink>
+            </Link>
           </li>
         ))}
       </ul>

@@ -1,12 +1,14 @@
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { Invites } from "./invites.tsx";
 import { Users } from "./users.tsx";
 
 /** The people of a tenant, and those who are invited. */
 export function PeoplePage(): ReactNode {
-  const [{ tab }, change] = useSearch();
+  const { tab } = useSearch({ from: "/signed-in/people" });
+  const change = useChange();
   const chosen = tab === "invites" ? tab : "users";
   return (
     <Page title="People">

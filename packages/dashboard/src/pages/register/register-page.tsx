@@ -1,7 +1,8 @@
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useFragment } from "../../app/navigation.tsx";
+import { useFragment } from "../../app/navigation.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Page } from "../../parts/page.tsx";
 import { canSignIn, NeedsTls } from "../login/needs-tls.tsx";
@@ -44,7 +45,7 @@ function Registered({ user: { email, role } }: { readonly user: Schemas["User"] 
   return (
     <div className="state" ref={place} tabIndex={-1}>
       <p>Your password is set. You are <strong>{email}</strong>, with the role {role}.</p>
-      <p><PageLink to="/login" className="button">Sign in</PageLink></p>
+      <p><Link to="/login" className="button">Sign in</Link></p>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useSearch } from "../../app/navigation.tsx";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
 import { Answered } from "../../parts/states.tsx";
@@ -10,7 +10,7 @@ const pageSize = 50;
 
 /** Every change of a sender, the newest first. */
 export function SenderChanges({ id }: { readonly id: string }): ReactNode {
-  const [search] = useSearch();
+  const search = useSearch({ from: "/signed-in/senders/$id" });
   const { cursor } = search;
   const parameters = { id, Qt: pageSize, TpOrd: "Desc", Total: false, ...(cursor ? { Cursor: cursor } : {}) } as const;
   const query = useQuery({
@@ -26,9 +26,9 @@ export function SenderChanges({ id }: { readonly id: string }): ReactNode {
           </FactRows>
           {nextCursor !== null && (
             <p>
-              <PageLink to={`/senders/${id}`} search={{ ...search, cursor: nextCursor }} className="button">
+              <Link to="/senders/$id" params={{ id }} search={{ ...search, cursor: nextCursor }} className="button">
                 Older changes
-              </PageLink>
+              </Link>
             </p>
           )}
         </>

@@ -1,7 +1,8 @@
+import { useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import type { MountedDiff } from "../../parts/editor/chunk.ts";
 import { useEditors } from "../../parts/editor/use-editors.ts";
@@ -27,7 +28,8 @@ export function MappingEditor({ sender, mayChange }: {
   readonly sender: Schemas["Sender"]; readonly mayChange: boolean;
 }): ReactNode {
   const id = useId();
-  const [{ event: chosen }, change] = useSearch();
+  const { event: chosen } = useSearch({ from: "/signed-in/senders/$id" });
+  const change = useChange();
   const events = useRecordedEvents(sender.id);
   const eventId = chosen === "none" ? undefined : chosen ?? events.data?.[0]?.id;
   const original = useOriginal(eventId);

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useGo, usePageId, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Confirm, useQuestion } from "../../parts/dialog.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
@@ -22,8 +23,8 @@ const tabs = { mapping: "Mapping", settings: "Settings", ingest: "Ingest address
 
 /** A sender as it is, or as it was at the moment in the address: `at` is a position in the log, or a time. */
 export function SenderPage(): ReactNode {
-  const id = usePageId();
-  const [{ at }] = useSearch();
+  const { id } = useParams({ from: "/signed-in/senders/$id" });
+  const { at } = useSearch({ from: "/signed-in/senders/$id" });
   const query = useQuery({
     queryKey: ["getSender", { id, at }],
     queryFn: () => relay.getSender({ id, ...(at === undefined ? {} : { AsOf: at }) }),
@@ -39,7 +40,8 @@ export function SenderPage(): ReactNode {
 }
 
 function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
-  const [{ tab = "mapping" }, change] = useSearch();
+  const { tab = "mapping" } = useSearch({ from: "/signed-in/senders/$id" });
+  const change = useChange();
   const { asOf } = sender;
   const mayChange = useMay()("updateSender") && asOf === undefined;
   return (
@@ -47,14 +49,14 @@ function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): Reac
       {asOf && (
         <p className="stale">
           As it was at <Moment at={asOf.time} />, entry <code>{asOf.position}</code> of the log.{" "}
-          <PageLink to={`/senders/${sender.id}`}>Show it as it is now</PageLink>
+          <Link to="/senders/$id" params={{ id: sender.id }}>Show it as it is now</Link>
         </p>
       )}
       <p className="sender-line">
         <Status value={sender.status} />
         <span aria-hidden="true">→</span>
         <DestinationLink id={sender.destinationUrlId} at={asOf?.position} />
-        <PageLink to="/events" search={{ SenderId: sender.id }}>its events</PageLink>
+        <Link to="/events" search={{ SenderId: sender.id }}>its events</Link>
       </p>
       <Tabs label="Parts of the sender" tabs={tabs} chosen={tab} choose={(chosen) => change({ tab: chosen })} />
       {!mayChange && asOf === undefined && <NoRight>Developers, Admins and Owners can change senders.</NoRight>}
@@ -70,9 +72,10 @@ function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): Reac
 
 function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Schemas["Sender"] }): ReactNode {
   const allows = useMay();
-  const go = useGo();
+  const navigate = useNavigate();
   const changed = useSenderChanged();
-  const [{ act }, change] = useSearch();
+  const { act } = useSearch({ from: "/signed-in/senders/$id" });
+  const change = useChange();
   const [token, setToken] = useState<string>();
   const [problem, setProblem] = useState<unknown>();
   const close = () => change({ act: undefined });
@@ -92,7 +95,7 @@ function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Sch
   const remove = async () => {
     await relay.deleteSender({ id });
     await changed();
-    go("/senders");
+    void navigate({ to: "/senders" });
   };
   return (
     <>

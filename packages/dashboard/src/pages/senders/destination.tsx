@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { destinationNames } from "../../api/names.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import type { ControlProps } from "../../parts/form.tsx";
 
@@ -12,9 +12,9 @@ export function DestinationLink({ id, at }: { readonly id: string; readonly at?:
   const url = data?.find((destination) => destination.id === id)?.name;
   if (!mayList) return <code>{id}</code>;
   return (
-    <PageLink to={`/destinations/${id}`} search={at === undefined ? {} : { at }} className="wraps">
+    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} className="wraps">
       {url ?? <code>{id}</code>}
-    </PageLink>
+    </Link>
   );
 }
 

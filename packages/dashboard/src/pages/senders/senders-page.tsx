@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink, useGo, useSearch } from "../../app/navigation.tsx";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
@@ -18,7 +19,8 @@ const pageSize = 50;
 
 /** The senders of the tenant, by name, and the form for a new one. */
 export function SendersPage(): ReactNode {
-  const [{ cursor, new: making }, change] = useSearch();
+  const { cursor, new: making } = useSearch({ from: "/signed-in/senders" });
+  const change = useChange();
   const mayCreate = useMay()("createSender");
   const parameters = { Qt: pageSize, CpOrd: "name", Total: false, ...(cursor ? { Cursor: cursor } : {}) } as const;
   const query = useQuery({
@@ -43,9 +45,9 @@ export function SendersPage(): ReactNode {
             <>
               <Senders senders={items} />
               <p className="acts">
-                {cursor && <PageLink to="/senders" className="button">First page</PageLink>}
+                {cursor && <Link to="/senders" className="button">First page</Link>}
                 {nextCursor !== null && (
-                  <PageLink to="/senders" search={{ cursor: nextCursor }} className="button">Next page</PageLink>
+                  <Link to="/senders" search={{ cursor: nextCursor }} className="button">Next page</Link>
                 )}
               </p>
             </>
@@ -65,7 +67,7 @@ function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }
       <tbody>
         {senders.map(({ id, name, destinationUrlId, status, mapping, updatedAt }) => (
           <tr key={id}>
-            <td className="first"><PageLink to={`/senders/${id}`} className="wraps">{name}</PageLink></td>
+            <td className="first"><Link to="/senders/$id" params={{ id }} className="wraps">{name}</Link></td>
             <td><DestinationLink id={destinationUrlId} /></td>
             <td><Status value={status} /></td>
             <td>{mapping ? <code className="first-line">{mapping.expression}</code> : <small>unchanged</small>}</td>
@@ -80,13 +82,13 @@ function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }
 function NewSender({ close }: { readonly close: () => void }): ReactNode {
   const { tenant } = useMe();
   const queries = useQueryClient();
-  const go = useGo();
+  const navigate = useNavigate();
   const [created, setCreated] = useState<Schemas["CreatedSender"]>();
   if (created) {
     return (
       <TokenDialog
         title={`The ingest token of ${created.name}`} tenantId={tenant.id} token={created.ingestToken}
-        done={() => go(`/senders/${created.id}`)}
+        done={() => void navigate({ to: "/senders/$id", params: { id: created.id } })}
       />
     );
   }

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Confirm, SecretDialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
@@ -35,7 +35,7 @@ export function DestinationStep({ destination, gain, known }: Props & {
   return (
     <>
       {destination && (
-        <p>Events are sent to <PageLink to={`/destinations/${destination.id}`}>{destination.url}</PageLink></p>
+        <p>Events are sent to <Link to="/destinations/$id" params={{ id: destination.id }}>{destination.url}</Link></p>
       )}
       {!destination && allows("createDestination") && (
         <Form submit={create} label="Create the destination">
@@ -77,7 +77,7 @@ export function KeyStep({ has, gain, known }: Props & { readonly has: boolean })
   };
   return (
     <>
-      {has && <p>There is one. <PageLink to="/keys">All keys</PageLink></p>}
+      {has && <p>There is one. <Link to="/keys">All keys</Link></p>}
       {!known && allows("createApiKey") && (
         <Form submit={create} label={has ? "Create another key" : "Create the key"}>
           <Field name="name" label="Name of the key" hint="For example that of the program that posts.">

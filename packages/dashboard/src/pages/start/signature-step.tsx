@@ -1,5 +1,5 @@
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { NoRight } from "../../parts/states.tsx";
@@ -20,7 +20,7 @@ export function SignatureStep({ tenantId, verified, done }: {
     done();
   };
   if (verified) {
-    return <p>Verified in this browser. <PageLink to="/keys">Webhook secret and signatures</PageLink></p>;
+    return <p>Verified in this browser. <Link to="/keys">Webhook secret and signatures</Link></p>;
   }
   if (!allows("verifySignature")) return <NoRight>Developers and above check signatures.</NoRight>;
   return (

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { PageLink } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Answered } from "../../parts/states.tsx";
@@ -94,7 +94,7 @@ function Delivery({ event, delivered }: Pick<Awaited<ReturnType<typeof progress>
 }
 
 function EventLink({ id, children }: { readonly id: string; readonly children: ReactNode }): ReactNode {
-  return <PageLink to={`/events/${id}`}>{children}</PageLink>;
+  return <Link to="/events/$id" params={{ id }}>{children}</Link>;
 }
 
 function Live({ children }: { readonly children: ReactNode }): ReactNode {

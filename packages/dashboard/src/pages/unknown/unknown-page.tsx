@@ -1,5 +1,5 @@
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { PageLink } from "../../app/navigation.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty } from "../../parts/states.tsx";
 
@@ -8,7 +8,7 @@ export function UnknownPage(): ReactNode {
   return (
     <main className="alone">
       <Page title="No such page">
-        <Empty act={<PageLink to="/" className="button">Go to the overview</PageLink>}>Nothing has this address.</Empty>
+        <Empty act={<Link to="/" className="button">Go to the overview</Link>}>Nothing has this address.</Empty>
       </Page>
     </main>
   );
