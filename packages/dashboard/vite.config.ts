@@ -7,6 +7,7 @@ export default defineConfig({
   base: "./",
   plugins: [react({ jsxImportSource: "#shown" })],
   resolve: { conditions: ["@webhook-relay/source", ...defaultClientConditions] },
+  css: { transformer: "lightningcss" },
   build: {
     outDir: "../../build/dashboard",
     emptyOutDir: true,

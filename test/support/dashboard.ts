@@ -34,7 +34,7 @@ export async function visit(browser: Chromium, origin: string): Promise<Visit> {
     },
     loaded: async () => {
       await page.locator("h1").first().waitFor();
-      const loading = page.locator(".loading");
+      const loading = page.getByRole("status", { name: "Loading" });
       while (await loading.count() > 0) await loading.first().waitFor({ state: "detached" });
     },
     expectNoFault: () => expect(faults).to.deep.equal([]),

@@ -5,7 +5,6 @@ import { createRoot } from "react-dom/client";
 import { createQueries } from "./api/queries.ts";
 import { applyTheme, PreferencesProvider } from "./app/preferences.tsx";
 import { createPages } from "./app/router.tsx";
-import "./style/style.css";
 
 applyTheme();
 const queries = createQueries({

@@ -25,7 +25,7 @@ describe("the page of the audit", () => {
   });
 
   const entry = (type: string) => entries.find((fact) => fact.type === type)!;
-  const lines = () => seen.page.locator(".fact-rows li");
+  const lines = () => seen.page.locator("main ol > li");
   const shownLines = async (count: number) => {
     await lines().nth(count - 1).waitFor();
     await lines().nth(count).waitFor({ state: "detached" });
@@ -59,8 +59,8 @@ describe("the page of the audit", () => {
     await account.owner.post("/api/v1/api-keys", { name: "\u202Eshop אבג" });
     await seen.go("/audit?Type=ApiKeyIssued");
     await signIn(seen, account);
-    const name = seen.page.locator(".fact bdi").filter({ hasText: "“⟨202E⟩shop אבג”" }).first();
-    const after = await seen.page.locator(".fact bdi").filter({ hasText: "(rk_" }).first().boundingBox();
+    const name = seen.page.locator("main ol bdi").filter({ hasText: "“⟨202E⟩shop אבג”" }).first();
+    const after = await seen.page.locator("main ol bdi").filter({ hasText: "(rk_" }).first().boundingBox();
     const box = await name.boundingBox();
     expect(box!.x + box!.width).to.be.at.most(after!.x + 1);
   });
@@ -92,10 +92,10 @@ describe("the page of the audit", () => {
     await seen.go(`/audit?SubjectId=${senderId}&open=${position}`);
     await signIn(seen, account);
     const { page } = seen;
-    await page.locator(".diff").waitFor();
-    expect(await page.locator(".diff dt").allInnerTexts()).to.deep.equal(["name"]);
-    expect(await page.locator(".diff del").innerText()).to.equal("till");
-    expect(await page.locator(".diff ins").innerText()).to.equal("till two");
+    await page.locator("dl ins").waitFor();
+    expect(await page.locator("dl:has(ins) dt").allInnerTexts()).to.deep.equal(["name"]);
+    expect(await page.locator("dl del").innerText()).to.equal("till");
+    expect(await page.locator("dl ins").innerText()).to.equal("till two");
     await page.getByRole("link", { name: "The page as of this entry" }).click();
     await page.getByRole("heading", { name: "till two" }).waitFor();
     expect(new URL(page.url()).searchParams.get("at")).to.equal(position);
@@ -115,6 +115,6 @@ describe("the page of the audit", () => {
     await page.getByRole("button", { name: "Changes" }).click();
     await page.getByRole("listitem").filter({ hasText: "changed the mapping" })
       .getByRole("button", { name: "What it changed" }).click();
-    expect(await page.locator(".diff ins").innerText()).to.equal("{n: a}");
+    expect(await page.locator("dl ins").innerText()).to.equal("{n: a}");
   });
 });

@@ -33,7 +33,7 @@ describe("the dashboard's destinations", () => {
     await page.getByLabel("Token", { exact: true }).fill("a-token");
     await page.getByRole("button", { name: "Create destination" }).click();
     const secret = page.getByRole("dialog", { name: "The destination's ingest token" });
-    const token = await secret.locator(".secret code").textContent();
+    const token = await secret.locator("p code").textContent();
     expect(token).to.match(/^dst_/);
     expect(await secret.locator("pre").textContent())
       .to.include(`curl -X POST '${stage.origin}/api/v1/ingest/${account.tenantId}/${token}'`);
@@ -104,7 +104,7 @@ describe("the dashboard's destinations", () => {
     expect(items).to.have.length(2);
     expect(new URL(page.url()).searchParams.get("at")).to.equal(items[0]!.position);
     await page.reload();
-    const then = page.locator(".destination-as-of");
+    const then = page.locator("div:has(> label [type=range])");
     await then.getByText("change 1 of 2").waitFor();
     await then.locator("dd").filter({ hasText: /^5$/ }).waitFor();
     expect(await page.content()).not.to.include("the-secret-token");
@@ -167,7 +167,7 @@ describe("the dashboard's destinations", () => {
     await page.getByRole("button", { name: "New ingest token…" }).click();
     await page.getByRole("button", { name: "Replace the token" }).click();
     const secret = page.getByRole("dialog", { name: "The new ingest token" });
-    expect(await secret.locator(".secret code").textContent()).to.match(/^dst_/);
+    expect(await secret.locator("p code").textContent()).to.match(/^dst_/);
     await page.keyboard.press("Escape");
     await secret.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("button", { name: "Delete…" }).click();

@@ -313,7 +313,7 @@ describe("the dashboard's list of events", () => {
     await page.getByText("✓ delivered 2").waitFor();
     await page.getByText("As a table").click();
     await page.getByRole("row", { name: /2 2 0 0$/ }).waitFor();
-    const bars = (await page.locator(".outcome-bars").boundingBox())!;
+    const bars = (await page.locator("[aria-label='Outcomes over time'] svg").boundingBox())!;
     await page.mouse.move(bars.x + bars.width * 0.5, bars.y + 20);
     await page.mouse.down();
     await page.mouse.move(bars.x + bars.width - 1, bars.y + 20);

@@ -53,7 +53,7 @@ describe("every page of the dashboard has no violation that axe finds, light and
     await answer(() => undefined);
     const faults = await faultsOf(pages(), async () => {
       await seen.page.locator("h1").waitFor();
-      await seen.page.locator(".bone").first().waitFor();
+      await seen.page.locator("[aria-label=Loading][data-shown=true]").first().waitFor();
     });
     expect(faults).to.deep.equal({});
   }).timeout(120_000);
@@ -91,7 +91,7 @@ describe("every page of the dashboard has no violation that axe finds, light and
       await page.clock.fastForward(120_000);
       await page.evaluate('for (const type of ["offline", "online"]) dispatchEvent(new Event(type))');
       await page.getByText("Catching up: the storage is away. Trying again…").first().waitFor();
-      expect(await page.locator(".loading, .state.bad").count()).to.equal(0);
+      expect(await page.locator("[aria-label=Loading], [role=alert] > p").count()).to.equal(0);
     });
     expect(faults).to.deep.equal({});
   }).timeout(120_000);
@@ -102,7 +102,7 @@ describe("every page of the dashboard has no violation that axe finds, light and
       "/events?Status=Cancelled", "/events?Text=nothing", "/destinations?Status=Suspended",
       `/audit?SubjectId=${requestId}`,
     ];
-    const clear = seen.page.locator(".state").getByRole("button", { name: /^(Clear filters|Show all)$/ });
+    const clear = seen.page.locator("p").getByRole("button", { name: /^(Clear filters|Show all)$/ });
     expect(await faultsOf(paths, () => clear.waitFor())).to.deep.equal({});
   });
 
@@ -110,6 +110,6 @@ describe("every page of the dashboard has no violation that axe finds, light and
     await enter();
     const me = await full.owner.getMe();
     await seen.page.route("**/api/v1/me", (route) => route.fulfill({ json: { ...me, operations: [] } }));
-    expect(await faultsOf(pages(), () => seen.page.locator(".no-right").first().waitFor())).to.deep.equal({});
+    expect(await faultsOf(pages(), () => seen.page.locator("[data-no-right]").first().waitFor())).to.deep.equal({});
   }).timeout(120_000);
 });

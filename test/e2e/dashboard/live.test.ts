@@ -25,7 +25,7 @@ describe("the dashboard, when its connection, its version or its session ends", 
     await seen.go("/login");
   });
 
-  const liveState = (tab: Page = page) => tab.locator(".live-state");
+  const liveState = (tab: Page = page) => tab.locator("header [data-state]");
   const isLive = (tab: Page = page) => liveState(tab).getByText("Live", { exact: true }).waitFor();
 
   it("says Live, Reconnecting, and since when it is offline, whatever answers in the relay's place", async () => {

@@ -54,7 +54,7 @@ describe("the pages of senders", () => {
     const dialog = page.getByRole("dialog", { name: "The ingest token of shop front" });
     const command = await dialog.locator("pre").textContent();
     const [, token] = /\/(sndr_[\w-]+)"/.exec(command ?? "") ?? [];
-    expect(await dialog.locator(".secret code").textContent()).to.equal(token);
+    expect(await dialog.locator("p code").textContent()).to.equal(token);
     expect(command).to.include(`/api/v1/ingest/${account.tenantId}/`).and.include('-H "X-API-Key: $API_KEY"');
     await page.keyboard.press("Escape");
     await dialog.getByRole("button", { name: "I have stored it" }).click();

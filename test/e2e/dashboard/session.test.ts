@@ -153,7 +153,7 @@ describe("the dashboard's sign-in", () => {
       })`);
       const names = [await nameOf(account), await nameOf(other)];
       await page.getByRole("button", { name: "Save" }).click();
-      await page.locator(".tenant").getByText(names[1]!).waitFor();
+      await page.getByRole("banner").getByText(names[1]!).waitFor();
       await page.locator(`[name="name"][value="${names[1]}"]`).waitFor();
       expect([await nameOf(account), await nameOf(other)]).to.deep.equal(names);
     });
@@ -166,13 +166,13 @@ describe("the dashboard's sign-in", () => {
       const second = await stage.visit();
       await second.go("/login");
       await signIn(second, other);
-      await page.locator(".tenant").getByText(await nameOf(other)).waitFor();
+      await page.getByRole("banner").getByText(await nameOf(other)).waitFor();
       expect(page.url()).to.equal(`${stage.origin}/app/destinations`);
       await second.page.getByRole("button", { name: "Account and preferences" }).click();
       await second.page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("Password").waitFor();
       await signIn(second, account);
-      await page.locator(".tenant").getByText(await nameOf(account)).waitFor();
+      await page.getByRole("banner").getByText(await nameOf(account)).waitFor();
       expect(page.url()).to.equal(`${stage.origin}/app/destinations`);
     });
   });

@@ -6,6 +6,8 @@ import { dashboardStage, signIn, visit, type Visit } from "../../support/dashboa
 import { type Script } from "../../support/receiver.ts";
 import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
+const chaptersPart = "section[aria-label=Chapters]";
+
 describe("the story of an event on its page", () => {
   const stage = dashboardStage({ receiver: {} });
   let account: Account;
@@ -45,15 +47,15 @@ describe("the story of an event on its page", () => {
   };
   const show = async (id: string, query = "") => {
     await seen!.go(`/events/${id}${query}`);
-    await page.locator(".sentence").first().waitFor();
+    await page.locator("[data-tense]").first().waitFor();
   };
   /** The chosen moment is shown, not the one before. */
-  const settled = () => page.locator(".story[aria-busy=false]").waitFor();
+  const settled = () => page.locator("[data-story][aria-busy=false]").waitFor();
   const said = (tense: "now" | "then") => page.locator(`[data-tense=${tense}]`);
-  const titles = () => page.locator(".chapters:not(.dimmed) .title").allTextContents();
-  const laterTitles = () => page.locator(".chapters.dimmed .title").allTextContents();
+  const titles = () => page.locator(`${chaptersPart} > ol:first-child strong`).allTextContents();
+  const laterTitles = () => page.locator(`${chaptersPart} > h2 + ol strong`).allTextContents();
   const chapter = (title: string): Locator =>
-    page.locator(".chapter").filter({ has: page.locator(".title", { hasText: title }) });
+    page.locator(`${chaptersPart} > ol > li`).filter({ has: page.locator("strong", { hasText: title }) });
   const address = (name: string) => new URL(page.url()).searchParams.get(name);
   const positionOf = async (id: string, type: string) => {
     const { items } = await owner.listEventHistory({ id, Qt: 100 });
@@ -69,10 +71,10 @@ describe("the story of an event on its page", () => {
       .to.match(/^Given up, .+ after acceptance: 3 attempts failed, the tenant's maximum\.$/);
     expect(await titles())
       .to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Given up"]);
-    expect(await chapter("Attempt 2").locator(".text").textContent()).to.match(/^500 in .+ · planned by the retry schedule/);
-    expect(await chapter("Waited").first().locator(".text").textContent())
+    expect(await chapter("Attempt 2").locator("strong + span").textContent()).to.match(/^500 in .+ · planned by the retry schedule/);
+    expect(await chapter("Waited").first().locator("strong + span").textContent())
       .to.match(/^\d+ ms, due [\d:.]+: planned by the retry schedule, after 1 failed attempt/);
-    await chapter("Accepted").locator(".text").getByText("By API key “producer”").waitFor();
+    await chapter("Accepted").locator("strong + span").getByText("By API key “producer”").waitFor();
     await page.getByRole("img", { name: /7 chapters in a line/ }).waitFor();
   });
 
@@ -112,7 +114,7 @@ describe("the story of an event on its page", () => {
     await show(id, `?at=${await positionOf(id, "RetryScheduled")}`);
     await said("then").getByText(/^1 attempt had failed\. Was waiting for attempt 2: planned by .+, due /).waitFor();
     await settled();
-    await page.locator(".moment-state .changed", { hasText: "status" }).getByText("was Failed").waitFor();
+    await page.locator("[data-story] dl > div:has(mark)", { hasText: "status" }).getByText("was Failed").waitFor();
     expect(await titles()).to.deep.equal(["Accepted", "Attempt 1", "Waiting"]);
     expect(await laterTitles()).to.deep.equal(["Attempt 2", "Waited", "Attempt 3", "Given up"]);
     await page.reload();
@@ -152,15 +154,15 @@ describe("the story of an event on its page", () => {
     isUp = true;
     await eventReaches(account.owner, id, "Succeeded");
     await show(id);
-    const wait = chapter("Waited").last().locator(".text");
+    const wait = chapter("Waited").last().locator("strong + span");
     expect(await wait.textContent()).to.match(/held by the open circuit, after 3 failures in a row/);
     expect(await wait.getByRole("link", { name: "open circuit" }).getAttribute("href"))
       .to.match(new RegExp(`/destinations/${destinationId}\\?tab=circuit&at=`));
-    expect(await chapter("Attempt 4").locator(".text").textContent()).to.include("the probe of the circuit");
+    expect(await chapter("Attempt 4").locator("strong + span").textContent()).to.include("the probe of the circuit");
     const { items } = await owner.listEventHistory({ id, Type: "DeliveryAttemptStarted", TpOrd: "Desc", Qt: 1 });
     await show(id, `?at=${items[0]?.position}`);
     await said("then").getByText(/^Attempt 4 was in flight, as the probe of the circuit that had held it/).waitFor();
-    await page.locator(".moment-state").getByText(/^Suspended/).waitFor();
+    await page.locator("[data-story] dl").getByText(/^Suspended/).waitFor();
   });
 
   it("replays an exhausted event by its key, after a question, and tells who asked", async () => {
@@ -174,7 +176,7 @@ describe("the story of an event on its page", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
     await said("now").getByText(/^Delivered by attempt 4/).waitFor();
     expect((await titles()).slice(6, 8)).to.deep.equal(["Given up", "Replayed"]);
-    expect(await chapter("Replayed").locator(".text").textContent())
+    expect(await chapter("Replayed").locator("strong + span").textContent())
       .to.equal(`Requested by user “${account.email}” (Owner)`);
     await page.getByRole("button", { name: "Resend…" }).waitFor();
     expect(await page.getByRole("button", { name: "Replay…" }).count()).to.equal(0);
@@ -208,9 +210,9 @@ describe("the story of an event on its page", () => {
     const answered = page.getByRole("textbox", { name: "Answer" });
     expect(await answered.textContent()).to.include("</script><script>alert(1)</script><img src=x onerror=alert(2)>");
     expect(await answered.locator(".cm-specialChar").count()).to.equal(2);
-    expect(await page.locator(".story :is(script, b, [onerror])").count()).to.equal(0);
+    expect(await page.locator("[data-story] :is(script, b, [onerror])").count()).to.equal(0);
     expect(await page.getByRole("row", { name: /^x-evil/ }).textContent()).to.equal("x-evil<b>bold</b>");
-    expect(await page.locator(".story a[href*=alert]").count()).to.equal(0);
+    expect(await page.locator("[data-story] a[href*=alert]").count()).to.equal(0);
   });
 
   it("shows a payload of one long line, and finds a text in it", async () => {
@@ -252,7 +254,7 @@ describe("the story of an event on its page", () => {
     const id = await post();
     await eventReaches(account.owner, id, "Succeeded");
     await show(id);
-    const attempt = page.locator(".chapter").filter({ hasText: "Attempt 1" });
+    const attempt = page.locator(`${chaptersPart} > ol > li:has(strong)`).filter({ hasText: "Attempt 1" });
     expect(await attempt.getByRole("link", { name: "DeliverySucceeded" }).count()).to.equal(0);
     await attempt.getByText("2 entries").click();
     await attempt.getByText("of the event, by the relay").nth(1).waitFor();
@@ -271,10 +273,10 @@ describe("the story of an event on its page", () => {
     }));
     await page.route("**/story", (route) => route.fulfill({ json: { ...story, chapters: [chapters[0], ...many] } }));
     await show(id);
-    expect(await page.locator(".chapter").count()).to.equal(50);
-    expect(await page.locator(".bar-of-story title").allTextContents()).to.include("951 chapters between");
+    expect(await page.locator(`${chaptersPart} > ol > li:has(strong)`).count()).to.equal(50);
+    expect(await page.locator("[data-story] > svg title").allTextContents()).to.include("951 chapters between");
     await page.getByRole("button", { name: "Show 951 chapters between" }).click();
-    await page.locator(".chapter").nth(1_000).waitFor();
+    await page.locator(`${chaptersPart} > ol > li:has(strong)`).nth(1_000).waitFor();
     await page.unroute("**/story");
   });
 

@@ -38,16 +38,19 @@ describe("the dashboard's bundle", () => {
     expect(sentBytes(editors)).to.be.below(130_000);
   });
 
-  it("styles each class in one file: the files apply to all pages together", () => {
-    const sources = globSync("packages/dashboard/src/**/*.css", { cwd: project });
-    const files = new Map<string, Set<string>>();
-    for (const file of sources) {
-      for (const [, name = ""] of readFileSync(join(project, file), "utf8").matchAll(/^\.([\w-]+)/gm)) {
-        files.set(name, (files.get(name) ?? new Set()).add(file));
-      }
-    }
-    const shared = [...files].filter(([, places]) => places.size > 1).map(([name, places]) => [name, ...places]);
-    expect(shared).to.deep.equal([]);
+  it("has no class outside the modules of its style sheets, and each class that a page names is in its module", () => {
+    const sources = globSync("packages/dashboard/src/**/*.{ts,tsx}", { cwd: project });
+    const classesOf = (sheet: string) => [...readFileSync(sheet, "utf8").matchAll(/\.([a-z]\w*)(?=[^{}]*\{)/gi)];
+    expect(classesOf(join(project, "packages/dashboard/src/style/global.css"))).to.deep.equal([]);
+    const missing = sources.flatMap((file) => {
+      const text = readFileSync(join(project, file), "utf8");
+      return [...text.matchAll(/^import (\w+) from "(.+\.module\.css)";$/gm)].flatMap(([, name = "", sheet = ""]) => {
+        const known = new Set(classesOf(join(project, file, "..", sheet)).map(([, found]) => found));
+        const named = [...text.matchAll(new RegExp(`\\b${name}\\.(\\w+)\\b(?!\\.css)`, "g"))].map(([, found]) => found);
+        return named.filter((found) => !known.has(found)).map((found) => `${file}: ${name}.${found}`);
+      });
+    });
+    expect(missing).to.deep.equal([]);
   });
 
   it("has no address of another host but in the texts of its libraries, and nothing that evaluates a text", () => {

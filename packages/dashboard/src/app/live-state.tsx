@@ -1,7 +1,10 @@
 import type { ReactNode } from "react";
 import { useConnection } from "../live/stream.ts";
 import { momentText } from "../parts/time.tsx";
+import { classes } from "../style/classes.ts";
+import shared from "../style/shared.module.css";
 import { usePreferences } from "./preferences.tsx";
+import styles from "./shell.module.css";
 
 const words = { connecting: "", live: "Live", reconnecting: "Reconnecting", offline: "Offline since " };
 
@@ -16,7 +19,7 @@ export function LiveState(): ReactNode {
   const { state } = connection;
   const since = connection.state === "offline" && new Date(connection.since).toISOString();
   return (
-    <span role="status" className="small live-state" data-state={state}>
+    <span role="status" className={classes(shared.small, styles.liveState)} data-state={state}>
       {words[state]}
       {since && <time dateTime={since} title={since}>{momentText(since, zone, "time").slice(0, minutes)}</time>}
     </span>

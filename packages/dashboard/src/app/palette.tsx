@@ -7,7 +7,8 @@ import { relay } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { unlessComposing } from "../parts/keys.tsx";
 import { textOf } from "../parts/states.tsx";
-import "./palette.css";
+import shared from "../style/shared.module.css";
+import styles from "./palette.module.css";
 import { places } from "./places.ts";
 import { useMay } from "./session.ts";
 
@@ -63,7 +64,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
       <input
         type="text" role="combobox" aria-label="Page, event id, destination or sender"
         aria-expanded={targets.length > 0} aria-controls={list}
-        aria-autocomplete="list" autoComplete="off" spellCheck={false} className="palette-text"
+        aria-autocomplete="list" autoComplete="off" spellCheck={false} className={styles.paletteText}
         aria-activedescendant={targets.length > 0 ? option(current) : undefined} value={text} onKeyDown={onKey}
         placeholder="A page, an event’s id, a destination or a sender"
         onChange={({ target }) => {
@@ -71,7 +72,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
           setActive(0);
         }}
       />
-      <ul id={list} role="listbox" aria-label="Where to go" className="palette-list">
+      <ul id={list} role="listbox" aria-label="Where to go" className={styles.paletteList}>
         {targets.map((target, at) => (
           <li
             key={`${target.kind} ${target.id}`} id={option(at)} role="option" aria-selected={at === current}
@@ -81,7 +82,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
           </li>
         ))}
       </ul>
-      <p className="small" role="status">{note}</p>
+      <p className={shared.small} role="status">{note}</p>
     </Dialog>
   );
 }

@@ -6,11 +6,14 @@ import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
 import { Failure, textOf } from "../parts/states.tsx";
 import { unsavedForm } from "../parts/unsaved.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
+import { classes } from "../style/classes.ts";
+import shared from "../style/shared.module.css";
 import { LiveState } from "./live-state.tsx";
 import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
 import { useRenewal } from "./renewal.ts";
 import { useMay, useMe, useSignOut } from "./session.ts";
+import styles from "./shell.module.css";
 import { onOtherTab } from "./tabs.ts";
 import { UnsavedGuard } from "./unsaved-guard.tsx";
 
@@ -28,8 +31,8 @@ export function Shell(): ReactNode {
   return (
     // Nothing of one caller stays for the next.
     <KeysProvider key={id}>
-      <a className="skip" href="#content">Skip to the content</a>
-      <div className="shell">
+      <a className={styles.skip} href="#content">Skip to the content</a>
+      <div>
         <Navigation />
         <main id="content" tabIndex={-1}><Outlet /></main>
       </div>
@@ -52,8 +55,8 @@ function Navigation(): ReactNode {
     "?": { does: "Show the keys", run: () => setHelp(true) },
   });
   return (
-    <header className="bar">
-      <Link to="/" className="home" activeOptions={{ exact: true }}>Webhook Relay</Link>
+    <header className={styles.bar}>
+      <Link to="/" className={styles.home} activeOptions={{ exact: true }}>Webhook Relay</Link>
       <nav aria-label="Pages">
         <ul>
           {shown.map(([path, title]) => (
@@ -63,10 +66,10 @@ function Navigation(): ReactNode {
           ))}
         </ul>
       </nav>
-      <div className="who">
+      <div className={styles.who}>
         <LiveState />
         <button type="button" onClick={() => setPalette(true)}>Go to… <kbd>Ctrl K</kbd></button>
-        <span className="small tenant" title={me.tenant.name}>{me.tenant.name}</span>
+        <span className={classes(shared.small, styles.tenant)} title={me.tenant.name}>{me.tenant.name}</span>
         <Account openHelp={() => setHelp(true)} />
       </div>
       {palette && <Palette close={() => setPalette(false)} />}
@@ -94,8 +97,10 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
   };
   return (
     <>
-      <button type="button" className="plain" popoverTarget="account" aria-label="Account and preferences">☰</button>
-      <div id="account" popover="auto">
+      <button type="button" className={shared.plain} popoverTarget="account" aria-label="Account and preferences">
+        ☰
+      </button>
+      <div id="account" className={styles.account} popover="auto">
         <p><strong>{principal.name ?? principal.id}</strong><br /><small>{role}</small></p>
         <label>Theme <select value={theme} onChange={({ target }) => change({ theme: target.value as typeof theme })}>
           <option value="system">as the system</option>
@@ -112,9 +117,9 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
           />
         </label>
         <p><button type="button" onClick={openHelp}>Keys…</button></p>
-        <p><Link to="/start" className="button">First steps</Link></p>
+        <p><Link to="/start" className={shared.button}>First steps</Link></p>
         <p><button type="button" onClick={() => unsavedForm() ? setAsks(true) : leave()}>Sign out</button></p>
-        {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+        {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
       </div>
       {asks && <AskToDiscard keep={() => setAsks(false)} discard={leave} />}
     </>
@@ -127,7 +132,7 @@ function Help({ close }: { readonly close: () => void }): ReactNode {
   useEffect(() => setKeys(all()), []);
   return (
     <Dialog title="Keys" close={close}>
-      <dl className="keys">
+      <dl className={styles.keys}>
         {keys.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}
       </dl>
     </Dialog>

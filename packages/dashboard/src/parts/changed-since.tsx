@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
+import shared from "../style/shared.module.css";
 import { FactLine } from "./fact-line.tsx";
 
 type History = { readonly items: readonly Schemas["HistoryItem"][] };
@@ -19,7 +20,7 @@ export function ChangedSince({ moment, operation, id, ask }: {
   });
   const since = (data?.items ?? []).filter(({ time }) => time > moment);
   return (
-    <div className="stale" role="status">
+    <div className={shared.stale} role="status">
       <p>This was changed meanwhile. What you typed stays, and only that is saved.</p>
       {since.map((fact) => <FactLine key={fact.position} fact={fact} />)}
     </div>

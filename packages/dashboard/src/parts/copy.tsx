@@ -1,9 +1,12 @@
 import { useState, type ReactNode } from "react";
+import { classes } from "../style/classes.ts";
+import shared from "../style/shared.module.css";
+import styles from "./copy.module.css";
 
 /** Two sheets, one on the other. Drawn, since few fonts have the sign. */
 export function CopyIcon(): ReactNode {
   return (
-    <svg className="icon" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+    <svg className={styles.icon} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
       <path d="M4 4h7v7H4zM8 4V1H1v7h3" fill="none" stroke="currentColor" />
     </svg>
   );
@@ -28,7 +31,7 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
   const glyph = { idle: <CopyIcon />, copied: "✓", refused: "✕" }[state];
   return (
     <button
-      type="button" className="plain copy" onClick={() => copy(text)} title={label}
+      type="button" className={classes(shared.plain, styles.copy)} onClick={() => copy(text)} title={label}
       aria-label={{ idle: label, copied: "Copied", refused: "The browser refuses to copy" }[state]}
     >
       {glyph}
@@ -38,5 +41,5 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
 
 /** An identifier in full, and a button that copies it. */
 export function Id({ value }: { readonly value: string }): ReactNode {
-  return <span className="id"><code>{value}</code><Copy text={value} label={`Copy ${value}`} /></span>;
+  return <span className={styles.id}><code>{value}</code><Copy text={value} label={`Copy ${value}`} /></span>;
 }

@@ -1,5 +1,8 @@
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
+import shared from "../style/shared.module.css";
 import { Copy } from "./copy.tsx";
+import styles from "./dialog.module.css";
+import formStyles from "./form.module.css";
 import { unlessComposing } from "./keys.tsx";
 import { shownText } from "./shown-text.ts";
 import { textOf } from "./states.tsx";
@@ -33,7 +36,7 @@ export function Dialog({ title, close, children }: {
   }, []);
   return (
     <dialog
-      ref={dialog} aria-labelledby={heading}
+      ref={dialog} className={styles.dialog} aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();
         leave();
@@ -49,7 +52,7 @@ export function Dialog({ title, close, children }: {
     >
       <header>
         <h2 id={heading}>{title}</h2>
-        {close && <button type="button" className="plain" aria-label="Close" onClick={leave}>✕</button>}
+        {close && <button type="button" className={shared.plain} aria-label="Close" onClick={leave}>✕</button>}
       </header>
       {children}
       {asks && <AskToDiscard within={dialog.current} keep={() => setAsks(false)} discard={() => close?.()} />}
@@ -64,9 +67,9 @@ export function AskToDiscard({ within, keep, discard }: {
   return (
     <Dialog title="Discard what you typed?" close={keep}>
       <p>It is not saved.</p>
-      <p className="acts">
+      <p className={shared.acts}>
         <button type="button" onClick={keep}>Keep it</button>
-        <button type="button" className="danger" onClick={() => {
+        <button type="button" className={shared.danger} onClick={() => {
           const form = unsavedForm(within ?? document);
           if (form) markUnsaved(form, false);
           discard();
@@ -88,9 +91,11 @@ export function SecretDialog({ title, secret, note = shownOnce, children, done }
   return (
     <Dialog title={title}>
       <p>{note}</p>
-      <p className="secret"><code>{secret}</code> <Copy text={secret} label="Copy the secret" /></p>
+      <p className={styles.secret}><code>{secret}</code> <Copy text={secret} label="Copy the secret" /></p>
       {children}
-      <p className="acts"><button type="button" className="primary" onClick={done}>I have stored it</button></p>
+      <p className={shared.acts}>
+        <button type="button" className={shared.primary} onClick={done}>I have stored it</button>
+      </p>
     </Dialog>
   );
 }
@@ -142,21 +147,21 @@ export function Confirm({ title, act, type, run, close, children }: Question & {
   };
   return (
     <Dialog title={title} close={close}>
-      <form onSubmit={(event) => {
+      <form className={formStyles.form} onSubmit={(event) => {
         event.preventDefault();
         void submit();
       }}>
         {children}
         {type !== undefined && (
-          <label className="field">
+          <label className={formStyles.field}>
             <span>Type <strong>{type}</strong> to confirm</span>
             <input value={typed} onChange={({ target }) => setTyped(target.value)} autoComplete="off" />
           </label>
         )}
-        {error !== undefined && <p className="problem" role="alert">{textOf(error)}</p>}
-        <p className="acts">
+        {error !== undefined && <p className={shared.problem} role="alert">{textOf(error)}</p>}
+        <p className={shared.acts}>
           <button type="button" onClick={close}>Keep as it is</button>
-          <button type="submit" className="danger" disabled={running || !isConfirmed}>{act}</button>
+          <button type="submit" className={shared.danger} disabled={running || !isConfirmed}>{act}</button>
         </p>
       </form>
     </Dialog>

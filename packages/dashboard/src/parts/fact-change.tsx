@@ -4,6 +4,7 @@ import type { OperationId } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../api/relay.ts";
 import { useMe } from "../app/session.ts";
+import shared from "../style/shared.module.css";
 import { Diff } from "./diff.tsx";
 import { valuesAfter, type FactSubject } from "./fact-values.ts";
 import { factType, type Fact } from "./fact-words.ts";
@@ -76,7 +77,7 @@ function ThenLinks({ fact: { type, position }, subject, before }: {
   if (page === undefined) return null;
   const isGone = factType(type).sets?.["status"] === "Deleted";
   return (
-    <p className="acts">
+    <p className={shared.acts}>
       {before !== undefined && <Link {...page(subject.id, before)}>The page as it was before</Link>}
       {!isGone && <Link {...page(subject.id, position)}>The page as of this entry</Link>}
       {!isGone && <Link {...page(subject.id)}>The page now</Link>}

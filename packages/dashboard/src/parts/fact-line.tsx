@@ -1,5 +1,6 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
+import styles from "./fact-rows.module.css";
 import { factWords, type Fact } from "./fact-words.ts";
 import { Moment } from "./time.tsx";
 import { useWho } from "./who.tsx";
@@ -11,7 +12,7 @@ export function FactLine({ fact, children }: {
   readonly children?: ReactNode;
 }): ReactNode {
   return (
-    <p className="fact">
+    <p className={styles.fact}>
       <Moment at={fact.time} /> <span><Actor actor={fact.actor} /> <Words text={factWords(fact)} />{children}</span>
     </p>
   );

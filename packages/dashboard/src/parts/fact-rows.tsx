@@ -1,8 +1,9 @@
 import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useChange } from "../app/navigation.tsx";
+import shared from "../style/shared.module.css";
 import { FactLine } from "./fact-line.tsx";
-import "./fact-rows.css";
+import styles from "./fact-rows.module.css";
 import type { Fact } from "./fact-words.ts";
 
 /** Entries, a line each. The one that is open, by its position in the address, shows `children` below its line. */
@@ -15,21 +16,21 @@ export function FactRows<Item extends Fact>({ facts, about, children }: {
   const { open } = useSearch({ strict: false });
   const change = useChange();
   return (
-    <ol className="fact-rows">
+    <ol className={styles.factRows}>
       {facts.map((fact) => {
         const isOpen = fact.position === open;
         return (
           <li key={fact.position}>
-            <div className="fact-row">
+            <div className={styles.factRow}>
               <button
-                type="button" className="plain" aria-expanded={isOpen} aria-label="What it changed"
+                type="button" className={shared.plain} aria-expanded={isOpen} aria-label="What it changed"
                 onClick={() => change({ open: isOpen ? undefined : fact.position }, { replace: true })}
               >
                 {isOpen ? "▾" : "▸"}
               </button>
               <FactLine fact={fact}>{about && <> {about(fact)}</>}</FactLine>
             </div>
-            {isOpen && <div className="fact-open">{children(fact)}</div>}
+            {isOpen && <div className={styles.factOpen}>{children(fact)}</div>}
           </li>
         );
       })}

@@ -1,6 +1,8 @@
 import { RelayError } from "@webhook-relay/client";
 import { createContext, use, useEffect, useId, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import shared from "../style/shared.module.css";
 import { changedIn, fieldsOf, followValues, type Fields } from "./fields.ts";
+import styles from "./form.module.css";
 import { textOf } from "./states.tsx";
 import { markUnsaved, tellUnsaved } from "./unsaved.ts";
 
@@ -103,7 +105,7 @@ export function Form({ submit, label, keeps = false, of, guarded = true, childre
   const isChanged = of !== undefined && begun !== undefined && !running && !sameFields(of.values, begun.values);
   return (
     <form
-      ref={form} className="form"
+      ref={form} className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
         void run();
@@ -114,9 +116,9 @@ export function Form({ submit, label, keeps = false, of, guarded = true, childre
       }}
     >
       <FormContext value={{ problem, values: of?.values }}>{children}</FormContext>
-      {problem?.field === null && <p className="problem" role="alert">{problem.text}</p>}
+      {problem?.field === null && <p className={shared.problem} role="alert">{problem.text}</p>}
       {isChanged && of.changedSince?.(begun.updatedAt ?? "")}
-      <p className="acts">
+      <p className={shared.acts}>
         {cancel && (
           <button type="button" onClick={() => {
             if (form.current) markUnsaved(form.current, false);
@@ -125,7 +127,7 @@ export function Form({ submit, label, keeps = false, of, guarded = true, childre
             Cancel
           </button>
         )}
-        <button type="submit" className="primary" disabled={running}>{label}</button>
+        <button type="submit" className={shared.primary} disabled={running}>{label}</button>
         {of && <span role="status">{said}</span>}
       </p>
     </form>
@@ -157,11 +159,11 @@ export function Field({ name, label, hint, children }: {
   const describedBy = descriptions.length === 0 ? undefined : descriptions.join(" ");
   const value = values && { defaultValue: values[name] ?? "" };
   return (
-    <div className="field">
+    <div className={styles.field}>
       <label htmlFor={id}>{label}</label>
       {children({ id, name, ...value, "aria-describedby": describedBy, "aria-invalid": own !== undefined })}
       {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
-      {own !== undefined && <p className="problem" id={`${id}-problem`} role="alert">{own}</p>}
+      {own !== undefined && <p className={shared.problem} id={`${id}-problem`} role="alert">{own}</p>}
     </div>
   );
 }

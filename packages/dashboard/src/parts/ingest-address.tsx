@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { relayAddress } from "../api/relay.ts";
 import { useMe } from "../app/session.ts";
 import { Copy } from "./copy.tsx";
-import "./ingest-address.css";
+import styles from "./ingest-address.module.css";
 
 /** Where events are posted with an ingest token, and a command that posts one. */
 export function IngestAddress({ token }: { readonly token: string }): ReactNode {
@@ -15,7 +15,7 @@ export function IngestAddress({ token }: { readonly token: string }): ReactNode 
     `-d '{"type": "hello", "data": {}}'`,
   ].join(" \\\n  ");
   return (
-    <dl className="ingest-address">
+    <dl className={styles.ingestAddress}>
       <dt>Events are posted to <Copy text={address} label="Copy the address" /></dt>
       <dd><code>{address}</code></dd>
       <dt>With an API key in <code>RELAY_API_KEY</code> <Copy text={curl} label="Copy the command" /></dt>

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState, type ReactNode } from "react";
+import { classes } from "../style/classes.ts";
+import shared from "../style/shared.module.css";
 import { Copy } from "./copy.tsx";
 import type { Mounted } from "./editor/editors.ts";
 import { useEditors } from "./editor/use-editors.ts";
-import "./json-text.css";
+import styles from "./json-text.module.css";
 import { Failure, Loading } from "./states.tsx";
 
 /**
@@ -27,19 +29,22 @@ export function JsonText({ text, label }: {
   if (error !== undefined) return <Failure error={error} />;
   if (!editors) return <Loading />;
   return (
-    <div className="json-text">
-      <div className="json-acts" role="group" aria-label={`${label}: view`}>
-        <button type="button" className="plain small" onClick={() => mounted.current?.search()}>Search</button>
+    <div className={styles.jsonText}>
+      <div className={styles.jsonActs} role="group" aria-label={`${label}: view`}>
+        <button type="button" className={classes(shared.plain, shared.small)} onClick={() => mounted.current?.search()}>
+          Search
+        </button>
         {editors.isJson(text) && (
           <button
-            type="button" className="plain small" aria-pressed={!isIndented} onClick={() => setIndented(!isIndented)}
+            type="button" className={classes(shared.plain, shared.small)} aria-pressed={!isIndented}
+            onClick={() => setIndented(!isIndented)}
           >
             As sent
           </button>
         )}
         <Copy text={text} label={`Copy ${label}`} />
       </div>
-      <div ref={host} className="editor" />
+      <div ref={host} className={styles.editor} />
     </div>
   );
 }

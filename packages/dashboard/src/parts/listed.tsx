@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import "./listed.css";
 import { Answered, Loading } from "./states.tsx";
 
 /** A page of a list, as the relay answers it. */

@@ -1,4 +1,6 @@
 import { useEffect, type ReactNode } from "react";
+import shared from "../style/shared.module.css";
+import styles from "./page.module.css";
 
 /** A page: its title, also the tab's, acts beside it, and its content. */
 export function Page({ title, acts, children }: {
@@ -8,14 +10,19 @@ export function Page({ title, acts, children }: {
     document.title = `${title} · Webhook Relay`;
   }, [title]);
   return (
-    <div className="page">
-      <header className="page-head">
+    <div className={styles.page}>
+      <header className={shared.pageHead}>
         <h1>{title}</h1>
-        {acts !== undefined && <div className="acts">{acts}</div>}
+        {acts !== undefined && <div className={shared.acts}>{acts}</div>}
       </header>
       {children}
     </div>
   );
+}
+
+/** A page outside the frame, such as the sign-in. */
+export function LonePage({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
+  return <main className={styles.alone}><Page title={title}>{children}</Page></main>;
 }
 
 /** Tabs of a page, as links: the chosen one is in the address. */
@@ -26,7 +33,7 @@ export function Tabs({ label, tabs, chosen, choose }: {
   readonly choose: (tab: string) => void;
 }): ReactNode {
   return (
-    <div className="tabs" role="group" aria-label={label}>
+    <div className={styles.tabs} role="group" aria-label={label}>
       {Object.entries(tabs).map(([tab, title]) => (
         <button key={tab} type="button" aria-pressed={tab === chosen} onClick={() => choose(tab)}>{title}</button>
       ))}

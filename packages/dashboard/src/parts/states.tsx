@@ -2,6 +2,9 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { RelayError } from "@webhook-relay/client";
 import { useEffect, useState, type ReactNode } from "react";
 import { mayPass } from "../api/queries.ts";
+import { classes } from "../style/classes.ts";
+import shared from "../style/shared.module.css";
+import styles from "./states.module.css";
 import { LoadError } from "./use-loaded.ts";
 
 /** How long content may take before its place shows that it is loading, ms. */
@@ -15,8 +18,8 @@ export function Loading({ lines = 6 }: { readonly lines?: number }): ReactNode {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <div className="loading" role="status" aria-label="Loading" data-shown={shown}>
-      {shown && Array.from({ length: lines }, (_, line) => <span key={line} className="bone" />)}
+    <div className={styles.loading} role="status" aria-label="Loading" data-shown={shown}>
+      {shown && Array.from({ length: lines }, (_, line) => <span key={line} className={styles.bone} />)}
     </div>
   );
 }
@@ -25,9 +28,9 @@ export function Loading({ lines = 6 }: { readonly lines?: number }): ReactNode {
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }): ReactNode {
   const requestId = error instanceof RelayError ? error.details.requestId : null;
   return (
-    <div className="state bad" role="alert">
+    <div className={classes(shared.state, shared.bad)} role="alert">
       <p><strong>{textOf(error)}</strong></p>
-      {requestId !== null && <p className="small">Request <code>{requestId}</code></p>}
+      {requestId !== null && <p className={shared.small}>Request <code>{requestId}</code></p>}
       {error instanceof LoadError
         ? <p><button type="button" onClick={() => location.reload()}>Reload the page</button></p>
         : retry && <p><button type="button" onClick={retry}>Try again</button></p>}
@@ -43,7 +46,7 @@ export function textOf(error: unknown): string {
 /** A place with nothing in it: what would be there, and the one act that fills it. */
 export function Empty({ children, act }: { readonly children: ReactNode; readonly act?: ReactNode }): ReactNode {
   return (
-    <div className="state">
+    <div className={shared.state}>
       <p>{children}</p>
       {act !== undefined && act !== false && <p>{act}</p>}
     </div>
@@ -52,12 +55,12 @@ export function Empty({ children, act }: { readonly children: ReactNode; readonl
 
 /** Says that rows are of an earlier moment while the relay is catching up. */
 function Stale({ since }: { readonly since: unknown }): ReactNode {
-  return <p className="stale" role="status">Catching up: {textOf(since)}. Trying again…</p>;
+  return <p className={shared.stale} role="status">Catching up: {textOf(since)}. Trying again…</p>;
 }
 
 /** The absent control: who can do it. */
 export function NoRight({ children }: { readonly children: ReactNode }): ReactNode {
-  return <p className="small no-right">{children}</p>;
+  return <p className={shared.small} data-no-right>{children}</p>;
 }
 
 /** In place of content that the caller may not read. */

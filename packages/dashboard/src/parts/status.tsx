@@ -1,4 +1,7 @@
 import type { ReactNode } from "react";
+import { classes } from "../style/classes.ts";
+import shared from "../style/shared.module.css";
+import styles from "./status.module.css";
 
 type Tone = "ok" | "bad" | "wait" | "info" | "off";
 
@@ -15,5 +18,7 @@ const glyphs: Readonly<Record<Tone, string>> = { ok: "✓", bad: "✕", wait: "�
 /** A status as glyph, colour and word. */
 export function Status({ value }: { readonly value: string }): ReactNode {
   const tone = tones[value] ?? "info";
-  return <span className={`status ${tone}`}><span aria-hidden="true">{glyphs[tone]}</span> {value}</span>;
+  return (
+    <span className={classes(styles.status, shared[tone])}><span aria-hidden="true">{glyphs[tone]}</span> {value}</span>
+  );
 }

@@ -9,7 +9,8 @@ import { FactRows } from "../../parts/fact-rows.tsx";
 import { title } from "../../parts/fact-values.ts";
 import { Page } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
-import "./audit.css";
+import shared from "../../style/shared.module.css";
+import styles from "./audit.module.css";
 import { AuditFilters, filtersIn, withoutFilters } from "./filters.tsx";
 
 const pageSize = 50;
@@ -40,10 +41,10 @@ export function AuditPage(): ReactNode {
                   {(fact) => <Opened fact={fact} />}
                 </FactRows>
               )}
-              <p className="acts">
-                {cursor && <Link to="/audit" search={filters} className="button">Newest</Link>}
+              <p className={shared.acts}>
+                {cursor && <Link to="/audit" search={filters} className={shared.button}>Newest</Link>}
                 {nextCursor !== null && (
-                  <Link to="/audit" search={{ ...filters, cursor: nextCursor }} className="button">Older</Link>
+                  <Link to="/audit" search={{ ...filters, cursor: nextCursor }} className={shared.button}>Older</Link>
                 )}
               </p>
             </>
@@ -76,7 +77,7 @@ function Opened({ fact }: { readonly fact: Schemas["AuditItem"] }): ReactNode {
   return (
     <>
       {subject && <FactChange fact={fact} subject={subject} />}
-      <dl className="audit-facts">
+      <dl className={styles.auditFacts}>
         {subject && (
           <div>
             <dt>{title(subject.type)}</dt>

@@ -10,6 +10,8 @@ import { title } from "../../parts/fact-values.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { TargetOptions } from "../../parts/targets.tsx";
 import { fieldTime, timeInField } from "../../parts/time-fields.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./audit.module.css";
 import { auditTypes } from "./types.ts";
 
 /** A filter that the relay refuses, and its sentence. */
@@ -50,7 +52,7 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
   });
   return (
     // The fields show what the address has, whenever it changes.
-    <form ref={form} key={JSON.stringify([filters, zone])} className="audit-filters" onSubmit={(event) => {
+    <form ref={form} key={JSON.stringify([filters, zone])} className={styles.auditFilters} onSubmit={(event) => {
       event.preventDefault();
       apply();
     }}>
@@ -63,9 +65,12 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
           </optgroup>
         ))}
       </select></label>
-      <label>Thing <input {...control("SubjectId")} className="mono" placeholder="its id" autoComplete="off" /></label>
       <label>
-        Request <input {...control("CorrelationId")} className="mono" placeholder="X-Request-Id" autoComplete="off" />
+        Thing <input {...control("SubjectId")} className={shared.mono} placeholder="its id" autoComplete="off" />
+      </label>
+      <label>
+        Request{" "}
+        <input {...control("CorrelationId")} className={shared.mono} placeholder="X-Request-Id" autoComplete="off" />
       </label>
       {(["From", "To"] as const).map((name) => (
         <label key={name}>
@@ -73,13 +78,13 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
           <input {...control(name)} type="datetime-local" step="0.001" defaultValue={fieldTime(search[name], zone)} />
         </label>
       ))}
-      <p className="acts">
+      <p className={shared.acts}>
         <button type="submit">Filter</button>
         {Object.keys(filters).length > 0 && (
           <button type="button" onClick={() => change(withoutFilters)}>Clear filters</button>
         )}
       </p>
-      {problem && <p className="problem" role="alert">{problem.text}</p>}
+      {problem && <p className={shared.problem} role="alert">{problem.text}</p>}
     </form>
   );
 }
@@ -92,7 +97,7 @@ function Actors({ control, apply }: {
   const allows = useMay();
   const [users, accounts] = [useQuery(userNames), useQuery(serviceAccountNames)];
   if (!allows("listUsers") && !allows("listServiceAccounts")) {
-    return <input {...control} className="mono" placeholder="id" autoComplete="off" />;
+    return <input {...control} className={shared.mono} placeholder="id" autoComplete="off" />;
   }
   return (
     <select {...control} onChange={apply}>

@@ -10,6 +10,9 @@ import { Diff } from "../../parts/diff.tsx";
 import { FactLine } from "../../parts/fact-line.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./destination.module.css";
 import { changesIn, placeAt, type SettingsChange } from "./settings-history.ts";
 
 const labels = { url: "URL", serverRateLimit: "Requests at once", authType: "Authentication", status: "Status" };
@@ -21,7 +24,7 @@ export function Changes({ id }: { readonly id: string }): ReactNode {
     queryFn: () => allHistory(id),
   });
   return (
-    <section aria-label="Changes" className="destination-section">
+    <section aria-label="Changes" className={styles.destinationSection}>
       <Answered query={query}>
         {(history) => {
           const changes = changesIn(history);
@@ -49,7 +52,7 @@ function ChangeList({ changes }: { readonly changes: readonly SettingsChange[] }
   const then = at === undefined ? changes.length - 1 : placeAt(changes, at);
   const places = changes.map((change, place) => [place, change] as const).reverse();
   return (
-    <ol className="change-list">
+    <ol className={styles.changeList}>
       {places.map(([place, { fact, before, after }]) => (
         <li key={fact.position} data-later={place > then} aria-current={at !== undefined && place === then}>
           <FactLine fact={fact} />
@@ -70,8 +73,8 @@ function AsOf({ id, changes }: { readonly id: string; readonly changes: readonly
     change({ at: chosen === last ? undefined : changes[chosen]?.fact.position }, { replace: true });
   const shown = changes[place]?.fact;
   return (
-    <div className="panel destination-as-of">
-      <label className="slider">
+    <div className={classes(shared.panel, styles.destinationAsOf)}>
+      <label className={styles.slider}>
         <span>As of {at === undefined || !shown ? "now" : <Moment at={shown.time} />}</span>
         <input
           type="range" min={0} max={Math.max(0, last)} value={Math.max(0, place)} disabled={last < 1}
@@ -104,7 +107,7 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
     <Answered query={then}>
       {(was) => (
         <>
-          <dl className="settings-then">
+          <dl className={styles.settingsThen}>
             {Object.entries(settingsOf(was)).map(([field, value]) => (
               <div key={field}><dt>{labels[field as keyof typeof labels]}</dt><dd>{value}</dd></div>
             ))}

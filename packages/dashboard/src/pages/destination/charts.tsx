@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import { barShapes, type Bar } from "../../parts/bars.ts";
+import { classes } from "../../style/classes.ts";
+import styles from "./destination.module.css";
 import { stepPath } from "./step-path.ts";
 
 const size = { width: 600, height: 120 };
@@ -11,10 +13,10 @@ function Chart({ label, most, from, to, children }: {
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <div className="chart-frame">
-      <small className="most">{most}</small>
+    <div className={styles.chartFrame}>
+      <small className={styles.most}>{most}</small>
       <svg viewBox={box} preserveAspectRatio="none" role="img" aria-label={label}>{children}</svg>
-      <small className="ends"><span>{from}</span><span>{to}</span></small>
+      <small className={styles.ends}><span>{from}</span><span>{to}</span></small>
     </div>
   );
 }
@@ -28,8 +30,10 @@ export function BarChart({ bars, ...frame }: {
     <Chart {...frame}>
       {barShapes(bars, size).map(({ x, width, goodHeight, badHeight }) => (
         <g key={x}>
-          <rect className="good" x={x} width={width} y={size.height - goodHeight} height={goodHeight} />
-          <rect className="failed" x={x} width={width} y={size.height - goodHeight - badHeight} height={badHeight} />
+          <rect className={styles.good} x={x} width={width} y={size.height - goodHeight} height={goodHeight} />
+          <rect
+            className={styles.failed} x={x} width={width} y={size.height - goodHeight - badHeight} height={badHeight}
+          />
         </g>
       ))}
     </Chart>
@@ -45,7 +49,7 @@ export function LineChart({ lines, ...frame }: {
   return (
     <Chart {...frame}>
       {lines.map(({ name, values }) => (
-        <path key={name} className={`destination-line ${name}`} d={stepPath(values, most, size)} />
+        <path key={name} className={classes(styles.destinationLine, styles[name])} d={stepPath(values, most, size)} />
       ))}
     </Chart>
   );

@@ -7,6 +7,9 @@ import { useMay, useMe } from "../../app/session.ts";
 import { FactLine } from "../../parts/fact-line.tsx";
 import { Answered, Empty, textOf } from "../../parts/states.tsx";
 import { Countdown, durationText, Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./destination.module.css";
 import { useUpdate } from "./use-destination.ts";
 
 /** The circuit of a destination: where it stands, how it closes, and how it came there. */
@@ -22,7 +25,7 @@ export function Circuit({ destination }: { readonly destination: Schemas["Destin
     refetchInterval: 5_000,
   });
   return (
-    <section aria-label="Circuit" className="destination-section">
+    <section aria-label="Circuit" className={styles.destinationSection}>
       <Answered query={query}>
         {({ pages }) => {
           const facts = pages.flatMap(({ items }) => items);
@@ -31,7 +34,7 @@ export function Circuit({ destination }: { readonly destination: Schemas["Destin
               <Position destination={destination} newest={facts[0]} />
               <h2>What happened to it</h2>
               {facts.length === 0 ? <Empty>Nothing: no attempt has failed since the beginning.</Empty> : (
-                <ol className="destination-facts">
+                <ol className={styles.destinationFacts}>
                   {facts.map((fact) => (
                     <li key={fact.position}><FactLine fact={fact}><Cause fact={fact} /></FactLine></li>
                   ))}
@@ -79,7 +82,7 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
   const closes = mayDo("updateDestination");
   if (status === "Suspended" && suspendedUntil !== null) {
     return (
-      <div className="state bad">
+      <div className={classes(shared.state, shared.bad)}>
         <p>
           <strong>Open: deliveries are held.</strong> Tried again <Countdown to={suspendedUntil} />, at{" "}
           <Moment at={suspendedUntil} />, with one event as the probe.
@@ -88,13 +91,13 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
           It closes when the probe is delivered, or when a person closes it. If the probe fails it stays open
           {timer !== undefined && <> for another {durationText(timer * 1_000)}</>}.
         </p>
-        {closes && <p><button type="button" className="primary" onClick={closeIt}>Close circuit</button></p>}
-        {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+        {closes && <p><button type="button" className={shared.primary} onClick={closeIt}>Close circuit</button></p>}
+        {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
       </div>
     );
   }
   return (
-    <div className="state">
+    <div className={shared.state}>
       <p>
         <strong>Closed{status === "Inactive" ? ", but the destination is switched off" : ": deliveries go"}.</strong>
         {" "}{failures} failed {failures === 1 ? "attempt" : "attempts"} in a row

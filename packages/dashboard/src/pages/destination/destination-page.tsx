@@ -12,9 +12,10 @@ import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Countdown } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { Changes } from "./changes.tsx";
 import { Circuit } from "./circuit.tsx";
-import "./destination.css";
+import styles from "./destination.module.css";
 import { Events } from "./events.tsx";
 import { Health } from "./health.tsx";
 import { Settings } from "./settings.tsx";
@@ -54,7 +55,7 @@ function Content({ destination }: { readonly destination: Schemas["Destination"]
   const mayDo = useMay();
   return (
     <>
-      <p className="under-title">
+      <p className={styles.underTitle}>
         <Link to="/destinations">‹ Destinations</Link>
         <span>
           <Status value={status} />
@@ -107,16 +108,16 @@ function Acts({ destination: { id, url, status } }: { readonly destination: Sche
   return (
     <>
       {mayDo("testDestination") && (
-        <button type="button" className="primary" onClick={open("test")}>Send test event…</button>
+        <button type="button" className={shared.primary} onClick={open("test")}>Send test event…</button>
       )}
       {mayDo("updateDestination") && (
         <button type="button" onClick={() => void turn()}>{isOff ? "Switch on" : "Switch off…"}</button>
       )}
       {mayDo("regenerateDestinationToken") && <button type="button" onClick={open("token")}>New ingest token…</button>}
       {mayDo("deleteDestination") && (
-        <button type="button" className="danger" onClick={open("delete")}>Delete…</button>
+        <button type="button" className={shared.danger} onClick={open("delete")}>Delete…</button>
       )}
-      {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+      {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
       {dialog}
       {act === "test" && mayDo("testDestination") && <TestEvent id={id} close={close} />}
       {act === "token" && mayDo("regenerateDestinationToken") && (

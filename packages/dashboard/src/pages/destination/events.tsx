@@ -2,9 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
+import listedStyles from "../../parts/listed.module.css";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./destination.module.css";
 
 /** The newest events of a destination, and the way to all of them. */
 export function Events({ id }: { readonly id: string }): ReactNode {
@@ -15,13 +18,13 @@ export function Events({ id }: { readonly id: string }): ReactNode {
     queryKey: ["listEvents", filter], queryFn: () => relay.listEvents(filter), refetchInterval: 10_000,
   });
   return (
-    <section aria-label="Events" className="destination-section">
-      <p><Link to="/events" search={{ DestinationUrlId: id }} className="button">All its events</Link></p>
+    <section aria-label="Events" className={styles.destinationSection}>
+      <p><Link to="/events" search={{ DestinationUrlId: id }} className={shared.button}>All its events</Link></p>
       <Answered query={query}>
         {({ items }) => items.length === 0 ? (
           <Empty>No event was posted to this destination yet. A test event would show here, too.</Empty>
         ) : (
-          <table className="rows">
+          <table className={listedStyles.rows}>
             <caption><h2>The newest {items.length}</h2></caption>
             <thead><tr><th>Status</th><th>Accepted</th><th>Last attempt</th><th>Event</th></tr></thead>
             <tbody>

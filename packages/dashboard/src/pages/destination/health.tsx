@@ -8,7 +8,10 @@ import { useChange } from "../../app/navigation.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { BarChart, LineChart } from "./charts.tsx";
+import styles from "./destination.module.css";
 import { failedOf, figuresOf, successText, type Figures } from "./figures.ts";
 
 const hourMs = 3_600_000;
@@ -38,7 +41,7 @@ export function Health({ id }: { readonly id: string }): ReactNode {
     refetchInterval: 15_000,
   });
   return (
-    <section aria-label="Health" className="destination-section">
+    <section aria-label="Health" className={styles.destinationSection}>
       <Tabs label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })} />
       <Answered query={query}>
         {({ from, to, series }) => {
@@ -65,7 +68,7 @@ function rangeOf(text: string | undefined): keyof typeof ranges {
 
 function Totals({ figures }: { readonly figures: Figures }): ReactNode {
   return (
-    <dl className="destination-totals">
+    <dl className={styles.destinationTotals}>
       <div><dt>Attempts</dt><dd>{figures.attempts}</dd></div>
       <div><dt>Failed</dt><dd>{figures.failed}</dd></div>
       <div><dt>Success</dt><dd>{successText(figures)}</dd></div>
@@ -119,17 +122,17 @@ function Latency({ points, from, to }: Shown): ReactNode {
 function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }): ReactNode {
   if (failed === 0) return null;
   return (
-    <table className="reasons">
+    <table className={styles.reasons}>
       <caption><h2>Failures by reason</h2></caption>
-      <thead><tr><th>Reason</th><th className="number">Attempts</th><th>Share</th></tr></thead>
+      <thead><tr><th>Reason</th><th className={shared.number}>Attempts</th><th>Share</th></tr></thead>
       <tbody>
         {reasons.map(([reason, count]) => (
           <tr key={reason}>
             <td>{reason}</td>
-            <td className="number">{count}</td>
+            <td className={shared.number}>{count}</td>
             <td>
               <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-                <rect className="failed" width={count / failed * 100} height="8" />
+                <rect className={styles.failed} width={count / failed * 100} height="8" />
               </svg>{" "}
               {Math.round(count / failed * 100)} %
             </td>
@@ -143,12 +146,12 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
 /** The lines of a chart by name, each as it is drawn. */
 function Legend({ lines, names }: { readonly lines: readonly string[]; readonly names: readonly string[] }): ReactNode {
   return (
-    <ul className="destination-legend">
+    <ul className={styles.destinationLegend}>
       {lines.map((line, place) => (
         <li key={line}>
           <svg viewBox="0 0 16 8" aria-hidden="true">
-            {line.startsWith("p") ? <path className={`destination-line ${line}`} d="M0 4H16" />
-              : <rect className={line} width="16" height="8" />}
+            {line.startsWith("p") ? <path className={classes(styles.destinationLine, styles[line])} d="M0 4H16" />
+              : <rect className={styles[line]} width="16" height="8" />}
           </svg> {names[place]}
         </li>
       ))}
@@ -165,12 +168,12 @@ function Twin({ heads, rows }: {
     <details>
       <summary>As a table</summary>
       <table>
-        <thead><tr><th>From</th>{heads.map((head) => <th key={head} className="number">{head}</th>)}</tr></thead>
+        <thead><tr><th>From</th>{heads.map((head) => <th key={head} className={shared.number}>{head}</th>)}</tr></thead>
         <tbody>
           {rows.filter((row) => row !== null).map(({ at, cells }) => (
             <tr key={at}>
               <td><Moment at={at} /></td>
-              {cells.map((cell, place) => <td key={heads[place]} className="number">{cell}</td>)}
+              {cells.map((cell, place) => <td key={heads[place]} className={shared.number}>{cell}</td>)}
             </tr>
           ))}
         </tbody>

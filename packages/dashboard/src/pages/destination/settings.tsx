@@ -8,6 +8,8 @@ import { useQuestion } from "../../parts/dialog.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./destination.module.css";
 import { switchOff } from "./switch-off.tsx";
 import { useUpdate } from "./use-destination.ts";
 
@@ -28,7 +30,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
   };
   if (!mayDo("updateDestination")) {
     return (
-      <dl className="settings-then">
+      <dl className={styles.settingsThen}>
         <div><dt>URL</dt><dd>{url}</dd></div>
         <div><dt>Requests at once</dt><dd>{serverRateLimit}</dd></div>
         <div><dt>Authentication</dt><dd>{authTitle(authType)}</dd></div>
@@ -37,7 +39,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
     );
   }
   return (
-    <section aria-label="Settings" className="destination-section">
+    <section aria-label="Settings" className={styles.destinationSection}>
       <Form
         submit={save} label="Save" keeps
         of={{
@@ -73,7 +75,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
         <AuthFields stored={authType} />
       </Form>
       {dialog}
-      <p className="small">Created <Moment at={createdAt} />, changed last <Moment at={updatedAt} />.</p>
+      <p className={shared.small}>Created <Moment at={createdAt} />, changed last <Moment at={updatedAt} />.</p>
     </section>
   );
 }

@@ -8,6 +8,9 @@ import { Field, Form } from "../../parts/form.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./destination.module.css";
 
 const ends = ["Succeeded", "CriticalFailure", "Cancelled"];
 const pollMs = 500;
@@ -55,7 +58,7 @@ function Result({ eventId }: { readonly eventId: string }): ReactNode {
   });
   const attempt = attempts.data?.items[0];
   return (
-    <div className="panel result" role="status" aria-label="What came of it">
+    <div className={classes(shared.panel, styles.result)} role="status" aria-label="What came of it">
       <Answered query={event}>
         {({ status }) => (
           <p>
@@ -67,7 +70,7 @@ function Result({ eventId }: { readonly eventId: string }): ReactNode {
           </p>
         )}
       </Answered>
-      {attempt?.error != null && <p className="problem">{attempt.error}</p>}
+      {attempt?.error != null && <p className={shared.problem}>{attempt.error}</p>}
       <p><Link to="/events/$id" params={{ id: eventId }}>Its story</Link></p>
     </div>
   );

@@ -11,10 +11,11 @@ import { Sparkline } from "../../parts/sparkline.tsx";
 import { Answered, Empty, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Countdown, durationText } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { failedOf, figuresOf, successText } from "../destination/figures.ts";
 import { switchOff } from "../destination/switch-off.tsx";
 import { CreateDestination } from "./create-destination.tsx";
-import "./destinations.css";
+import styles from "./destinations.module.css";
 
 const everyMs = 15_000;
 const statuses = ["Active", "Inactive", "Suspended"] as const;
@@ -47,9 +48,9 @@ export function DestinationsPage(): ReactNode {
   return (
     <Page
       title="Destinations"
-      acts={mayCreate && <button type="button" className="primary" onClick={create}>New destination…</button>}
+      acts={mayCreate && <button type="button" className={shared.primary} onClick={create}>New destination…</button>}
     >
-      <label className="list-filter">Status <select
+      <label className={styles.listFilter}>Status <select
         value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}
       >
         <option value="">all</option>
@@ -91,12 +92,12 @@ function Destinations({ items, series }: {
   readonly series: ReadonlyMap<string | null, readonly Schemas["StatisticsPoint"][]>;
 }): ReactNode {
   return (
-    <table className="destinations">
+    <table className={styles.destinations}>
       <thead>
         <tr>
-          <th>URL</th><th>Status</th><th>Attempts, 24 h</th><th className="number">Success</th>
-          <th className="number">p95, worst hour</th><th className="number">Waiting</th>
-          <th><span className="hidden-text">Acts</span></th>
+          <th>URL</th><th>Status</th><th>Attempts, 24 h</th><th className={shared.number}>Success</th>
+          <th className={shared.number}>p95, worst hour</th><th className={shared.number}>Waiting</th>
+          <th><span className={shared.hiddenText}>Acts</span></th>
         </tr>
       </thead>
       <tbody>
@@ -114,21 +115,21 @@ function Row({ item, points }: {
   const { attempts, failed, highestP95 } = figures;
   return (
     <tr>
-      <td className="url"><Link to="/destinations/$id" params={{ id }}>{url}</Link></td>
-      <td className="state-cell">
+      <td className={styles.url}><Link to="/destinations/$id" params={{ id }}>{url}</Link></td>
+      <td className={styles.stateCell}>
         <Status value={status} />
         {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
       </td>
-      <td className="chart">
+      <td className={styles.chart}>
         <Sparkline
           bars={points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }))}
           label={`${attempts} attempts in 24 hours, ${failed} failed`}
         />
       </td>
-      <td className="number" data-label="Success">{successText(figures)}</td>
-      <td className="number" data-label="p95">{highestP95 === null ? "–" : durationText(highestP95)}</td>
-      <td className="number" data-label="Waiting"><Waiting id={id} /></td>
-      <td className="act"><Switch item={item} /></td>
+      <td className={shared.number} data-label="Success">{successText(figures)}</td>
+      <td className={shared.number} data-label="p95">{highestP95 === null ? "–" : durationText(highestP95)}</td>
+      <td className={shared.number} data-label="Waiting"><Waiting id={id} /></td>
+      <td className={styles.act}><Switch item={item} /></td>
     </tr>
   );
 }
@@ -173,7 +174,7 @@ function Switch({ item: { id, url, status } }: { readonly item: Schemas["Destina
   return (
     <>
       <button type="button" aria-label={`${does}: ${url}`} onClick={() => void turn()}>{does}</button>
-      {problem !== "" && <span className="problem" role="alert">{problem}</span>}
+      {problem !== "" && <span className={shared.problem} role="alert">{problem}</span>}
       {dialog}
     </>
   );

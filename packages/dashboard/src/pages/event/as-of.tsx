@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { Id } from "../../parts/copy.tsx";
 import { durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./event.module.css";
 import type { MomentState } from "./use-story.ts";
 
 /** Chooses the moment: a slider over the entries of the log, and the way back to the present. */
@@ -16,16 +18,16 @@ export function AsOf({ entries, index, isPast, choose }: {
   const entry = entries[index];
   const place = `entry ${index + 1} of ${entries.length}`;
   return (
-    <div className="as-of">
+    <div className={styles.asOf}>
       <label htmlFor="as-of">As of</label>
-      <span className="as-of-when">
+      <span className={styles.asOfWhen}>
         {isPast && entry ? <Moment at={entry.time} /> : <strong>now</strong>}
       </span>
       <input
         id="as-of" type="range" min={0} max={Math.max(0, entries.length - 1)} step={1} value={index}
         aria-valuetext={`${place}: ${entry?.type ?? "none"}`} onChange={({ target }) => choose(Number(target.value))}
       />
-      <span className="small" role="status">{place}{entry ? `: ${entry.type}` : ""}</span>
+      <span className={shared.small} role="status">{place}{entry ? `: ${entry.type}` : ""}</span>
       <button type="button" disabled={!isPast} onClick={() => choose(entries.length - 1)}>Now</button>
     </div>
   );
@@ -43,7 +45,7 @@ export function StateAtMoment({ state, before }: {
 }): ReactNode {
   const was = new Map(before ? factsOf(before).map(({ name, text, shown }) => [name, { text, shown }]) : []);
   return (
-    <dl className="moment-state">
+    <dl className={styles.momentState}>
       {factsOf(state).map(({ name, text, shown }) => {
         const earlier = was.get(name);
         const isChanged = earlier !== undefined && earlier.text !== text;
@@ -91,7 +93,7 @@ export function Constants({ event }: { readonly event: Schemas["Event"] }): Reac
     ...Object.entries(tags ?? {}).map(([name, value]) => [`tag ${name}`, value] as const),
   ] as const;
   return (
-    <dl className="moment-state">
+    <dl className={styles.momentState}>
       {rows.filter(([, value]) => value !== null).map(([name, value]) => (
         <div key={name}><dt>{name}</dt><dd>{value}</dd></div>
       ))}

@@ -11,6 +11,9 @@ import { Answered } from "../../parts/states.tsx";
 import { outcomeText, type Attempt } from "../../story/attempts.ts";
 import { curlCommand } from "../../story/curl.ts";
 import { counted } from "../../story/words.ts";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./event.module.css";
 import { HeaderTable } from "./header-table.tsx";
 import { useAttemptFacts, type AttemptFacts } from "./use-story.ts";
 
@@ -27,8 +30,8 @@ export function AttemptView({ attempts, attempt, event }: {
   const facts = useAttemptFacts(event.id, attempt);
   const otherFacts = useAttemptFacts(event.id, other);
   return (
-    <section className="attempt" aria-label={`Attempt ${attempt.number}`}>
-      <header className="attempt-head">
+    <section className={styles.attempt} aria-label={`Attempt ${attempt.number}`}>
+      <header className={styles.attemptHead}>
         <h2>Attempt {attempt.number}: {outcomeText(attempt)}</h2>
         {attempts.length > 1 && (
           <label>Compare with{" "}
@@ -43,7 +46,7 @@ export function AttemptView({ attempts, attempt, event }: {
       </header>
       <Answered query={facts}>
         {(known) => (
-          <div className="attempt-facts" aria-busy={facts.isPlaceholderData}>
+          <div className={styles.attemptFacts} aria-busy={facts.isPlaceholderData}>
             <Sides facts={known} other={other && otherFacts.data} otherNumber={other?.number} event={event} />
             <Settings facts={known} other={other && otherFacts.data} event={event} />
           </div>
@@ -79,15 +82,15 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
   const command = url !== undefined && sent
     ? curlCommand({ url, headers: sent, body: event.payload }) : undefined;
   return (
-    <div className="sides">
-      <section className="panel" aria-label="Sent">
-        <header className="side-head">
+    <div className={styles.sides}>
+      <section className={shared.panel} aria-label="Sent">
+        <header className={styles.sideHead}>
           <h3>Sent</h3>
           <CopyCurl command={command} />
         </header>
-        <p className="hostile line">POST {url ?? "to a URL that the log does not name"}</p>
+        <p className={classes(styles.hostile, styles.line)}>POST {url ?? "to a URL that the log does not name"}</p>
         {url !== undefined && other?.started && other.started.data.url !== url && (
-          <p className="small hostile">was {other.started.data.url}</p>
+          <p className={classes(shared.small, styles.hostile)}>was {other.started.data.url}</p>
         )}
         <HeaderTable
           name="Headers sent" headers={sent} before={before}
@@ -96,11 +99,11 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
         />
         <JsonText label="Payload" text={event.payload} />
       </section>
-      <section className="panel" aria-label="Answered">
-        <header className="side-head"><h3>Answered</h3></header>
+      <section className={shared.panel} aria-label="Answered">
+        <header className={styles.sideHead}><h3>Answered</h3></header>
         {answer ? (
           <>
-            <p className="line">
+            <p className={styles.line}>
               {answer.statusCode}
               {answerBefore && answerBefore.statusCode !== answer.statusCode && (
                 <small> was {answerBefore.statusCode}</small>
@@ -109,11 +112,11 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
             <HeaderTable
               name="Headers answered" headers={answer.headers} before={answerBefore?.headers} absent="No headers."
             />
-            {answer.truncated && <p className="small">The answer was longer; this is its first part.</p>}
+            {answer.truncated && <p className={shared.small}>The answer was longer; this is its first part.</p>}
             {answerBefore && answerBefore.body !== answer.body && (
-              <p className="small">The body differs from that of attempt {otherNumber}.</p>
+              <p className={shared.small}>The body differs from that of attempt {otherNumber}.</p>
             )}
-            {answer.body === "" ? <p className="small">The body is empty.</p>
+            {answer.body === "" ? <p className={shared.small}>The body is empty.</p>
               : <JsonText label="Answer" text={answer.body} />}
           </>
         ) : <p>{ended?.type === "DeliveryFailed" ? ended.data.error : "No answer yet."}</p>}
@@ -130,8 +133,8 @@ function CopyCurl({ command }: { readonly command: string | undefined }): ReactN
   useKeys(command === undefined ? {} : { c: { does: "Copy the attempt as a curl command", run } });
   if (command === undefined) return null;
   return (
-    <span className="acts">
-      <span role="status" className="small">
+    <span className={shared.acts}>
+      <span role="status" className={shared.small}>
         {{ idle: "", copied: "✓ Copied", refused: "✕ The browser refuses" }[state]}
       </span>
       <button type="button" onClick={run} title="Secrets in it are masked.">
@@ -150,7 +153,7 @@ function Settings({ facts: { started }, other, event }: {
     queryKey: ["listDestinationHistory", { id, Qt: 1, TpOrd: "Desc" }],
     queryFn: () => relay.listDestinationHistory({ id, Qt: 1, TpOrd: "Desc" }),
   });
-  if (!started) return <p className="small">The log does not say by which settings it was sent.</p>;
+  if (!started) return <p className={shared.small}>The log does not say by which settings it was sent.</p>;
   const { destinationRevision, secretFingerprint, authType } = started.data;
   const newest = query.data?.items[0]?.revision;
   const before = other?.started?.data;
@@ -158,7 +161,7 @@ function Settings({ facts: { started }, other, event }: {
   const was = (value: string | number | null | undefined, now: string | number | null) =>
     (before && value !== now ? ` (was ${value ?? "none"})` : "");
   return (
-    <p className="small settings">
+    <p className={shared.small}>
       Signed by secret <code>{secretFingerprint.slice(0, 8)}</code>
       {was(before?.secretFingerprint.slice(0, 8), secretFingerprint.slice(0, 8))}
       {" · "}authentication: {authType ?? "none"}{was(before?.authType, authType)}

@@ -1,7 +1,9 @@
 import { memo, type ReactNode } from "react";
 import { between, durationText } from "../../parts/duration.ts";
-import { chapterWords, type Chapter, type Telling } from "../../story/chapters.ts";
+import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
 import { ends, keyOf } from "../../story/moments.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./event.module.css";
 
 const height = 24;
 const middle = height / 2;
@@ -36,17 +38,17 @@ export const Bar = memo(function Bar({ chapters, later, telling }: {
   const label = `${all.length} chapters in a line; the list below tells them`;
   return (
     <svg
-      className="bar-of-story" viewBox={`0 0 ${Math.max(x, 1)} ${height}`} preserveAspectRatio="xMinYMid meet"
+      className={styles.barOfStory} viewBox={`0 0 ${Math.max(x, 1)} ${height}`} preserveAspectRatio="xMinYMid meet"
       role="img" aria-label={label}
     >
       {parts.map(({ chapter, key, from, width, words: { tone, title } }) => (
-        <g key={key} className={tone} opacity={dimmed.has(key) ? 0.35 : 1}>
+        <g key={key} className={toneClass(tone)} opacity={dimmed.has(key) ? 0.35 : 1}>
           <title>{`${title}, ${lengthText(chapter)}`}</title>
           <Shape kind={chapter.kind} from={from} width={width} />
         </g>
       ))}
       {between > 0 && (
-        <g className="off">
+        <g className={shared.off}>
           <title>{`${between} chapters between`}</title>
           {[-8, 0, 8].map((by) => <circle key={by} cx={middleOf + by} cy={middle} r={2} fill="currentColor" />)}
         </g>
@@ -92,4 +94,9 @@ function widthOf({ kind, from, to }: Chapter): number {
 
 function lengthText({ from, to }: Chapter): string {
   return to === null ? "not over yet" : durationText(Math.max(0, between(from, to)));
+}
+
+/** The class of the colour of a chapter. */
+export function toneClass(tone: ChapterTone): string | undefined {
+  return tone === "act" ? styles.act : shared[tone];
 }

@@ -5,6 +5,10 @@ import { Moment } from "../../parts/time.tsx";
 import { actorText } from "../../story/causes.ts";
 import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
 import { ends, keyOf } from "../../story/moments.ts";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import { toneClass } from "./bar.tsx";
+import styles from "./event.module.css";
 import { MomentLink, EntryLink, Told } from "./words.tsx";
 
 const glyphs: Readonly<Record<ChapterTone, string>> = {
@@ -22,19 +26,19 @@ export function Chapters({ chapters, later, telling, laterTelling, attempt }: {
 }): ReactNode {
   return (
     <section aria-label="Chapters">
-      <List className="chapters" chapters={chapters} telling={telling} attempt={attempt} />
+      <List chapters={chapters} telling={telling} attempt={attempt} />
       {later.length > 0 && (
         <>
-          <h2 className="later">Later</h2>
-          <List className="chapters dimmed" chapters={later} telling={laterTelling} attempt={undefined} />
+          <h2 className={styles.later}>Later</h2>
+          <List isDimmed chapters={later} telling={laterTelling} attempt={undefined} />
         </>
       )}
     </section>
   );
 }
 
-function List({ className, chapters, telling, attempt }: {
-  readonly className: string;
+function List({ isDimmed = false, chapters, telling, attempt }: {
+  readonly isDimmed?: boolean;
   readonly chapters: readonly Chapter[];
   readonly telling: Telling;
   readonly attempt: number | undefined;
@@ -44,10 +48,10 @@ function List({ className, chapters, telling, attempt }: {
   const row = (chapter: Chapter) =>
     <Row key={keyOf(chapter)} chapter={chapter} telling={telling} attempt={attempt} />;
   return (
-    <ol className={className}>
+    <ol className={classes(styles.chapters, isDimmed && styles.dimmed)}>
       {first.map(row)}
       {between > 0 && (
-        <li className="left-out">
+        <li className={styles.leftOut}>
           <button type="button" onClick={() => setWhole(true)}>Show {between} chapters between</button>
         </li>
       )}
@@ -62,14 +66,14 @@ function Row({ chapter, telling, attempt }: {
   const { title, tone, text, attempt: number } = chapterWords(chapter, telling);
   const isChosen = number !== undefined && number === attempt;
   return (
-    <li className="chapter" aria-current={isChosen ? "true" : undefined}>
-      <span className={`glyph ${tone}`} aria-hidden="true">{glyphs[tone]}</span>
-      <span className="when"><When chapter={chapter} /></span>
-      <strong className="title">
+    <li className={styles.chapter} aria-current={isChosen ? "true" : undefined}>
+      <span className={classes(styles.glyph, toneClass(tone))} aria-hidden="true">{glyphs[tone]}</span>
+      <span className={styles.when}><When chapter={chapter} /></span>
+      <strong className={styles.title}>
         {number === undefined ? title
           : <Link to="." search={(search) => ({ ...search, attempt: String(number) })}>{title}</Link>}
       </strong>
-      <span className="text"><Told words={text} /></span>
+      <span className={styles.text}><Told words={text} /></span>
       {chapter.entries.length > 0 && <Entries chapter={chapter} names={telling.names} />}
     </li>
   );
@@ -88,7 +92,7 @@ function Entries({ chapter: { entries }, names }: {
 }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details className="entries" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details className={styles.entries} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{entries.length === 1 ? "1 entry" : `${entries.length} entries`}</summary>
       {isOpen && (
         <ul>
@@ -96,7 +100,7 @@ function Entries({ chapter: { entries }, names }: {
             <li key={entry.position}>
               <MomentLink position={entry.position}><Moment at={entry.time} /></MomentLink>{" "}
               <EntryLink entry={entry}>{entry.type}</EntryLink>{" "}
-              <span className="small">of the {entry.subject.type}, by {actorText(entry.actor, names)}</span>
+              <span className={shared.small}>of the {entry.subject.type}, by {actorText(entry.actor, names)}</span>
             </li>
           ))}
         </ul>

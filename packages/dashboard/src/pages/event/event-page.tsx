@@ -4,6 +4,7 @@ import { Id } from "../../parts/copy.tsx";
 import { Page } from "../../parts/page.tsx";
 import { EventActs } from "./acts.tsx";
 import { EventStory } from "./event-story.tsx";
+import styles from "./event.module.css";
 import { useStory } from "./use-story.ts";
 
 /** What happened to an event, and why. */
@@ -12,7 +13,7 @@ export function EventPage(): ReactNode {
   const { data } = useStory(id);
   return (
     <Page title="Event" acts={data && <EventActs event={data.event} />}>
-      <p className="event-id"><Link to="/events">‹ Events</Link> <Id value={id} /></p>
+      <p className={styles.eventId}><Link to="/events">‹ Events</Link> <Id value={id} /></p>
       <EventStory id={id} />
     </Page>
   );

@@ -10,11 +10,13 @@ import { attemptsOf } from "../../story/attempts.ts";
 import type { Telling } from "../../story/chapters.ts";
 import { authorsOf, entriesOf, indexAt, laterThan } from "../../story/moments.ts";
 import { sentence, type Tense } from "../../story/sentence.ts";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { AsOf, Constants, StateAtMoment } from "./as-of.tsx";
 import { AttemptView } from "./attempt-view.tsx";
 import { Bar } from "./bar.tsx";
 import { Chapters } from "./chapters.tsx";
-import "./event.css";
+import styles from "./event.module.css";
 import { useMomentState, useStory, useStoryAt } from "./use-story.ts";
 import { Told } from "./words.tsx";
 
@@ -63,9 +65,9 @@ function Story({ id, present }: { readonly id: string; readonly present: Schemas
   });
 
   return (
-    <div className="story" aria-busy={isPast && (past.isPending || past.isPlaceholderData)}>
+    <div className={styles.story} data-story aria-busy={isPast && (past.isPending || past.isPlaceholderData)}>
       {isPast && past.error !== null && (
-        <p className="problem" role="alert">There is nothing to tell of that moment: {past.error.message}</p>
+        <p className={shared.problem} role="alert">There is nothing to tell of that moment: {past.error.message}</p>
       )}
       {isPast && past.data && <Sentence story={shown} telling={then} tense="then" />}
       <Sentence story={present} telling={now} tense="now" isBrief={isPast} />
@@ -77,7 +79,7 @@ function Story({ id, present }: { readonly id: string; readonly present: Schemas
         chapters={shown.chapters} later={later} telling={then} laterTelling={now} attempt={attempt?.number}
       />
       {attempt ? <AttemptView attempts={attempts} attempt={attempt} event={present.event} />
-        : <p className="state">No attempt {isPast ? "had been" : "has been"} made.</p>}
+        : <p className={shared.state}>No attempt {isPast ? "had been" : "has been"} made.</p>}
     </div>
   );
 }
@@ -90,8 +92,8 @@ function Sentence({ story, telling, tense, isBrief = false }: {
 }): ReactNode {
   const { waiting, chapters, event } = story;
   return (
-    <p className={isBrief ? "sentence brief" : "sentence"}>
-      {(tense === "then" || isBrief) && <span className="small">{tense === "then" ? "Then: " : "Now: "}</span>}
+    <p className={classes(styles.sentence, isBrief && styles.brief)}>
+      {(tense === "then" || isBrief) && <span className={shared.small}>{tense === "then" ? "Then: " : "Now: "}</span>}
       <Status value={event.status} />{" "}
       <span data-tense={tense}><Told words={sentence({ ...telling, waiting, chapters }, tense)} /></span>
     </p>

@@ -11,6 +11,8 @@ import { useKeys } from "../../parts/keys.tsx";
 import { Answered, NoRight } from "../../parts/states.tsx";
 import type { Targets } from "../../parts/targets.tsx";
 import { momentText } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./events.module.css";
 import { bulkOfFilters, bulkOfIds, bulkWords, type BulkFilter, type BulkOperation } from "./filters.ts";
 import type { Selection } from "./selection.ts";
 
@@ -45,7 +47,7 @@ export function BulkActs({ filters, newest, selection, targets }: {
   if (operations.length === 0) return <NoRight>Developers and higher roles replay and cancel events.</NoRight>;
   return (
     <>
-      <div className="acts bulk" role="group" aria-label="Acts on many events">
+      <div className={shared.acts} role="group" aria-label="Acts on many events">
         {ids.length > 0 ? (
           <>
             <span>{ids.length} selected</span>
@@ -54,7 +56,7 @@ export function BulkActs({ filters, newest, selection, targets }: {
                 {verbs[operation]} selection…
               </button>
             ))}
-            <button type="button" className="plain" onClick={selection.clear}>Clear selection</button>
+            <button type="button" className={shared.plain} onClick={selection.clear}>Clear selection</button>
           </>
         ) : newest !== undefined && operations.map((operation) => (
           <button key={operation} type="button" onClick={() => askAll(operation, newest)}>
@@ -62,7 +64,7 @@ export function BulkActs({ filters, newest, selection, targets }: {
           </button>
         ))}
       </div>
-      <p className="bulk-outcome" role="status">{outcome}</p>
+      <p className={styles.bulkOutcome} role="status">{outcome}</p>
       {asked && (
         <BulkDialog
           asked={asked} targets={targets} close={() => setAsked(undefined)}
@@ -106,7 +108,7 @@ function BulkDialog({ asked, targets, close, done }: {
       <Dialog title={title} close={close}>
         <p>{words}</p>
         <Answered query={count}>{() => <p><strong>No event matches.</strong> Nothing would be done.</p>}</Answered>
-        <p className="acts"><button type="button" onClick={close}>Close</button></p>
+        <p className={shared.acts}><button type="button" onClick={close}>Close</button></p>
       </Dialog>
     );
   }

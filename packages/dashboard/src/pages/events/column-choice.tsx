@@ -3,7 +3,9 @@ import { useState, type ReactNode } from "react";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
+import shared from "../../style/shared.module.css";
 import { columnsChange, columnsOf, mostColumns, problemOfColumn } from "./columns.ts";
+import styles from "./events.module.css";
 
 /** The columns from payloads: each can be removed, and another one added, by its JSON Pointer. */
 export function ColumnChoice(): ReactNode {
@@ -19,14 +21,14 @@ export function ColumnChoice(): ReactNode {
     if (found === undefined) change(columnsChange([...columns, column]));
   };
   return (
-    <details className="filter-details">
+    <details className={styles.filterDetails}>
       <summary>Columns{columns.length > 0 && ` (${columns.length})`}</summary>
       <ul>
         {columns.map((column) => (
           <li key={column}>
             <code>{column}</code>
             <button
-              type="button" className="plain" aria-label={`Remove the column ${column}`}
+              type="button" className={shared.plain} aria-label={`Remove the column ${column}`}
               onClick={() => change(columnsChange(columns.filter((other) => other !== column)))}
             >
               ✕
@@ -35,7 +37,7 @@ export function ColumnChoice(): ReactNode {
         ))}
       </ul>
       {columns.length < mostColumns && (
-        <form className="find-row" onSubmit={(event) => {
+        <form className={styles.findRow} onSubmit={(event) => {
           event.preventDefault();
           add(fieldsOf(event.currentTarget)["column"]?.trim() ?? "");
         }}>
@@ -46,7 +48,7 @@ export function ColumnChoice(): ReactNode {
           <button type="submit">Add column</button>
         </form>
       )}
-      {problem !== undefined && <p className="problem" role="alert">{problem}</p>}
+      {problem !== undefined && <p className={shared.problem} role="alert">{problem}</p>}
     </details>
   );
 }

@@ -4,6 +4,9 @@ import { pagesPath } from "../../api/relay.ts";
 import { useKeys } from "../../parts/keys.tsx";
 import { Status } from "../../parts/status.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./events.module.css";
 import type { Item } from "./filters.ts";
 import { PayloadCells } from "./payload-cells.tsx";
 import type { Selection } from "./selection.ts";
@@ -82,36 +85,38 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
   const onRow = (event: MouseEvent, index: number) => {
     const item = at(index);
     if (!item) return;
-    const onMark = event.target instanceof Element && event.target.closest(".mark") !== null;
+    const onMark = event.target instanceof Element && event.target.closest("[data-mark]") !== null;
     if (event.shiftKey) selection.extend(between(active, index).map(at));
     else if (onMark || event.ctrlKey || event.metaKey) selection.toggle(item);
     else open(item.id);
     setActive(index);
   };
   return (
-    <div className="event-list">
-      <div className="event-row event-head" aria-hidden="true">
+    <div className={styles.eventList}>
+      <div className={classes(styles.eventRow, styles.eventHead)} aria-hidden="true">
         <span /><span>Status</span><span>Accepted</span><span>Event, key</span><span>Type</span><span>Destination</span>
-        <span className="number">Attempts</span><span>Last outcome</span>
-        {columns.map((column) => <span key={column} className="column clipped" title={column}>{column}</span>)}
+        <span className={shared.number}>Attempts</span><span>Last outcome</span>
+        {columns.map((column) => (
+          <span key={column} className={classes(styles.column, styles.clipped)} title={column}>{column}</span>
+        ))}
       </div>
       <div
-        ref={box} className="event-box" role="listbox" aria-label="Events" aria-multiselectable="true" tabIndex={0}
-        aria-activedescendant={`${prefix}-${active}`} onKeyDown={onKeyDown}
+        ref={box} className={styles.eventBox} role="listbox" aria-label="Events" aria-multiselectable="true"
+        tabIndex={0} aria-activedescendant={`${prefix}-${active}`} onKeyDown={onKeyDown}
       >
-        <div className="event-rows" role="presentation" style={{ height: rows.getTotalSize() }}>
+        <div className={styles.eventRows} role="presentation" style={{ height: rows.getTotalSize() }}>
           {shown.map(({ index, start, size }) => {
             const item = at(index);
             return (
               <div
-                key={index} id={`${prefix}-${index}`} role="option" className="event-row"
+                key={index} id={`${prefix}-${index}`} role="option" className={styles.eventRow}
                 aria-selected={item !== undefined && selection.has(item.id)} aria-setsize={count}
                 aria-posinset={index + 1} aria-current={item !== undefined && item.id === opened}
                 data-active={index === active} style={{ height: size, transform: `translateY(${start}px)` }}
                 onClick={(event) => onRow(event, index)}
               >
                 {item ? <Cells item={item} selected={selection.has(item.id)} nameOf={nameOf} columns={columns} />
-                  : <span className="bone" aria-label="Loading" />}
+                  : <span className={styles.bone} aria-label="Loading" />}
               </div>
             );
           })}
@@ -130,20 +135,24 @@ function Cells({ item, selected, nameOf, columns }: {
   const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
   return (
     <>
-      <span className="mark" aria-hidden="true">{selected ? "☑" : "☐"}</span>
-      <span className="c-status"><Status value={status} /></span>
-      <span className="c-second">
-        <span className="c-time"><Moment at={acceptedAt} /></span>
-        <span className="c-id clipped">
+      <span className={styles.mark} data-mark aria-hidden="true">{selected ? "☑" : "☐"}</span>
+      <span className={styles.cStatus}><Status value={status} /></span>
+      <span className={styles.cSecond}>
+        <span className={styles.cTime}><Moment at={acceptedAt} /></span>
+        <span className={styles.clipped}>
           <code>{id}</code>{idempotencyKey !== null && <small title={idempotencyKey}> {idempotencyKey}</small>}
         </span>
       </span>
-      <span className="c-type clipped">{test && <span className="test">test</span>}{eventType ?? "–"}</span>
-      <span className="c-destination clipped" title={nameOf(destinationUrlId)}>
+      <span className={classes(styles.cType, styles.clipped)}>
+        {test && <span className={styles.test}>test</span>}{eventType ?? "–"}
+      </span>
+      <span className={classes(styles.cDestination, styles.clipped)} title={nameOf(destinationUrlId)}>
         {nameOf(destinationUrlId).replace(/^https:\/\//, "")}
       </span>
-      <span className="c-attempts number">{attempts}<span className="hidden-text"> attempts</span></span>
-      <span className="c-outcome clipped">{outcomeText(item)}</span>
+      <span className={classes(styles.cAttempts, shared.number)}>
+        {attempts}<span className={shared.hiddenText}> attempts</span>
+      </span>
+      <span className={classes(styles.cOutcome, styles.clipped)}>{outcomeText(item)}</span>
       {columns.length > 0 && <PayloadCells id={id} columns={columns} />}
     </>
   );

@@ -9,7 +9,10 @@ import { unlessComposing } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { EventStory } from "../event/event-story.tsx";
+import styles from "./events.module.css";
 
 /**
  * The story of an event beside the list, or its fields where the caller may not read stories. The panel takes the focus
@@ -28,14 +31,17 @@ export function EventPanel({ id, close, nameOf }: {
   });
   useEffect(() => heading.current?.focus(), [id]);
   return (
-    <aside className="panel event-panel" aria-labelledby="event-panel-title" onKeyDown={unlessComposing(({ key }) => {
-      if (key === "Escape") close();
-    })}>
-      <header className="page-head">
+    <aside
+      className={classes(shared.panel, styles.eventPanel)} aria-labelledby="event-panel-title"
+      onKeyDown={unlessComposing(({ key }) => {
+        if (key === "Escape") close();
+      })}
+    >
+      <header className={shared.pageHead}>
         <h2 id="event-panel-title" ref={heading} tabIndex={-1}>Event</h2>
-        <span className="acts">
-          <Link to="/events/$id" params={{ id }} className="button">Open its page</Link>
-          <button type="button" className="plain" aria-label="Close the panel" onClick={close}>✕</button>
+        <span className={shared.acts}>
+          <Link to="/events/$id" params={{ id }} className={shared.button}>Open its page</Link>
+          <button type="button" className={shared.plain} aria-label="Close the panel" onClick={close}>✕</button>
         </span>
       </header>
       <p><Id value={id} /></p>
@@ -51,7 +57,7 @@ function EventFields({ id, nameOf }: {
   return (
     <Answered query={query}>
       {({ status, acceptedAt, deliveredAt, nextAttemptAt, eventType, idempotencyKey, destinationUrlId }) => (
-        <dl className="panel-facts">
+        <dl className={styles.panelFacts}>
           <div><dt>Status</dt><dd><Status value={status} /></dd></div>
           <div><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></div>
           {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}

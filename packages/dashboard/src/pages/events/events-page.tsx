@@ -6,8 +6,10 @@ import { Page } from "../../parts/page.tsx";
 import { Failure, Loading, NotForYou } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
 import { useLoaded } from "../../parts/use-loaded.ts";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { columnsOf } from "./columns.ts";
-import "./events.css";
+import styles from "./events.module.css";
 import { FilterBar } from "./filter-bar.tsx";
 import { filtersOf, searchOf } from "./filters.ts";
 import { Histogram } from "./histogram.tsx";
@@ -48,8 +50,8 @@ export function EventsPage(): ReactNode {
     <Page title="Events">
       <FilterBar search={search} change={change} targets={targets} openEvent={showing.open} />
       <Histogram filters={filters} change={change} />
-      <div className="events" data-panel={opened !== undefined}>
-        <section className="events-main" aria-label="List of events">
+      <div className={styles.events} data-panel={opened !== undefined}>
+        <section className={styles.eventsMain} aria-label="List of events">
           {payload === undefined
             ? <ListedEvents key={key} filters={filters} reload={reload} showing={showing} targets={targets} />
             : mayScan
@@ -59,7 +61,7 @@ export function EventsPage(): ReactNode {
         {opened !== undefined && (panel.module
           ? <panel.module.EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
           : (
-            <aside className="panel event-panel" aria-label="Event">
+            <aside className={classes(shared.panel, styles.eventPanel)} aria-label="Event">
               {panel.error === undefined ? <Loading /> : <Failure error={panel.error} />}
             </aside>
           ))}

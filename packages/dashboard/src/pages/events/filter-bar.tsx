@@ -12,7 +12,10 @@ import { unlessComposing, useKeys } from "../../parts/keys.tsx";
 import { textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { TargetOptions, type Targets } from "../../parts/targets.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { ColumnChoice } from "./column-choice.tsx";
+import styles from "./events.module.css";
 import { filtersOf, listed, parametersOf, statuses } from "./filters.ts";
 import { SavedFiltersMenu } from "./saved-filters-menu.tsx";
 import { Bound, Span } from "./time-range.tsx";
@@ -28,8 +31,8 @@ export function FilterBar({ search, change, targets, openEvent }: {
   const [open, setOpen] = useState(rare.length > 0);
   const allows = useMay();
   return (
-    <search className="filters">
-      <div className="filter-row">
+    <search className={styles.filters}>
+      <div className={styles.filterRow}>
         <Find change={change} openEvent={openEvent} chosen={search["IdempotencyKey"] ?? ""} />
         <Choice label="Destination" name="DestinationUrlId" any="all destinations" of={targets.destinations}
           search={search} change={change} />
@@ -43,7 +46,7 @@ export function FilterBar({ search, change, targets, openEvent }: {
       </div>
       <StatusChoice search={search} change={change} />
       {open && (
-        <div className="filter-row">
+        <div className={styles.filterRow}>
           <Bound label="From" name="From" search={search} change={change} />
           <Bound label="To" name="To" search={search} change={change} />
           <Text label="Event type" name="EventType" search={search} change={change} />
@@ -106,16 +109,16 @@ function Find({ change, openEvent, chosen }: {
     return change({ IdempotencyKey: text });
   };
   return (
-    <form className="filter find" onSubmit={(event) => {
+    <form className={classes(styles.filter, styles.find)} onSubmit={(event) => {
       event.preventDefault();
       void find(input.current?.value.trim() ?? "");
     }}>
       <label htmlFor="find">Event id or idempotency key</label>
-      <span className="find-row">
+      <span className={styles.findRow}>
         <input key={chosen} ref={input} id="find" type="search" defaultValue={chosen} autoComplete="off" />
         <button type="submit">Find</button>
       </span>
-      {problem !== "" && <span className="problem" role="alert">{problem}</span>}
+      {problem !== "" && <span className={shared.problem} role="alert">{problem}</span>}
     </form>
   );
 }
@@ -132,10 +135,10 @@ function StatusChoice({ search, change }: { readonly search: Search; readonly ch
   });
   const counts = isCounted ? totals?.statuses : undefined;
   return (
-    <fieldset className="statuses">
-      <legend className="hidden-text">Status</legend>
+    <fieldset className={styles.statuses}>
+      <legend className={shared.hiddenText}>Status</legend>
       {statuses.map((status) => (
-        <label key={status} className="chip">
+        <label key={status} className={styles.chip}>
           <input
             type="checkbox" checked={chosen.includes(status)}
             onChange={({ target: { checked } }) => change({
@@ -163,7 +166,7 @@ function Text({ label, name, hint, search, change }: FilterProps & { readonly hi
     if (text.trim() !== value) change({ [name]: text.trim() });
   };
   return (
-    <label className="filter">
+    <label className={styles.filter}>
       {label}
       <input
         key={value} defaultValue={value} placeholder={hint} autoComplete="off"
@@ -182,7 +185,7 @@ function Choice({ label, name, any, of, search, change }: FilterProps & {
 }): ReactNode {
   const value = search[name] ?? "";
   return (
-    <label className="filter">
+    <label className={styles.filter}>
       {label}
       <select value={value} onChange={({ target }) => change({ [name]: target.value })}>
         <TargetOptions targets={of} any={any} chosen={value} />
@@ -193,13 +196,13 @@ function Choice({ label, name, any, of, search, change }: FilterProps & {
 
 function PayloadValue({ search, change }: { readonly search: Search; readonly change: Change }): ReactNode {
   return (
-    <form className="filter" onSubmit={(event) => {
+    <form className={styles.filter} onSubmit={(event) => {
       event.preventDefault();
       const { pointer: Pointer = "", value: Value = "" } = fieldsOf(event.currentTarget);
       change({ Pointer, Value: Pointer === "" ? undefined : Value, Text: undefined });
     }}>
       <label htmlFor="pointer">Payload field</label>
-      <span className="find-row">
+      <span className={styles.findRow}>
         <input
           id="pointer" name="pointer" placeholder="/order/id" defaultValue={search["Pointer"]} autoComplete="off"
         />

@@ -7,7 +7,10 @@ import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { Answered, Loading } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { bucketMs, scaleOf } from "./buckets.ts";
+import styles from "./events.module.css";
 
 type Statistics = Schemas["Statistics"];
 type Point = Schemas["StatisticsPoint"];
@@ -36,7 +39,7 @@ export function Histogram({ filters, change }: {
   });
   if (!may("getStatistics")) return null;
   return (
-    <section className="histogram" aria-label="Outcomes over time">
+    <section aria-label="Outcomes over time">
       <Answered query={query} loading={<Loading lines={3} />}>
         {(statistics) => (
           <>
@@ -74,7 +77,8 @@ function Bars({ statistics, choose }: {
   };
   return (
     <svg
-      ref={svg} className="outcome-bars" viewBox={`0 0 ${points.length * barPx} ${heightPx}`} preserveAspectRatio="none"
+      ref={svg} className={styles.outcomeBars} viewBox={`0 0 ${points.length * barPx} ${heightPx}`}
+      preserveAspectRatio="none"
       aria-hidden="true"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -85,7 +89,7 @@ function Bars({ statistics, choose }: {
     >
       {drag && (
         <rect
-          className="dragged" x={Math.min(drag.from, drag.to) * barPx} y={0} height={heightPx}
+          className={styles.dragged} x={Math.min(drag.from, drag.to) * barPx} y={0} height={heightPx}
           width={(Math.abs(drag.to - drag.from) + 1) * barPx}
         />
       )}
@@ -103,7 +107,7 @@ function Bar({ point, x, highest }: {
     // Few failures among many successes stay visible.
     const height = Math.max(2, point[name] / highest * (heightPx - 6));
     top -= height;
-    return <rect key={name} className={`fill-${tone}`} x={x + 1} y={top} width={barPx - 2} height={height} />;
+    return <rect key={name} className={styles[tone]} x={x + 1} y={top} width={barPx - 2} height={height} />;
   });
 }
 
@@ -113,26 +117,26 @@ function Legend({ statistics, partly }: { readonly statistics: Statistics; reado
     points.reduce((all, point) => all + point[name], 0);
   const busy = points.filter(({ accepted, attempts }) => accepted + attempts > 0);
   return (
-    <div className="legend small">
+    <div className={classes(styles.legend, shared.small)}>
       <span><Moment at={statistics.from} /> – <Moment at={statistics.to} /></span>
-      {outcomes.map(([name, words, tone]) => <span key={name} className={tone}>{words} {sum(name)}</span>)}
+      {outcomes.map(([name, words, tone]) => <span key={name} className={shared[tone]}>{words} {sum(name)}</span>)}
       <span>{sum("accepted")} accepted</span>
       {partly && <span>Only the destination, the type and the time count here.</span>}
       <details>
         <summary>As a table</summary>
-        <div className="histogram-table">
+        <div className={styles.histogramTable}>
           <table>
-            <caption className="hidden-text">Outcomes in each {statistics.bucket}, without empty ones</caption>
+            <caption className={shared.hiddenText}>Outcomes in each {statistics.bucket}, without empty ones</caption>
             <thead>
               <tr><th>From</th>{["Accepted", "Delivered", "Given up", "Cancelled"].map((name) =>
-                <th key={name} className="number">{name}</th>)}</tr>
+                <th key={name} className={shared.number}>{name}</th>)}</tr>
             </thead>
             <tbody>
               {busy.map(({ at, accepted, succeeded, exhausted, cancelled }) => (
                 <tr key={at}>
                   <td><Moment at={at} /></td>
                   {[accepted, succeeded, exhausted, cancelled].map((count, column) =>
-                    <td key={column} className="number">{count}</td>)}
+                    <td key={column} className={shared.number}>{count}</td>)}
                 </tr>
               ))}
             </tbody>

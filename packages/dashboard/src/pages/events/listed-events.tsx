@@ -3,8 +3,10 @@ import type { ReactNode } from "react";
 import type { Search } from "../../app/search.ts";
 import { Answered, Empty, Loading } from "../../parts/states.tsx";
 import type { Targets } from "../../parts/targets.tsx";
+import shared from "../../style/shared.module.css";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";
+import styles from "./events.module.css";
 import { ClearFilters } from "./filter-bar.tsx";
 import { parametersOf } from "./filters.ts";
 import { mostRows, useRows } from "./rows.ts";
@@ -33,10 +35,10 @@ export function ListedEvents({ filters, reload, showing, targets }: {
     <Answered query={rows.first} loading={<Loading lines={12} />}>
       {({ items }) => (
         <>
-          <div className="list-head">
-            <p className="small" role="status">{items.length > 0 && totalText(rows.total)}</p>
+          <div className={styles.listHead}>
+            <p className={shared.small} role="status">{items.length > 0 && totalText(rows.total)}</p>
             {rows.fresh > 0 && (
-              <button type="button" className="pill" onClick={reload}>
+              <button type="button" className={styles.pill} onClick={reload}>
                 ↑ {rows.fresh >= 100 ? "100 or more" : rows.fresh} new
               </button>
             )}
@@ -45,7 +47,7 @@ export function ListedEvents({ filters, reload, showing, targets }: {
           {items.length > 0
             ? <EventList {...rows} {...showing} selection={selection} nameOf={targets.nameOf} />
             : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
-              <Empty act={<Link to="/start" className="button">First steps</Link>}>
+              <Empty act={<Link to="/start" className={shared.button}>First steps</Link>}>
                 No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.
               </Empty>
             )}

@@ -1,7 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { valueAt } from "./columns.ts";
+import styles from "./events.module.css";
 
 /** How long payloads of rows that are not shown are kept, ms. */
 const keptMs = 30_000;
@@ -17,10 +20,10 @@ export function PayloadCells({ id, columns }: { readonly id: string; readonly co
   const values = useMemo(
     () => columns.map((column) => payload === undefined ? "" : valueAt(payload, column) ?? "–"), [columns, payload]);
   return (
-    <span className="c-payload">
+    <span className={styles.cPayload}>
       {columns.map((column, at) => (
-        <span key={column} className="column clipped" title={values[at]}>
-          <span className="hidden-text">{column} </span>{values[at]}
+        <span key={column} className={classes(styles.column, styles.clipped)} title={values[at]}>
+          <span className={shared.hiddenText}>{column} </span>{values[at]}
         </span>
       ))}
     </span>

@@ -4,6 +4,8 @@ import { keep, readKept } from "../../app/kept.ts";
 import type { Search } from "../../app/search.ts";
 import { useMe } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./events.module.css";
 import { longestName, mostSaved, savable, savedIn, withSaved, type SavedFilters } from "./saved-filters.ts";
 
 /** Filters that a person saved in this browser, for this tenant: to go back to, to remove, and to add those chosen. */
@@ -17,15 +19,15 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
   };
   const chosen = savable(search);
   return (
-    <details className="filter-details">
+    <details className={styles.filterDetails}>
       <summary>Saved filters{saved.length > 0 && ` (${saved.length})`}</summary>
-      {saved.length === 0 && <p className="small">Filters that you save stay in this browser.</p>}
+      {saved.length === 0 && <p className={shared.small}>Filters that you save stay in this browser.</p>}
       <ul>
         {saved.map(({ name, search: of }) => (
           <li key={name}>
             <Link to="/events" search={of}>{name}</Link>
             <button
-              type="button" className="plain" aria-label={`Remove ${name}`}
+              type="button" className={shared.plain} aria-label={`Remove ${name}`}
               onClick={() => change(saved.filter((other) => other.name !== name))}
             >
               ✕
@@ -33,21 +35,22 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
           </li>
         ))}
       </ul>
-      {chosen === undefined ? <p className="small">Choose filters or columns to save them.</p>
-        : saved.length >= mostSaved ? <p className="small">No more than {mostSaved} are kept: remove one first.</p> : (
-          <form className="find-row" onSubmit={(event) => {
-            event.preventDefault();
-            const name = fieldsOf(event.currentTarget)["filtersName"]?.trim() ?? "";
-            if (name !== "") change(withSaved(saved, { name, search: chosen }));
-            event.currentTarget.reset();
-          }}>
-            <input
-              name="filtersName" aria-label="Name for these filters" maxLength={longestName} required
-              placeholder="Given up, shop" autoComplete="off"
-            />
-            <button type="submit">Save these filters</button>
-          </form>
-        )}
+      {chosen === undefined ? <p className={shared.small}>Choose filters or columns to save them.</p>
+        : saved.length >= mostSaved
+          ? <p className={shared.small}>No more than {mostSaved} are kept: remove one first.</p> : (
+            <form className={styles.findRow} onSubmit={(event) => {
+              event.preventDefault();
+              const name = fieldsOf(event.currentTarget)["filtersName"]?.trim() ?? "";
+              if (name !== "") change(withSaved(saved, { name, search: chosen }));
+              event.currentTarget.reset();
+            }}>
+              <input
+                name="filtersName" aria-label="Name for these filters" maxLength={longestName} required
+                placeholder="Given up, shop" autoComplete="off"
+              />
+              <button type="submit">Save these filters</button>
+            </form>
+          )}
     </details>
   );
 }

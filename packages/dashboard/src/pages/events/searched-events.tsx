@@ -5,8 +5,10 @@ import type { Search } from "../../app/search.ts";
 import { Empty, Failure } from "../../parts/states.tsx";
 import type { Targets } from "../../parts/targets.tsx";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";
+import styles from "./events.module.css";
 import { ClearFilters } from "./filter-bar.tsx";
 import type { Item } from "./filters.ts";
 import type { Showing } from "./listed-events.tsx";
@@ -56,8 +58,8 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
   const more = end?.nextCursor ?? null;
   return (
     <>
-      <div className="list-head">
-        <p className="small" role="status">
+      <div className={styles.listHead}>
+        <p className={shared.small} role="status">
           {error !== undefined ? `${items.length} found before the scan failed.`
             : end === undefined ? "Scanning payloads, newest first…" : (
               <>

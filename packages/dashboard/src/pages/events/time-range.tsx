@@ -4,6 +4,7 @@ import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { unlessComposing } from "../../parts/keys.tsx";
 import { fieldTime, timeInField } from "../../parts/time-fields.ts";
+import styles from "./events.module.css";
 
 const hourMs = 3_600_000;
 const spans: readonly (readonly [name: string, ms: number])[] = [
@@ -15,7 +16,7 @@ export function Span({ search, change }: {
   readonly search: Search; readonly change: (changes: Search) => void;
 }): ReactNode {
   return (
-    <label className="filter">
+    <label className={styles.filter}>
       Accepted in
       <select value="" onChange={({ target: { value } }) => change(value === "any"
         ? { From: undefined, To: undefined }
@@ -43,7 +44,7 @@ export function Bound({ label, name, search, change }: {
     if (chosen !== (at ?? "")) change({ [name]: chosen });
   };
   return (
-    <label className="filter">
+    <label className={styles.filter}>
       {label}
       <input
         key={`${zone} ${value}`} type="datetime-local" step="0.001" defaultValue={value}

@@ -8,10 +8,11 @@ import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed } from "../../parts/listed.tsx";
+import styles from "../../parts/listed.module.css";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { Expiry, KeyName } from "./key-cells.tsx";
-import "./keys.css";
 
 type Key = Schemas["ApiKey"];
 type Asking = { readonly act: "create" } | { readonly act: "revoke"; readonly key: Key }
@@ -33,12 +34,16 @@ export function ApiKeys(): ReactNode {
     await changed();
   };
   const createButton = (
-    <button type="button" className="primary" onClick={() => setAsking({ act: "create" })}>Create API key…</button>
+    <button type="button" className={shared.primary} onClick={() => setAsking({ act: "create" })}>
+      Create API key…
+    </button>
   );
   return (
-    <section aria-label="API keys" className="section">
-      <div className="section-head">
-        <p className="small">Producers send one as <code>X-Api-Key</code> with every event. It opens nothing else.</p>
+    <section aria-label="API keys" className={shared.section}>
+      <div className={shared.sectionHead}>
+        <p className={shared.small}>
+          Producers send one as <code>X-Api-Key</code> with every event. It opens nothing else.
+        </p>
         {may("createApiKey") && createButton}
       </div>
       {!may("createApiKey") && <NoRight>Developers, Admins and Owners create and revoke API keys.</NoRight>}
@@ -49,10 +54,10 @@ export function ApiKeys(): ReactNode {
         </Empty>}
       >
         {(keys) => (
-          <table className="rows">
+          <table className={styles.rows}>
             <thead>
               <tr><th>Name</th><th>Key</th><th>Last used</th><th>Created</th><th>Expires</th>
-                <th><span className="hidden-text">Acts</span></th></tr>
+                <th><span className={shared.hiddenText}>Acts</span></th></tr>
             </thead>
             <tbody>
               {keys.map((key) => (
@@ -61,9 +66,9 @@ export function ApiKeys(): ReactNode {
                   <td data-label="Last used">{key.lastUsedAt === null ? "never" : <Moment at={key.lastUsedAt} />}</td>
                   <td data-label="Created"><Moment at={key.createdAt} only="day" /></td>
                   <td data-label="Expires"><Expiry at={key.expiresAt} /></td>
-                  <td className="row-acts">
+                  <td className={styles.rowActs}>
                     {may("deleteApiKey") && (
-                      <button type="button" className="danger" aria-label={`Revoke ${key.name}…`}
+                      <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
                         onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
                     )}
                   </td>

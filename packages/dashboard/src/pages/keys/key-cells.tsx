@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
+import styles from "../../parts/listed.module.css";
 import { Moment, useNow } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 
 /** The cells of a key's name and of its last characters. */
 export function KeyName({ of }: {
@@ -7,7 +9,7 @@ export function KeyName({ of }: {
 }): ReactNode {
   return (
     <>
-      <td className="main">{of.name}</td>
+      <td className={styles.main}>{of.name}</td>
       <td><code>{of.prefix}…{of.last4}</code></td>
     </>
   );
@@ -17,5 +19,5 @@ export function KeyName({ of }: {
 export function Expiry({ at }: { readonly at: string | null }): ReactNode {
   const now = useNow();
   if (at === null) return "never";
-  return <>{Date.parse(at) <= now && <span className="off">— expired </span>}<Moment at={at} /></>;
+  return <>{Date.parse(at) <= now && <span className={shared.off}>— expired </span>}<Moment at={at} /></>;
 }

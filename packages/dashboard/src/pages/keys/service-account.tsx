@@ -12,14 +12,14 @@ import { codeOf, isServiceRole, RoleOptions, serviceRolesFor } from "../../parts
 import { Answered, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
-import "./keys.css";
+import shared from "../../style/shared.module.css";
 import { ServiceKeys } from "./service-keys.tsx";
 
 /** A service account, what may be done with it, and its keys. */
 export function ServiceAccount({ id }: { readonly id: string }): ReactNode {
   const query = useQuery({ queryKey: ["getServiceAccount", { id }], queryFn: () => relay.getServiceAccount({ id }) });
   return (
-    <section aria-label="Service account" className="section">
+    <section aria-label="Service account" className={shared.section}>
       <p><Link to="/keys" search={{ tab: "services" }}>‹ Service accounts</Link></p>
       <Answered query={query}>
         {(account) => (
@@ -50,9 +50,9 @@ function Head({ account: { id, name, role, status, createdAt } }: {
   const turn = active ? "Switch off" : "Switch on";
   return (
     <>
-      <div className="section-head">
+      <div className={shared.sectionHead}>
         <h2>{name}</h2>
-        <div className="acts">
+        <div className={shared.acts}>
           {may("updateServiceAccount") && (
             <>
               <button type="button" onClick={() => setAsking("role")}>Change role…</button>
@@ -60,12 +60,12 @@ function Head({ account: { id, name, role, status, createdAt } }: {
             </>
           )}
           {may("deleteServiceAccount") && (
-            <button type="button" className="danger" onClick={() => setAsking("delete")}>Delete…</button>
+            <button type="button" className={shared.danger} onClick={() => setAsking("delete")}>Delete…</button>
           )}
         </div>
       </div>
       {!may("updateServiceAccount") && <NoRight>Admins and Owners manage service accounts and their keys.</NoRight>}
-      <dl className="facts">
+      <dl className={shared.facts}>
         <dt>Status</dt><dd><Status value={status} /></dd>
         <dt>Role</dt><dd>{role}</dd>
         <dt>Created</dt><dd><Moment at={createdAt} /></dd>

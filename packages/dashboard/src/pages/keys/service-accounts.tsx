@@ -7,11 +7,12 @@ import { useMay, useMe } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed } from "../../parts/listed.tsx";
+import styles from "../../parts/listed.module.css";
 import { codeOf, isServiceRole, RoleOptions, serviceRolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
-import "./keys.css";
+import shared from "../../style/shared.module.css";
 import { ServiceAccount } from "./service-account.tsx";
 
 /** The machines that call the API, or the one that is opened. */
@@ -34,12 +35,12 @@ function AllServiceAccounts(): ReactNode {
     change({ account: id });
   };
   const createButton = (
-    <button type="button" className="primary" onClick={() => setCreates(true)}>Create service account…</button>
+    <button type="button" className={shared.primary} onClick={() => setCreates(true)}>Create service account…</button>
   );
   return (
-    <section aria-label="Service accounts" className="section">
-      <div className="section-head">
-        <p className="small">A service account is a machine that calls the API with keys of its own.</p>
+    <section aria-label="Service accounts" className={shared.section}>
+      <div className={shared.sectionHead}>
+        <p className={shared.small}>A service account is a machine that calls the API with keys of its own.</p>
         {may("createServiceAccount") && createButton}
       </div>
       {!may("createServiceAccount") && <NoRight>Admins and Owners manage service accounts and their keys.</NoRight>}
@@ -50,12 +51,12 @@ function AllServiceAccounts(): ReactNode {
         </Empty>}
       >
         {(accounts) => (
-          <table className="rows">
+          <table className={styles.rows}>
             <thead><tr><th>Name</th><th>Role</th><th>Status</th><th>Created</th></tr></thead>
             <tbody>
               {accounts.map(({ id, name, role: its, status, createdAt }) => (
                 <tr key={id}>
-                  <td className="main">
+                  <td className={styles.main}>
                     <Link to="/keys" search={{ tab: "services", account: id }}>{name}</Link>
                   </td>
                   <td data-label="Role">{its}</td>

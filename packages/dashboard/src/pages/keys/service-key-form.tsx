@@ -3,6 +3,7 @@ import { useState, type ReactNode } from "react";
 import { usePreferences } from "../../app/preferences.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
 import { Field, Form } from "../../parts/form.tsx";
+import styles from "./keys.module.css";
 
 type Body = Schemas["CreateServiceKeyRequest"];
 type Scope = NonNullable<Body["scopes"]>[number];
@@ -42,7 +43,7 @@ export function ServiceKeyForm({ like, create, cancel }: {
       <Field name="name" label="Name">
         {(props) => <input {...props} required maxLength={255} autoComplete="off" defaultValue={like?.name} />}
       </Field>
-      <fieldset className="scopes">
+      <fieldset className={styles.scopes}>
         <legend>What the key may do</legend>
         <label>
           <input type="radio" name="limit" checked={chosen === null} onChange={() => setChosen(null)} />
@@ -53,7 +54,7 @@ export function ServiceKeyForm({ like, create, cancel }: {
           Only these scopes
         </label>
         {chosen !== null && (
-          <div className="chosen">
+          <div className={styles.chosen}>
             {allScopes.map((scope) => (
               <label key={scope}>
                 <input type="checkbox" checked={chosen.includes(scope)}

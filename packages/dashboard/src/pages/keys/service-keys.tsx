@@ -5,10 +5,11 @@ import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Listed } from "../../parts/listed.tsx";
+import styles from "../../parts/listed.module.css";
 import { Empty } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { Expiry, KeyName } from "./key-cells.tsx";
-import "./keys.css";
 import { ServiceKeyForm } from "./service-key-form.tsx";
 
 type Key = Schemas["ServiceKey"];
@@ -34,18 +35,18 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
     setAsking(replaced && { act: "revoke", key: replaced, isReplaced: true });
   };
   const createButton = (
-    <button type="button" className="primary" onClick={() => setAsking({ act: "create" })}>Create key…</button>
+    <button type="button" className={shared.primary} onClick={() => setAsking({ act: "create" })}>Create key…</button>
   );
   return (
     <>
-      <div className="section-head"><h3>Keys</h3>{may("createServiceKey") && createButton}</div>
+      <div className={shared.sectionHead}><h3>Keys</h3>{may("createServiceKey") && createButton}</div>
       <Listed queryKey={queryKey} ask={(page) => relay.listServiceKeys({ id: accountId, ...page })}
         empty={<Empty>No key yet: without one the machine cannot call the API.</Empty>}>
         {(keys) => (
-          <table className="rows">
+          <table className={styles.rows}>
             <thead>
               <tr><th>Name</th><th>Key</th><th>Scopes</th><th>Created</th><th>Expires</th>
-                <th><span className="hidden-text">Acts</span></th></tr>
+                <th><span className={shared.hiddenText}>Acts</span></th></tr>
             </thead>
             <tbody>
               {keys.map((key) => (
@@ -54,13 +55,13 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
                   <td data-label="Scopes">{key.scopes?.join(", ") ?? "all that the role may"}</td>
                   <td data-label="Created"><Moment at={key.createdAt} only="day" /></td>
                   <td data-label="Expires"><Expiry at={key.expiresAt} /></td>
-                  <td className="row-acts">
+                  <td className={styles.rowActs}>
                     {may("createServiceKey") && may("deleteServiceKey") && (
                       <button type="button" aria-label={`Replace ${key.name}…`}
                         onClick={() => setAsking({ act: "create", replaces: key })}>Replace…</button>
                     )}
                     {may("deleteServiceKey") && (
-                      <button type="button" className="danger" aria-label={`Revoke ${key.name}…`}
+                      <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
                         onClick={() => setAsking({ act: "revoke", key, isReplaced: false })}>Revoke…</button>
                     )}
                   </td>

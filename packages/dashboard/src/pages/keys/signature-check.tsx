@@ -3,7 +3,9 @@ import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { NoRight } from "../../parts/states.tsx";
-import "./keys.css";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./keys.module.css";
 
 /** Says whether a signature is that of a payload under the tenant's present webhook secret. */
 export function SignatureCheck(): ReactNode {
@@ -16,22 +18,22 @@ export function SignatureCheck(): ReactNode {
     setValid(await isValidSignature(id, fields));
   };
   return (
-    <section aria-label="Signature check" className="section check">
-      <p className="small">Paste what your receiver got: the body byte for byte, and the header beside it.</p>
+    <section aria-label="Signature check" className={classes(shared.section, styles.check)}>
+      <p className={shared.small}>Paste what your receiver got: the body byte for byte, and the header beside it.</p>
       <Form submit={check} label="Check the signature" keeps guarded={false}>
         <Field name="payload" label="Payload" hint="The raw body, before any parser.">
           {(props) => <textarea {...props} spellCheck={false} />}
         </Field>
         <Field name="signature" label="X-Service-Signature" hint={<>It begins with <code>sha256=</code>.</>}>
-          {(props) => <input {...props} className="mono" required spellCheck={false} autoComplete="off" />}
+          {(props) => <input {...props} className={shared.mono} required spellCheck={false} autoComplete="off" />}
         </Field>
       </Form>
       <div role="status">
         {valid === true && (
-          <p className="ok">✓ Valid: the relay signed exactly this payload with the present webhook secret.</p>
+          <p className={shared.ok}>✓ Valid: the relay signed exactly this payload with the present webhook secret.</p>
         )}
         {valid === false && (
-          <p className="bad">
+          <p className={shared.bad}>
             ✕ Not valid: the payload is not what was signed (a space or a line end is enough), or it was signed with
             another secret, such as the one before the last change.
           </p>

@@ -4,9 +4,10 @@ import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
+import styles from "../../parts/dialog.module.css";
 import { Answered, Loading, NoRight, textOf } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
-import "./keys.css";
+import shared from "../../style/shared.module.css";
 
 /** The secret that signs all deliveries: which one it is, and how to see or replace it. */
 export function WebhookSecret(): ReactNode {
@@ -32,23 +33,25 @@ export function WebhookSecret(): ReactNode {
   };
   const hide = () => setSecret(undefined);
   return (
-    <section aria-label="Webhook secret" className="section">
-      <p className="small">It signs every delivery. Your receivers verify with it that a request is the relay’s.</p>
+    <section aria-label="Webhook secret" className={shared.section}>
+      <p className={shared.small}>
+        It signs every delivery. Your receivers verify with it that a request is the relay’s.
+      </p>
       <Answered query={query} loading={<Loading lines={2} />}>
         {({ fingerprint, at }) => (
-          <dl className="facts">
+          <dl className={shared.facts}>
             <dt>Fingerprint</dt><dd><code>{fingerprint}</code></dd>
             <dt>In use since</dt><dd><Moment at={at} /></dd>
           </dl>
         )}
       </Answered>
-      <div className="acts">
+      <div className={shared.acts}>
         {may("getWebhookSecret") && <button type="button" onClick={reveal}>Show the secret</button>}
         {may("regenerateWebhookSecret") && (
-          <button type="button" className="danger" onClick={() => setAsks(true)}>Make a new secret…</button>
+          <button type="button" className={shared.danger} onClick={() => setAsks(true)}>Make a new secret…</button>
         )}
       </div>
-      {problem !== "" && <p className="problem" role="alert">{problem}</p>}
+      {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
       {!may("getWebhookSecret") && <NoRight>Developers, Admins and Owners see the secret and replace it.</NoRight>}
       {asks && (
         <Confirm title="Make a new webhook secret?" act="Make a new secret" type={name} run={replace}
@@ -63,7 +66,9 @@ export function WebhookSecret(): ReactNode {
       )}
       {secret?.isNew === false && (
         <Dialog title="The webhook secret" close={hide}>
-          <p className="secret"><code>{secret.text}</code> <Copy text={secret.text} label="Copy the secret" /></p>
+          <p className={styles.secret}>
+            <code>{secret.text}</code> <Copy text={secret.text} label="Copy the secret" />
+          </p>
         </Dialog>
       )}
     </section>

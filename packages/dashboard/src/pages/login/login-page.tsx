@@ -5,7 +5,7 @@ import { relay, whoIsSignedIn } from "../../api/relay.ts";
 import { useGoToAddress } from "../../app/navigation.tsx";
 import { onOtherTab, tellTabs } from "../../app/tabs.ts";
 import { Field, Form } from "../../parts/form.tsx";
-import { Page } from "../../parts/page.tsx";
+import { LonePage } from "../../parts/page.tsx";
 import { canSignIn, NeedsTls } from "./needs-tls.tsx";
 import { SeveralCookies } from "./several-cookies.tsx";
 
@@ -27,21 +27,19 @@ export function LoginPage(): ReactNode {
   };
   useEffect(() => onOtherTab(() => void whoIsSignedIn().then(enter, () => undefined)));
   return (
-    <main className="alone">
-      <Page title="Sign in">
-        {cookies === "several" && <SeveralCookies />}
-        {canSignIn() ? (
-          <Form submit={signIn} label="Sign in" keeps guarded={false}>
-            <Field name="email" label="Email">
-              {(props) => <input {...props} type="email" autoComplete="username" required />}
-            </Field>
-            <Field name="password" label="Password">
-              {(props) => <input {...props} type="password" autoComplete="current-password" required />}
-            </Field>
-          </Form>
-        ) : <NeedsTls />}
-      </Page>
-    </main>
+    <LonePage title="Sign in">
+      {cookies === "several" && <SeveralCookies />}
+      {canSignIn() ? (
+        <Form submit={signIn} label="Sign in" keeps guarded={false}>
+          <Field name="email" label="Email">
+            {(props) => <input {...props} type="email" autoComplete="username" required />}
+          </Field>
+          <Field name="password" label="Password">
+            {(props) => <input {...props} type="password" autoComplete="current-password" required />}
+          </Field>
+        </Form>
+      ) : <NeedsTls />}
+    </LonePage>
   );
 }
 

@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import { pagesPath } from "../../api/relay.ts";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 
 /** Names of one's own machine, each with another: cookies of one are not sent to the other. */
 const otherNames: Readonly<Record<string, string>> = { localhost: "127.0.0.1", "127.0.0.1": "localhost" };
@@ -9,7 +11,7 @@ export function SeveralCookies(): ReactNode {
   const { hostname, host, protocol } = location;
   const other = otherNames[hostname];
   return (
-    <div className="state bad" role="alert">
+    <div className={classes(shared.state, shared.bad)} role="alert">
       <p><strong>Another program at <code>{hostname}</code> has set a session cookie of its own.</strong></p>
       <p>
         Programs at one host share their cookies, whatever their ports. The relay cannot tell which cookie is yours, so

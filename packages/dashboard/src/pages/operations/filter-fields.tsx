@@ -6,6 +6,7 @@ import { Field } from "../../parts/form.tsx";
 import { TargetOptions, useTargets } from "../../parts/targets.tsx";
 import { fieldTime } from "../../parts/time-fields.ts";
 import type { Kind } from "./kinds.ts";
+import styles from "./operations.module.css";
 
 const statuses: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   replay: {
@@ -43,7 +44,7 @@ export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
     </Field>
   );
   return (
-    <div className="operation-fields">
+    <div className={styles.operationFields}>
       <Field name="status" label="Status">
         {(props) => (
           <select {...props} defaultValue={search["status"] ?? ""}>

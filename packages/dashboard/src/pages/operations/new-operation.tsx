@@ -7,6 +7,7 @@ import { usePreferences } from "../../app/preferences.tsx";
 import { orderFields } from "../../app/search.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
+import { Tabs } from "../../parts/page.tsx";
 import { useTargets } from "../../parts/targets.tsx";
 import { momentText } from "../../parts/time.tsx";
 import { FilterFields } from "./filter-fields.tsx";
@@ -61,13 +62,10 @@ export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly 
   }
   return (
     <Dialog title="New operation" close={close}>
-      <div className="tabs" role="group" aria-label="Kind">
-        {allowed.map((other) => (
-          <button key={other} type="button" aria-pressed={other === kind} onClick={() => change({ new: other })}>
-            {kinds[other].act}
-          </button>
-        ))}
-      </div>
+      <Tabs
+        label="Kind" chosen={kind} choose={(other) => change({ new: other })}
+        tabs={Object.fromEntries(allowed.map((other) => [other, kinds[other].act]))}
+      />
       <Form submit={count} label="Count" keeps guarded={false} cancel={close}><FilterFields kind={kind} /></Form>
       <p role="status">{said}</p>
     </Dialog>

@@ -11,6 +11,7 @@ import { durationText, Moment, momentText } from "../../parts/time.tsx";
 import { useWho } from "../../parts/who.tsx";
 import { filterText } from "./filter-text.ts";
 import { kinds, type Kind } from "./kinds.ts";
+import styles from "./operations.module.css";
 import { operationsOf, replayOperation, type PastOperation } from "./past-operations.ts";
 
 /** How often running operations are read again, ms. */
@@ -46,7 +47,7 @@ export function OperationList({ kind, act }: {
         {({ pages }) => {
           const operations = pages.flatMap((page) => page.operations);
           return operations.length === 0 ? <Empty act={act}>{kinds[kind].empty}</Empty> : (
-            <ul className="operations">
+            <ul>
               {operations.map((operation) => (
                 <Row
                   key={operation.id} kind={kind} operation={operation}
@@ -99,9 +100,9 @@ function Row({ kind, operation, stop }: {
   const who = useWho();
   const { state, filter, matched, done, skipped, actor, startedAt, finishedAt, toDestinationUrlId } = operation;
   return (
-    <li className="operation">
+    <li className={styles.operation}>
       <Status value={state} />
-      <div className="operation-what">
+      <div className={styles.operationWhat}>
         <p>{filterText(filter, nameOf, (at) => momentText(at, zone))}</p>
         {toDestinationUrlId && <p>to <strong>{nameOf(toDestinationUrlId)}</strong>, as new events</p>}
         <small>
@@ -110,7 +111,7 @@ function Row({ kind, operation, stop }: {
           {" · "}{who(actor)}
         </small>
       </div>
-      <div className="operation-progress">
+      <div className={styles.operationProgress}>
         <span>{matched.toLocaleString("en")} matched</span>
         {done !== null && <span>{done.toLocaleString("en")} {kinds[kind].done}</span>}
         {skipped !== null && skipped > 0 && <span>{skipped.toLocaleString("en")} skipped</span>}

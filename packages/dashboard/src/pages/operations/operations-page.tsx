@@ -7,7 +7,6 @@ import { NoRight } from "../../parts/states.tsx";
 import { isKind, kinds, type Kind } from "./kinds.ts";
 import { NewOperation } from "./new-operation.tsx";
 import { OperationList } from "./operation-list.tsx";
-import "./operations.css";
 
 /** The operations on many events: replays, cancels and purges, and a new one. */
 export function OperationsPage(): ReactNode {

@@ -7,6 +7,8 @@ import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Ago, Countdown } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./overview.module.css";
 
 const dayMs = 86_400_000;
 /** An event that was accepted longer ago and is not settled is shown, ms. */
@@ -58,13 +60,13 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
     ...refusedLines(refused.data),
   ];
   return (
-    <section aria-label="Needs a person" className="attention">
+    <section aria-label="Needs a person" className={styles.attention}>
       <h2>Needs a person</h2>
       {failed && <Failure error={failed.error} retry={() => void failed.refetch()} />}
       {lines.length > 0 && <ul>{lines}</ul>}
       {lines.length === 0 && (queries.some(({ isLoading }) => isLoading)
         ? failed === undefined && <Loading lines={3} />
-        : <p className="ok"><span aria-hidden="true">✓</span> Nothing needs a person now.</p>)}
+        : <p className={shared.ok}><span aria-hidden="true">✓</span> Nothing needs a person now.</p>)}
     </section>
   );
 }
@@ -76,10 +78,10 @@ function Line({ tone, list, what, children }: {
   readonly children?: ReactNode;
 }): ReactNode {
   return (
-    <li className={`attention-line attention-${tone}`}>
-      <span className={tone} aria-hidden="true">{{ bad: "✕", wait: "◔", off: "—" }[tone]}</span>
+    <li className={styles.attentionLine} data-tone={tone}>
+      <span className={shared[tone]} aria-hidden="true">{{ bad: "✕", wait: "◔", off: "—" }[tone]}</span>
       <Link {...list}>{what}</Link>
-      <span className="attention-more">{children}</span>
+      <span className={styles.attentionMore}>{children}</span>
     </li>
   );
 }

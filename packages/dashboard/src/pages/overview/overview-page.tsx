@@ -5,8 +5,8 @@ import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
+import shared from "../../style/shared.module.css";
 import { Attention } from "./attention.tsx";
-import "./overview.css";
 import { Refusals } from "./refusals.tsx";
 import { Totals } from "./totals.tsx";
 import { Traffic } from "./traffic.tsx";
@@ -41,7 +41,7 @@ export function OverviewPage(): ReactNode {
 
 function FirstSteps(): ReactNode {
   return (
-    <Empty act={<Link to="/start" className="button">Begin with the first steps</Link>}>
+    <Empty act={<Link to="/start" className={shared.button}>Begin with the first steps</Link>}>
       No event yet. Totals and traffic of your webhooks will be here. Five steps lead to the first delivery: a
       destination, a key, an event, its delivery, and the check of its signature.
     </Empty>

@@ -6,6 +6,9 @@ import { Copy } from "../../parts/copy.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
 import { Moment } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./overview.module.css";
 
 /** The refused ingest requests, newest first, in groups of a minute. */
 export function Refusals(): ReactNode {
@@ -20,8 +23,8 @@ export function Refusals(): ReactNode {
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
   return (
-    <section aria-label="Refused posts" className="panel refusals">
-      <header className="page-head">
+    <section aria-label="Refused posts" className={classes(shared.panel, styles.refusals)}>
+      <header className={shared.pageHead}>
         <h2>Refused posts</h2>
         <button type="button" onClick={() => change({ refused: "" })}>Close</button>
       </header>

@@ -5,6 +5,8 @@ import { relay } from "../../api/relay.ts";
 import { usePreferences } from "../../app/preferences.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { durationText, Moment, momentText } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./overview.module.css";
 
 type Point = Schemas["StatisticsPoint"];
 
@@ -21,7 +23,7 @@ export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
     refetchInterval: everyMs,
   });
   return (
-    <section aria-label="Traffic of 24 hours" className="traffic">
+    <section aria-label="Traffic of 24 hours" className={styles.traffic}>
       <h2>Traffic of 24 hours</h2>
       <Answered query={query}>
         {({ series }) => {
@@ -38,10 +40,10 @@ function Summary({ points }: { readonly points: readonly Point[] }): ReactNode {
     points.reduce((total, point) => total + point[field], 0).toLocaleString("en");
   const failures = points.flatMap((point) => Object.values(point.failures)).reduce((total, count) => total + count, 0);
   return (
-    <ul className="traffic-legend">
+    <ul className={styles.trafficLegend}>
       <li>{sum("accepted")} accepted</li>
-      <li><span className="ok" aria-hidden="true">✓</span> {sum("succeeded")} delivered, above the line</li>
-      <li><span className="bad" aria-hidden="true">✕</span> {sum("exhausted")} given up, below it</li>
+      <li><span className={shared.ok} aria-hidden="true">✓</span> {sum("succeeded")} delivered, above the line</li>
+      <li><span className={shared.bad} aria-hidden="true">✕</span> {sum("exhausted")} given up, below it</li>
       <li>{sum("attempts")} attempts, {failures.toLocaleString("en")} of them failed</li>
     </ul>
   );
@@ -53,20 +55,20 @@ function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
   const mostGivenUp = Math.max(most, ...points.map(({ exhausted }) => exhausted));
   const [first, last] = [points[0], points.at(-1)];
   return (
-    <figure className="traffic-bars">
+    <figure className={styles.trafficBars}>
       <svg viewBox={`0 0 ${points.length * place} ${above + below}`} preserveAspectRatio="none" aria-hidden="true">
         {points.map(({ at, succeeded, exhausted }, index) => (
           <g key={at}>
             <title>{`${momentText(at, zone)}: ${succeeded} delivered, ${exhausted} given up`}</title>
-            <rect className="hour" x={index * place} y={0} width={place} height={above + below} />
-            <rect className="delivered" x={index * place + 1} width={place - 2} {...upward(succeeded, most)} />
-            <rect className="given-up" x={index * place + 1} width={place - 2} y={above + 1}
+            <rect className={styles.hour} x={index * place} y={0} width={place} height={above + below} />
+            <rect className={styles.delivered} x={index * place + 1} width={place - 2} {...upward(succeeded, most)} />
+            <rect className={styles.givenUp} x={index * place + 1} width={place - 2} y={above + 1}
               height={lengthOf(exhausted, mostGivenUp, below - 1)} />
           </g>
         ))}
         <line x1={0} x2={points.length * place} y1={above + 0.5} y2={above + 0.5} />
       </svg>
-      <figcaption className="small">
+      <figcaption className={shared.small}>
         {first && <Moment at={first.at} only="time" />}
         <span>at most {most.toLocaleString("en")} delivered in an hour</span>
         {last && <Moment at={last.at} only="time" />}
@@ -89,13 +91,13 @@ function Table({ points }: { readonly points: readonly Point[] }): ReactNode {
   return (
     <details>
       <summary>The same as a table</summary>
-      <div className="traffic-table" tabIndex={0} role="region" aria-label="Traffic by hour">
+      <div className={styles.trafficTable} tabIndex={0} role="region" aria-label="Traffic by hour">
         <table>
           <thead>
             <tr>
-              <th>Hour from</th><th className="number">Accepted</th><th className="number">Delivered</th>
-              <th className="number">Given up</th><th className="number">Cancelled</th>
-              <th className="number">Attempts</th><th className="number">p95</th>
+              <th>Hour from</th><th className={shared.number}>Accepted</th><th className={shared.number}>Delivered</th>
+              <th className={shared.number}>Given up</th><th className={shared.number}>Cancelled</th>
+              <th className={shared.number}>Attempts</th><th className={shared.number}>p95</th>
             </tr>
           </thead>
           <tbody>
@@ -103,9 +105,9 @@ function Table({ points }: { readonly points: readonly Point[] }): ReactNode {
               <tr key={at}>
                 <td><Moment at={at} /></td>
                 {[accepted, succeeded, exhausted, cancelled, attempts].map((count, column) => (
-                  <td key={column} className="number">{count.toLocaleString("en")}</td>
+                  <td key={column} className={shared.number}>{count.toLocaleString("en")}</td>
                 ))}
-                <td className="number">{latencyMs === null ? "–" : durationText(latencyMs.p95)}</td>
+                <td className={shared.number}>{latencyMs === null ? "–" : durationText(latencyMs.p95)}</td>
               </tr>
             ))}
           </tbody>

@@ -6,11 +6,12 @@ import { useMay, useMe } from "../../app/session.ts";
 import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed } from "../../parts/listed.tsx";
+import styles from "../../parts/listed.module.css";
 import { codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
-import "../keys/keys.css";
+import shared from "../../style/shared.module.css";
 
 type Asking = { readonly act: "invite" } | { readonly act: "revoke"; readonly invite: Schemas["Invite"] }
   | { readonly act: "send"; readonly token: string; readonly email: string };
@@ -32,34 +33,35 @@ export function Invites(): ReactNode {
     await changed();
   };
   const button = (
-    <button type="button" className="primary" onClick={() => setAsking({ act: "invite" })}>Invite…</button>
+    <button type="button" className={shared.primary} onClick={() => setAsking({ act: "invite" })}>Invite…</button>
   );
   return (
-    <section aria-label="Invites" className="section">
-      <div className="section-head">
-        <p className="small">An invite is a link that works once, within 7 days.</p>
+    <section aria-label="Invites" className={shared.section}>
+      <div className={shared.sectionHead}>
+        <p className={shared.small}>An invite is a link that works once, within 7 days.</p>
         {may("createInvite") && button}
       </div>
       {!may("createInvite") && <NoRight>Admins and Owners invite people.</NoRight>}
       <Listed queryKey={queryKey} ask={(page) => relay.listInvites({ ...page, CpOrd: "createdAt", TpOrd: "Desc" })}
         empty={<Empty act={may("createInvite") && button}>No invite yet: here is one for each person invited.</Empty>}>
         {(invites) => (
-          <table className="rows">
+          <table className={styles.rows}>
             <thead>
               <tr><th>Email</th><th>Role</th><th>Status</th><th>Invited</th><th>Good until</th>
-                <th><span className="hidden-text">Acts</span></th></tr>
+                <th><span className={shared.hiddenText}>Acts</span></th></tr>
             </thead>
             <tbody>
               {invites.map((each) => (
                 <tr key={each.id}>
-                  <td className="main">{nameOf(each)}</td>
+                  <td className={styles.main}>{nameOf(each)}</td>
                   <td data-label="Role">{each.role}</td>
                   <td><Status value={each.status} /></td>
                   <td data-label="Invited"><Moment at={each.createdAt} only="day" /></td>
                   <td data-label="Good until"><Moment at={each.expiresAt} /></td>
-                  <td className="row-acts">
+                  <td className={styles.rowActs}>
                     {may("revokeInvite") && each.status === "Pending" && (
-                      <button type="button" className="danger" aria-label={`Revoke the invite of ${nameOf(each)}…`}
+                      <button type="button" className={shared.danger}
+                        aria-label={`Revoke the invite of ${nameOf(each)}…`}
                         onClick={() => setAsking({ act: "revoke", invite: each })}>Revoke…</button>
                     )}
                   </td>

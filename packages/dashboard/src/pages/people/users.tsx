@@ -6,11 +6,12 @@ import { useMay, useMe } from "../../app/session.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed } from "../../parts/listed.tsx";
+import styles from "../../parts/listed.module.css";
 import { atLeast, codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
-import "../keys/keys.css";
+import shared from "../../style/shared.module.css";
 
 type User = Schemas["User"];
 type Act = "role" | "switch" | "delete";
@@ -26,24 +27,24 @@ export function Users(): ReactNode {
   const manages = may("updateUser") && may("deleteUser");
   const isOpen = (user: User) => manages && user.id !== me.principal.id && atLeast(me.role, user.role);
   return (
-    <section aria-label="Users" className="section">
+    <section aria-label="Users" className={shared.section}>
       {!manages && <NoRight>Admins and Owners change users.</NoRight>}
       <Listed queryKey={queryKey} ask={(page) => relay.listUsers({ ...page, CpOrd: "email" })}
         empty={<Empty>No user.</Empty>}>
         {(users) => (
-          <table className="rows">
+          <table className={styles.rows}>
             <thead>
               <tr><th>Email</th><th>Role</th><th>Status</th><th>Since</th>
-                <th><span className="hidden-text">Acts</span></th></tr>
+                <th><span className={shared.hiddenText}>Acts</span></th></tr>
             </thead>
             <tbody>
               {users.map((user) => (
                 <tr key={user.id}>
-                  <td className="main">{nameOf(user)}{user.id === me.principal.id && <small>you</small>}</td>
+                  <td className={styles.main}>{nameOf(user)}{user.id === me.principal.id && <small>you</small>}</td>
                   <td data-label="Role">{user.role}</td>
                   <td><Status value={user.status} /></td>
                   <td data-label="Since"><Moment at={user.createdAt} only="day" /></td>
-                  <td className="row-acts">
+                  <td className={styles.rowActs}>
                     {isOpen(user) && <Acts user={user} ask={(act) => setAsking({ act, user })} />}
                   </td>
                 </tr>
@@ -64,7 +65,7 @@ function Acts({ user, ask }: { readonly user: User; readonly ask: (act: Act) => 
     <>
       <button type="button" aria-label={`Change role of ${name}…`} onClick={() => ask("role")}>Change role…</button>
       <button type="button" aria-label={`${turn} ${name}…`} onClick={() => ask("switch")}>{turn}…</button>
-      <button type="button" className="danger" aria-label={`Delete ${name}…`} onClick={() => ask("delete")}>
+      <button type="button" className={shared.danger} aria-label={`Delete ${name}…`} onClick={() => ask("delete")}>
         Delete…
       </button>
     </>

@@ -4,15 +4,14 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useFragment } from "../../app/navigation.tsx";
 import { Field, Form } from "../../parts/form.tsx";
-import { Page } from "../../parts/page.tsx";
+import { LonePage } from "../../parts/page.tsx";
+import shared from "../../style/shared.module.css";
 import { canSignIn, NeedsTls } from "../login/needs-tls.tsx";
 
 /** Makes a user of somebody who was invited; the invite's token is in the fragment of the address. */
 export function RegisterPage(): ReactNode {
   return (
-    <main className="alone">
-      <Page title="Accept your invite">{canSignIn() ? <Registration /> : <NeedsTls />}</Page>
-    </main>
+    <LonePage title="Accept your invite">{canSignIn() ? <Registration /> : <NeedsTls />}</LonePage>
   );
 }
 
@@ -21,7 +20,11 @@ function Registration(): ReactNode {
   const [user, setUser] = useState<Schemas["User"]>();
   if (user) return <Registered user={user} />;
   if (token === null || token === "") {
-    return <div className="state"><p>Open the link of your invite once more: this address has no token in it.</p></div>;
+    return (
+      <div className={shared.state}>
+        <p>Open the link of your invite once more: this address has no token in it.</p>
+      </div>
+    );
   }
   const submit = async ({ password = "", again }: Readonly<Record<string, string>>) => {
     if (password !== again) throw new Error("The two passwords differ.");
@@ -43,9 +46,9 @@ function Registered({ user: { email, role } }: { readonly user: Schemas["User"] 
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);
   return (
-    <div className="state" ref={place} tabIndex={-1}>
+    <div className={shared.state} ref={place} tabIndex={-1}>
       <p>Your password is set. You are <strong>{email}</strong>, with the role {role}.</p>
-      <p><Link to="/login" className="button">Sign in</Link></p>
+      <p><Link to="/login" className={shared.button}>Sign in</Link></p>
     </div>
   );
 }

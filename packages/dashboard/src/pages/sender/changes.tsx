@@ -5,6 +5,7 @@ import { relay } from "../../api/relay.ts";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
 import { Answered } from "../../parts/states.tsx";
+import shared from "../../style/shared.module.css";
 
 const pageSize = 50;
 
@@ -26,7 +27,9 @@ export function SenderChanges({ id }: { readonly id: string }): ReactNode {
           </FactRows>
           {nextCursor !== null && (
             <p>
-              <Link to="/senders/$id" params={{ id }} search={{ ...search, cursor: nextCursor }} className="button">
+              <Link
+                to="/senders/$id" params={{ id }} search={{ ...search, cursor: nextCursor }} className={shared.button}
+              >
                 Older changes
               </Link>
             </p>

@@ -9,8 +9,10 @@ import { useEditors } from "../../parts/editor/use-editors.ts";
 import { Failure, Loading, NotForYou, textOf } from "../../parts/states.tsx";
 import { momentText } from "../../parts/time.tsx";
 import { markUnsaved, tellUnsaved } from "../../parts/unsaved.ts";
+import shared from "../../style/shared.module.css";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
 import { useOriginal, useRecordedEvents } from "./recorded.ts";
+import styles from "./sender.module.css";
 import { useTried } from "./tried.ts";
 
 const example = '{"data":{"id":4711,"lines":[{"price":19.90}]}}';
@@ -51,14 +53,14 @@ export function MappingEditor({ sender, mayChange }: {
     change({ event }, { replace: true });
   };
   return (
-    <section className="mapping" aria-label="Mapping">
+    <section className={styles.mapping} aria-label="Mapping">
       <Expression
         sender={sender} mayChange={mayChange} expression={expression} change={type}
         meanwhile={mayChange && typed && typed.from !== saved && typed.expression !== saved
           && <SenderChangedSince id={sender.id} moment={typed.since} />}
         problem={tried.problem?.at === "expression" ? tried.problem.text : undefined}
       />
-      <div className="original-choice">
+      <div className={styles.originalChoice}>
         <label htmlFor={id}>Recorded event</label>
         <select
           id={id} value={pasted === undefined ? eventId ?? "none" : "pasted"}
@@ -78,7 +80,7 @@ export function MappingEditor({ sender, mayChange }: {
         <small>The text on the left can be changed, or another one pasted.</small>
       </div>
       {original.error !== null && <Failure error={original.error} retry={() => void original.refetch()} />}
-      {tried.problem?.at === "original" && <p className="problem" role="alert">{tried.problem.text}</p>}
+      {tried.problem?.at === "original" && <p className={shared.problem} role="alert">{tried.problem.text}</p>}
       {payload === undefined
         ? original.error === null && (isLoading ? <Loading /> : <NotForYou />)
         : (
@@ -126,7 +128,7 @@ function Expression({ sender, mayChange, expression, change, problem, meanwhile 
     }
   };
   return (
-    <form ref={form} className="expression" onSubmit={(event) => {
+    <form ref={form} className={styles.expression} onSubmit={(event) => {
       event.preventDefault();
       void save();
     }}>
@@ -141,18 +143,18 @@ function Expression({ sender, mayChange, expression, change, problem, meanwhile 
         }}
       />
       <small id={`${id}-hint`}>It yields the object that is delivered. Without one, events pass unchanged.</small>
-      <p className="problem" id={`${id}-problem`} role="alert">{shown}</p>
+      <p className={shared.problem} id={`${id}-problem`} role="alert">{shown}</p>
       {meanwhile}
       {mayChange && (
-        <p className="acts">
-          <button type="submit" className="primary" disabled={isSaved || state === "saving"}>
+        <p className={shared.acts}>
+          <button type="submit" className={shared.primary} disabled={isSaved || state === "saving"}>
             {expression.trim() === "" && sender.mapping ? "Remove the mapping" : "Save the mapping"}
           </button>
           <button type="button" disabled={isSaved} onClick={() => change(undefined)}>
             As it was saved
           </button>
           {state === "saved" && isSaved && (
-            <span role="status" className="ok">✓ Saved. The next event is mapped by it.</span>
+            <span role="status" className={shared.ok}>✓ Saved. The next event is mapped by it.</span>
           )}
         </p>
       )}
@@ -188,12 +190,12 @@ function Preview({ recorded, isPasted, paste, result, isTrying }: {
   if (error !== undefined) return <Failure error={error} />;
   if (!editors) return <Loading lines={10} />;
   return (
-    <div className="preview" data-trying={isTrying}>
-      <div className="preview-heads">
+    <div className={styles.preview} data-trying={isTrying}>
+      <div className={styles.previewHeads}>
         <h2>Original</h2>
         <h2>Result{result !== "" && <Copy text={result} label="Copy the result" />}</h2>
       </div>
-      <div ref={host} className="editor" />
+      <div ref={host} className={styles.editor} />
     </div>
   );
 }

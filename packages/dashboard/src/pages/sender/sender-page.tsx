@@ -10,13 +10,13 @@ import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { DestinationLink } from "../senders/destination.tsx";
 import { Command, ingestAddress, ingestCommand, TokenDialog } from "../senders/ingest.tsx";
-import "../senders/senders.css";
 import { useSenderChanged } from "./changed.tsx";
 import { SenderChanges } from "./changes.tsx";
 import { MappingEditor } from "./mapping-editor.tsx";
-import "./sender.css";
+import styles from "./sender.module.css";
 import { SenderSettings } from "./settings.tsx";
 
 const tabs = { mapping: "Mapping", settings: "Settings", ingest: "Ingest address", changes: "Changes" };
@@ -47,12 +47,12 @@ function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): Reac
   return (
     <Page title={sender.name} acts={asOf === undefined && <Acts sender={sender} />}>
       {asOf && (
-        <p className="stale">
+        <p className={shared.stale}>
           As it was at <Moment at={asOf.time} />, entry <code>{asOf.position}</code> of the log.{" "}
           <Link to="/senders/$id" params={{ id: sender.id }}>Show it as it is now</Link>
         </p>
       )}
-      <p className="sender-line">
+      <p className={styles.senderLine}>
         <Status value={sender.status} />
         <span aria-hidden="true">→</span>
         <DestinationLink id={sender.destinationUrlId} at={asOf?.position} />
@@ -106,9 +106,9 @@ function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Sch
         <button type="button" onClick={() => change({ act: "token" })}>New token…</button>
       )}
       {allows("deleteSender") && (
-        <button type="button" className="danger" onClick={() => change({ act: "delete" })}>Delete…</button>
+        <button type="button" className={shared.danger} onClick={() => change({ act: "delete" })}>Delete…</button>
       )}
-      {problem !== undefined && <p className="problem" role="alert">{textOf(problem)}</p>}
+      {problem !== undefined && <p className={shared.problem} role="alert">{textOf(problem)}</p>}
       {dialog}
       {act === "token" && allows("regenerateSenderToken") && (
         <Confirm title={`A new token for ${name}?`} act="Replace the token" run={replaceToken} close={close}>
@@ -132,13 +132,13 @@ function Acts({ sender: { id, name, status, tenantId } }: { readonly sender: Sch
 
 function Ingest({ sender: { tenantId, status } }: { readonly sender: Schemas["Sender"] }): ReactNode {
   return (
-    <section className="ingest" aria-label="Ingest address">
-      {status === "Inactive" && <p className="stale">The sender is Inactive: posts are answered 422.</p>}
+    <section className={styles.ingest} aria-label="Ingest address">
+      {status === "Inactive" && <p className={shared.stale}>The sender is Inactive: posts are answered 422.</p>}
       <p>Producers post events to this address, with an API key in the header <code>X-API-Key</code>:</p>
       <Command text={ingestAddress(tenantId)} label="Copy the address" />
       <p>For example, in a shell:</p>
       <Command text={ingestCommand(tenantId)} />
-      <p className="small">
+      <p className={shared.small}>
         The token was shown when it was made. The relay keeps no copy of it; a lost one can only be replaced.
       </p>
     </section>

@@ -3,8 +3,10 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
+import shared from "../../style/shared.module.css";
 import { DestinationChoice, DestinationLink } from "../senders/destination.tsx";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
+import styles from "./sender.module.css";
 
 const mostSearchFields = 5;
 
@@ -45,18 +47,18 @@ function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): React
       <Field name="destinationUrlId" label="Destination" hint="Events that it has accepted keep theirs.">
         {(control) => <DestinationChoice control={control} chosen={destinationUrlId} />}
       </Field>
-      <fieldset className="search-fields">
+      <fieldset className={styles.searchFields}>
         <legend>Search fields</legend>
-        <p className="small">
+        <p className={shared.small}>
           Fields of received bodies that become tags of the events, by which lists are filtered. An empty row is none.
         </p>
         {Array.from({ length: mostSearchFields }, (_, row) => (
-          <div key={row} className="search-field">
+          <div key={row} className={styles.searchField}>
             <Field name={`searchFields.${row}.name`} label={`Tag ${row + 1}`}>
               {(control) => <input {...control} autoComplete="off" placeholder="order" />}
             </Field>
             <Field name={`searchFields.${row}.path`} label={`Path ${row + 1}`}>
-              {(control) => <input {...control} className="mono" autoComplete="off" placeholder="/order/id" />}
+              {(control) => <input {...control} className={shared.mono} autoComplete="off" placeholder="/order/id" />}
             </Field>
           </div>
         ))}
@@ -82,7 +84,7 @@ function searchFieldsIn(fields: Fields): Schemas["Sender"]["searchFields"] {
 
 function Settings({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
   return (
-    <dl className="sender-settings">
+    <dl className={styles.senderSettings}>
       <div><dt>Name</dt><dd>{sender.name}</dd></div>
       <div>
         <dt>Destination</dt>

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { destinationNames } from "../../api/names.ts";
 import { useMay } from "../../app/session.ts";
 import type { ControlProps } from "../../parts/form.tsx";
+import shared from "../../style/shared.module.css";
 
 /** A link to a destination: its URL, or its id where it was deleted or may not be read. */
 export function DestinationLink({ id, at }: { readonly id: string; readonly at?: string | undefined }): ReactNode {
@@ -12,7 +13,7 @@ export function DestinationLink({ id, at }: { readonly id: string; readonly at?:
   const url = data?.find((destination) => destination.id === id)?.name;
   if (!mayList) return <code>{id}</code>;
   return (
-    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} className="wraps">
+    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} className={shared.wraps}>
       {url ?? <code>{id}</code>}
     </Link>
   );

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { relayAddress } from "../../api/relay.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { SecretDialog } from "../../parts/dialog.tsx";
+import styles from "./senders.module.css";
 
 /** The address that events are posted to, the token in it as a shell's variable unless it is given. */
 export function ingestAddress(tenantId: string, token = "$INGEST_TOKEN"): string {
@@ -23,7 +24,7 @@ export function Command({ text, label = "Copy the command" }: {
   readonly text: string; readonly label?: string;
 }): ReactNode {
   return (
-    <div className="command">
+    <div className={styles.command}>
       <pre>{text}</pre>
       <Copy text={text} label={label} />
     </div>

@@ -11,9 +11,10 @@ import { Page } from "../../parts/page.tsx";
 import { Answered, Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { DestinationChoice, DestinationLink } from "./destination.tsx";
 import { TokenDialog } from "./ingest.tsx";
-import "./senders.css";
+import styles from "./senders.module.css";
 
 const pageSize = 50;
 
@@ -28,7 +29,7 @@ export function SendersPage(): ReactNode {
     queryFn: () => relay.listSenders(parameters),
   });
   const create = mayCreate && (
-    <button type="button" className="primary" onClick={() => change({ new: "sender" })}>New sender…</button>
+    <button type="button" className={shared.primary} onClick={() => change({ new: "sender" })}>New sender…</button>
   );
   return (
     <Page title="Senders" acts={create}>
@@ -44,10 +45,10 @@ export function SendersPage(): ReactNode {
           : (
             <>
               <Senders senders={items} />
-              <p className="acts">
-                {cursor && <Link to="/senders" className="button">First page</Link>}
+              <p className={shared.acts}>
+                {cursor && <Link to="/senders" className={shared.button}>First page</Link>}
                 {nextCursor !== null && (
-                  <Link to="/senders" search={{ cursor: nextCursor }} className="button">Next page</Link>
+                  <Link to="/senders" search={{ cursor: nextCursor }} className={shared.button}>Next page</Link>
                 )}
               </p>
             </>
@@ -60,17 +61,19 @@ export function SendersPage(): ReactNode {
 
 function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }): ReactNode {
   return (
-    <table className="senders">
+    <table className={styles.senders}>
       <thead>
         <tr><th>Name</th><th>Destination</th><th>Status</th><th>Mapping</th><th>Changed</th></tr>
       </thead>
       <tbody>
         {senders.map(({ id, name, destinationUrlId, status, mapping, updatedAt }) => (
           <tr key={id}>
-            <td className="first"><Link to="/senders/$id" params={{ id }} className="wraps">{name}</Link></td>
+            <td><Link to="/senders/$id" params={{ id }} className={shared.wraps}>{name}</Link></td>
             <td><DestinationLink id={destinationUrlId} /></td>
             <td><Status value={status} /></td>
-            <td>{mapping ? <code className="first-line">{mapping.expression}</code> : <small>unchanged</small>}</td>
+            <td>
+              {mapping ? <code className={styles.firstLine}>{mapping.expression}</code> : <small>unchanged</small>}
+            </td>
             <td><Moment at={updatedAt} /></td>
           </tr>
         ))}
@@ -104,7 +107,7 @@ function NewSender({ close }: { readonly close: () => void }): ReactNode {
         <Field name="destinationUrlId" label="Destination" hint="Where its events are delivered.">
           {(control) => <DestinationChoice control={control} />}
         </Field>
-        <p className="small">A mapping can be tried and added afterwards.</p>
+        <p className={shared.small}>A mapping can be tried and added afterwards.</p>
       </Form>
     </Dialog>
   );

@@ -9,6 +9,7 @@ import { useQuestion, type Question } from "../../parts/dialog.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { changesOf, settingTexts } from "./setting-texts.ts";
+import styles from "./settings.module.css";
 
 const dayMs = 86_400_000;
 
@@ -27,7 +28,7 @@ export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] })
   };
   const settings = settingTexts(tenant);
   return (
-    <section aria-label="Settings" className="settings-form">
+    <section aria-label="Settings" className={styles.settingsForm}>
       <Form
         submit={submit} label="Save" keeps
         of={{
@@ -46,7 +47,7 @@ export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] })
             {(props) => (
               <input
                 {...props} autoComplete="off"
-                {...(field === "name" ? {} : { inputMode: "numeric", className: "settings-number" })}
+                {...(field === "name" ? {} : { inputMode: "numeric", className: styles.settingsNumber })}
               />
             )}
           </Field>

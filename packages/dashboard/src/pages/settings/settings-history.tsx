@@ -5,6 +5,7 @@ import { Answered } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { useWho } from "../../parts/who.tsx";
 import { changesOfFacts, labelOf, settingFacts, type SettingFact } from "./setting-texts.ts";
+import styles from "./settings.module.css";
 
 /** How many facts of each type are read, the newest. */
 const read = 50;
@@ -17,11 +18,11 @@ export function SettingsHistory({ tenantId }: { readonly tenantId: string }): Re
     queryFn: () => settingHistory(tenantId),
   });
   return (
-    <section aria-label="Changes" className="settings-history">
+    <section aria-label="Changes" className={styles.settingsHistory}>
       <h2>Changes</h2>
       <Answered query={query}>
         {(facts) => (
-          <ul className="settings-changes">
+          <ul className={styles.settingsChanges}>
             {changesOfFacts(facts).toReversed().map(({ fact, changes }) => (
               <li key={fact.position}>
                 <Moment at={fact.time} />

@@ -7,7 +7,7 @@ import { Answered, NoRight } from "../../parts/states.tsx";
 import { settingTexts } from "./setting-texts.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import { SettingsHistory } from "./settings-history.tsx";
-import "./settings.css";
+import styles from "./settings.module.css";
 
 /** The tenant's settings, with what each affects, and their changes. */
 export function SettingsPage(): ReactNode {
@@ -21,11 +21,11 @@ export function SettingsPage(): ReactNode {
   });
   return (
     <Page title="Settings">
-      <div className="settings">
+      <div className={styles.settings}>
         <Answered query={query}>
           {(tenant) => allows("updateTenant") ? <SettingsForm tenant={tenant} /> : (
             <section aria-label="Settings">
-              <dl className="settings-values">
+              <dl className={styles.settingsValues}>
                 {settingTexts(tenant).map(({ field, label, value, hint }) => (
                   <div key={field}><dt>{label}</dt><dd>{value}</dd><dd><small>{hint}</small></dd></div>
                 ))}

@@ -7,6 +7,7 @@ import { useMay } from "../../app/session.ts";
 import { Confirm, SecretDialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { NoRight } from "../../parts/states.tsx";
+import shared from "../../style/shared.module.css";
 import type { Access } from "./curl.tsx";
 
 interface Props {
@@ -46,7 +47,7 @@ export function DestinationStep({ destination, gain, known }: Props & {
       )}
       {!destination && !allows("createDestination") && <NoRight>Developers and above create destinations.</NoRight>}
       {destination && !known && allows("regenerateDestinationToken") && (
-        <p className="acts">
+        <p className={shared.acts}>
           <span>Its ingest token is no longer known here.</span>
           <button type="button" onClick={() => setAsks(true)}>New ingest token…</button>
         </p>

@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import { relayAddress } from "../../api/relay.ts";
 import { Copy } from "../../parts/copy.tsx";
+import shared from "../../style/shared.module.css";
+import styles from "./start.module.css";
 
 /** The secrets that were made on this page. */
 export interface Access {
@@ -13,15 +15,15 @@ export function Curl({ tenantId, access }: { readonly tenantId: string; readonly
   return (
     <>
       <p>Post an event from a shell:</p>
-      <div className="curl">
+      <div className={styles.curl}>
         <pre tabIndex={0} aria-label="curl"><code>{curlText(relayAddress, tenantId, {
           token: masked(access.token), key: masked(access.key),
         })}</code></pre>
         <Copy text={curlText(relayAddress, tenantId, access)} label="Copy the command" />
       </div>
       {access.token !== undefined && access.key !== undefined
-        ? <p className="small">Copied, it has the token and the key.</p>
-        : <p className="small">Put in {missing(access)}: the relay has shown it once, and cannot again.</p>}
+        ? <p className={shared.small}>Copied, it has the token and the key.</p>
+        : <p className={shared.small}>Put in {missing(access)}: the relay has shown it once, and cannot again.</p>}
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from "react";
 import { useMay } from "../../app/session.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { NoRight } from "../../parts/states.tsx";
+import shared from "../../style/shared.module.css";
 import { isValidSignature } from "../keys/signature-check.tsx";
 import { rememberVerified } from "./verified.ts";
 
@@ -35,7 +36,7 @@ export function SignatureStep({ tenantId, verified, done }: {
         </Field>
       </Form>
       {wrong && (
-        <p className="problem" role="alert">
+        <p className={shared.problem} role="alert">
           It is not the signature of this body. Compare the bytes, and see whether the secret was replaced since.
         </p>
       )}

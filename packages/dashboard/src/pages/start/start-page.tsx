@@ -7,10 +7,11 @@ import { Page } from "../../parts/page.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago } from "../../parts/time.tsx";
+import shared from "../../style/shared.module.css";
 import { DestinationStep, KeyStep } from "./access-steps.tsx";
 import { Curl, type Access } from "./curl.tsx";
 import { SignatureStep } from "./signature-step.tsx";
-import "./start.css";
+import styles from "./start.module.css";
 import { Step } from "./step.tsx";
 import { verifiedBefore } from "./verified.ts";
 
@@ -45,7 +46,7 @@ export function StartPage(): ReactNode {
               <p role="status">
                 {current === -1 ? "All five steps are done." : `${done.filter(Boolean).length} of 5 steps done.`}
               </p>
-              <ol className="steps">
+              <ol className={styles.steps}>
                 <Step {...step(0)} title="A destination">
                   <DestinationStep destination={destination} gain={gain} known={access.token !== undefined} />
                 </Step>
@@ -78,13 +79,15 @@ export function StartPage(): ReactNode {
 function Delivery({ event, delivered }: Pick<Awaited<ReturnType<typeof progress>>, "event" | "delivered">): ReactNode {
   if (delivered) {
     return (
-      <p className="acts"><Status value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink></p>
+      <p className={shared.acts}>
+        <Status value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink>
+      </p>
     );
   }
   if (!event) return <p>The relay posts the event to the destination, and again until it is answered with 2xx.</p>;
   return (
     <>
-      <p className="acts">
+      <p className={shared.acts}>
         <Status value={event.status} /> <EventLink id={event.id}>What happened to it</EventLink>
       </p>
       {event.reason !== null && <p>The last attempt failed: {event.reason}.</p>}
@@ -98,7 +101,7 @@ function EventLink({ id, children }: { readonly id: string; readonly children: R
 }
 
 function Live({ children }: { readonly children: ReactNode }): ReactNode {
-  return <p className="live"><span aria-hidden="true">●</span> {children}</p>;
+  return <p className={styles.live}><span aria-hidden="true">●</span> {children}</p>;
 }
 
 /** How far the tenant has come. */

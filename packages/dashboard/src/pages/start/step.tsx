@@ -1,4 +1,7 @@
 import type { ReactNode } from "react";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
+import styles from "./start.module.css";
 
 /** A step: its number, whether the API says that it is done, and what to do. */
 export function Step({ number, title, done, current, children }: {
@@ -9,10 +12,12 @@ export function Step({ number, title, done, current, children }: {
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <li className="step" aria-current={current ? "step" : undefined}>
-      <span className={`step-mark ${done ? "ok" : "info"}`} aria-hidden="true">{done ? "✓" : number}</span>
+    <li className={styles.step} aria-current={current ? "step" : undefined}>
+      <span className={classes(styles.stepMark, done ? shared.ok : shared.info)} aria-hidden="true">
+        {done ? "✓" : number}
+      </span>
       <div>
-        <h2>{title} <span className="hidden-text">{done ? "(done)" : "(to do)"}</span></h2>
+        <h2>{title} <span className={shared.hiddenText}>{done ? "(done)" : "(to do)"}</span></h2>
         {children}
       </div>
     </li>
