@@ -69,12 +69,12 @@ const destination = createRoute({
   component: lazy(() => import("../pages/destination/destination-page.tsx"), "DestinationPage"),
 });
 const senders = createRoute({
-  getParentRoute: () => shell, path: "/senders", validateSearch: texts("new", "cursor"),
+  getParentRoute: () => shell, path: "/senders", validateSearch: texts("new"),
   component: lazy(() => import("../pages/senders/senders-page.tsx"), "SendersPage"),
 });
 const sender = createRoute({
   getParentRoute: () => shell, path: "/senders/$id",
-  validateSearch: texts("tab", "act", "event", "at", "open", "cursor"),
+  validateSearch: texts("tab", "act", "event", "at", "open"),
   component: lazy(() => import("../pages/sender/sender-page.tsx"), "SenderPage"),
 });
 const operations = createRoute({
@@ -82,7 +82,7 @@ const operations = createRoute({
   component: lazy(() => import("../pages/operations/operations-page.tsx"), "OperationsPage"),
 });
 const audit = createRoute({
-  getParentRoute: () => shell, path: "/audit", validateSearch: texts(...auditFilterNames, "open", "cursor"),
+  getParentRoute: () => shell, path: "/audit", validateSearch: texts(...auditFilterNames, "open"),
   component: lazy(() => import("../pages/audit/audit-page.tsx"), "AuditPage"),
 });
 const keys = createRoute({

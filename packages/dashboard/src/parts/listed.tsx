@@ -1,50 +1,63 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Answered, Loading } from "./states.tsx";
 
 /** A page of a list, as the relay answers it. */
-interface ListPage<Item> {
+export interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
 }
 
-/** How many items of a list are asked for at once: the most that the relay gives. */
-const pageSize = 100;
+/** The parameters of a page: its size, and the cursor that the page before it ended with. */
+export interface PageParameters {
+  readonly Qt: number;
+  readonly Total: false;
+  readonly Cursor?: string;
+}
 
-/**
- * A list, page after page by its cursor: `children` gets the items so far, and the next page comes by a button.
- * Without items `empty` is shown.
- */
-export function Listed<Item>({ queryKey, ask, empty, children }: {
+/** The pages of a list that are loaded. */
+export type Pages<Item> = UseInfiniteQueryResult<readonly Item[]>;
+
+/** Reads a list page after page by its cursor. `refetchInterval` is in ms; a function gets the items so far. */
+export function usePages<Item>({ queryKey, ask, size = 100, refetchInterval = false }: {
   readonly queryKey: readonly unknown[];
-  readonly ask: (page: { Qt: number; Total: false; Cursor?: string }) => Promise<ListPage<Item>>;
+  readonly ask: (page: PageParameters) => Promise<ListPage<Item>>;
+  /** Items of a page; the relay gives 100 at most. */
+  readonly size?: number;
+  readonly refetchInterval?: number | false | ((items: readonly Item[]) => number | false);
+}): Pages<Item> {
+  return useInfiniteQuery({
+    queryKey: [...queryKey, "pages"],
+    queryFn: ({ pageParam }) =>
+      ask({ Qt: size, Total: false, ...(pageParam === null ? {} : { Cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+    refetchInterval: ({ state: { data } }) => typeof refetchInterval === "function"
+      ? refetchInterval(data?.pages.flatMap(({ items }) => items) ?? []) : refetchInterval,
+  });
+}
+
+/** The items of a list, and the button that loads its next page. Without items `empty` is shown. */
+export function Listed<Item>({ pages, empty, children }: {
+  readonly pages: Pages<Item>;
   readonly empty: ReactNode;
   readonly children: (items: readonly Item[]) => ReactNode;
 }): ReactNode {
-  const query = useInfiniteQuery({
-    queryKey: [...queryKey, "pages"],
-    queryFn: ({ pageParam }) =>
-      ask({ Qt: pageSize, Total: false, ...(pageParam === null ? {} : { Cursor: pageParam }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
   return (
-    <Answered query={query} loading={<Loading lines={4} />}>
-      {({ pages }) => {
-        const items = pages.flatMap((page) => page.items);
-        return items.length === 0 ? empty : (
-          <>
-            {children(items)}
-            {query.hasNextPage && (
-              <p>
-                <button type="button" disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                  Show more
-                </button>
-              </p>
-            )}
-          </>
-        );
-      }}
+    <Answered query={pages} loading={<Loading lines={4} />}>
+      {(items) => items.length === 0 ? empty : (
+        <>
+          {children(items)}
+          {pages.hasNextPage && (
+            <p>
+              <button type="button" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+                Show more
+              </button>
+            </p>
+          )}
+        </>
+      )}
     </Answered>
   );
 }

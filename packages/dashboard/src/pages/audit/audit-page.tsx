@@ -1,55 +1,38 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
-import { RelayError, type ParametersOf, type Schemas } from "@webhook-relay/client";
+import { RelayError, type Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
 import { title } from "../../parts/fact-values.ts";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Answered, Empty } from "../../parts/states.tsx";
-import shared from "../../style/shared.module.css";
+import { Empty } from "../../parts/states.tsx";
 import styles from "./audit.module.css";
 import { AuditFilters, filtersIn, withoutFilters } from "./filters.tsx";
-
-const pageSize = 50;
 
 /** Who changed what in the tenant, the newest first: a line each, which opens as a diff. */
 export function AuditPage(): ReactNode {
   const search = useSearch({ from: "/signed-in/audit" });
   const change = useChange();
   const filters = filtersIn(search);
-  const { cursor } = search;
-  const parameters = { ...filters, Qt: pageSize, Total: false, ...(cursor ? { Cursor: cursor } : {}) };
-  const query = useQuery({
-    queryKey: ["listAudit", parameters],
-    queryFn: () => relay.listAudit(parameters as ParametersOf<"listAudit">),
+  const pages = usePages({
+    queryKey: ["listAudit", filters], size: 50, ask: (page) => relay.listAudit({ ...filters, ...page }),
   });
-  const problem = refusedFilter(query.error, filters);
+  const problem = refusedFilter(pages.error, filters);
   const clear = <button type="button" onClick={() => change(withoutFilters)}>Clear filters</button>;
   return (
     <Page title="Audit">
       <AuditFilters problem={problem} />
       {!problem && (
-        <Answered query={query}>
-          {({ items, nextCursor }) => (
-            <>
-              {items.length === 0 && <Empty act={clear}>No entry matches these filters.</Empty>}
-              {items.length > 0 && (
-                <FactRows facts={items} about={(fact) => <About fact={fact} />}>
-                  {(fact) => <Opened fact={fact} />}
-                </FactRows>
-              )}
-              <p className={shared.acts}>
-                {cursor && <Link to="/audit" search={filters} className={shared.button}>Newest</Link>}
-                {nextCursor !== null && (
-                  <Link to="/audit" search={{ ...filters, cursor: nextCursor }} className={shared.button}>Older</Link>
-                )}
-              </p>
-            </>
+        <Listed pages={pages} empty={<Empty act={clear}>No entry matches these filters.</Empty>}>
+          {(facts) => (
+            <FactRows facts={facts} about={(fact) => <About fact={fact} />}>
+              {(fact) => <Opened fact={fact} />}
+            </FactRows>
           )}
-        </Answered>
+        </Listed>
       )}
     </Page>
   );

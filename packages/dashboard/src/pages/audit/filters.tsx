@@ -25,9 +25,9 @@ export function filtersIn(search: Search): Readonly<Record<string, string>> {
   return Object.fromEntries(auditFilterNames.flatMap((name) => search[name] ? [[name, search[name]]] : []));
 }
 
-/** The changes that remove all filters, the open entry and the page. */
+/** The changes that remove all filters, and the open entry. */
 export const withoutFilters =
-  Object.fromEntries([...auditFilterNames, "open", "cursor"].map((name) => [name, undefined]));
+  Object.fromEntries([...auditFilterNames, "open"].map((name) => [name, undefined]));
 
 /** The filter bar of the audit. A choice applies at once, a text with Enter or the button. */
 export function AuditFilters({ problem }: { readonly problem: FilterProblem | undefined }): ReactNode {

@@ -1,11 +1,12 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { FactLine } from "../../parts/fact-line.tsx";
-import { Answered, Empty, textOf } from "../../parts/states.tsx";
+import { Listed, usePages } from "../../parts/listed.tsx";
+import { Empty, textOf } from "../../parts/states.tsx";
 import { Countdown, durationText, Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
@@ -15,38 +16,27 @@ import { useUpdate } from "./use-destination.ts";
 /** The circuit of a destination: where it stands, how it closes, and how it came there. */
 export function Circuit({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
   const { id } = destination;
-  const query = useInfiniteQuery({
-    queryKey: ["listCircuitHistory", { id }],
-    queryFn: ({ pageParam }) => relay.listCircuitHistory({
-      id, Qt: 50, TpOrd: "Desc", Total: false, ...(pageParam === "" ? {} : { Cursor: pageParam }),
-    }),
-    initialPageParam: "",
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: 5_000,
+  const pages = usePages({
+    queryKey: ["listCircuitHistory", { id }], size: 50, refetchInterval: 5_000,
+    ask: (page) => relay.listCircuitHistory({ id, ...page, TpOrd: "Desc" }),
   });
   return (
     <section aria-label="Circuit" className={styles.destinationSection}>
-      <Answered query={query}>
-        {({ pages }) => {
-          const facts = pages.flatMap(({ items }) => items);
-          return (
-            <>
-              <Position destination={destination} newest={facts[0]} />
-              <h2>What happened to it</h2>
-              {facts.length === 0 ? <Empty>Nothing: no attempt has failed since the beginning.</Empty> : (
-                <ol className={styles.destinationFacts}>
-                  {facts.map((fact) => (
-                    <li key={fact.position}><FactLine fact={fact}><Cause fact={fact} /></FactLine></li>
-                  ))}
-                </ol>
-              )}
-            </>
-          );
-        }}
-      </Answered>
-      {query.hasNextPage && (
-        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show older</button></p>
+      {pages.data && (
+        <>
+          <Position destination={destination} newest={pages.data[0]} />
+          <h2>What happened to it</h2>
+        </>
       )}
+      <Listed pages={pages} empty={<Empty>Nothing: no attempt has failed since the beginning.</Empty>}>
+        {(facts) => (
+          <ol className={styles.destinationFacts}>
+            {facts.map((fact) => (
+              <li key={fact.position}><FactLine fact={fact}><Cause fact={fact} /></FactLine></li>
+            ))}
+          </ol>
+        )}
+      </Listed>
     </section>
   );
 }

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import listedStyles from "../../parts/listed.module.css";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { Table } from "../../parts/table.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
@@ -24,28 +25,31 @@ export function Events({ id }: { readonly id: string }): ReactNode {
         {({ items }) => items.length === 0 ? (
           <Empty>No event was posted to this destination yet. A test event would show here, too.</Empty>
         ) : (
-          <table className={listedStyles.rows}>
-            <caption><h2>The newest {items.length}</h2></caption>
-            <thead><tr><th>Status</th><th>Accepted</th><th>Last attempt</th><th>Event</th></tr></thead>
-            <tbody>
-              {items.map((event) => {
-                const last = "lastAttempt" in event ? event.lastAttempt : null;
-                return (
-                  <tr key={event.id}>
-                    <td><Status value={event.status} />{event.test && <small> test</small>}</td>
-                    <td><Moment at={event.acceptedAt} /></td>
-                    <td>
-                      {last === null ? "none yet" : `${last.statusCode ?? last.reason ?? last.outcome}`}
-                      {last?.durationMs != null && ` in ${durationText(last.durationMs)}`}
-                    </td>
-                    <td><Link to="/events/$id" params={{ id: event.id }}><code>{event.id}</code></Link></td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+          <Table
+            stacked caption={<h2>The newest {items.length}</h2>} rows={items} keyOf={({ id: eventId }) => eventId}
+            columns={[
+              {
+                head: "Status",
+                cell: ({ status, test }) => <><Status value={status} />{test && <small> test</small>}</>,
+              },
+              { head: "Accepted", cell: ({ acceptedAt }) => <Moment at={acceptedAt} /> },
+              { head: "Last attempt", cell: lastAttemptText },
+              {
+                head: "Event", cell: (event) => (
+                  <Link to="/events/$id" params={{ id: event.id }}><code>{event.id}</code></Link>
+                ),
+              },
+            ]}
+          />
         )}
       </Answered>
     </section>
   );
+}
+
+function lastAttemptText(event: Schemas["ListedEvent"]): string {
+  const last = "lastAttempt" in event ? event.lastAttempt : null;
+  if (last === null) return "none yet";
+  const outcome = `${last.statusCode ?? last.reason ?? last.outcome}`;
+  return last.durationMs === null ? outcome : `${outcome} in ${durationText(last.durationMs)}`;
 }

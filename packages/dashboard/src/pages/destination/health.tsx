@@ -7,9 +7,9 @@ import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
 import { durationText, Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
-import shared from "../../style/shared.module.css";
 import { BarChart, LineChart } from "./charts.tsx";
 import styles from "./destination.module.css";
 import { failedOf, figuresOf, successText, type Figures } from "./figures.ts";
@@ -122,24 +122,23 @@ function Latency({ points, from, to }: Shown): ReactNode {
 function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }): ReactNode {
   if (failed === 0) return null;
   return (
-    <table className={styles.reasons}>
-      <caption><h2>Failures by reason</h2></caption>
-      <thead><tr><th>Reason</th><th className={shared.number}>Attempts</th><th>Share</th></tr></thead>
-      <tbody>
-        {reasons.map(([reason, count]) => (
-          <tr key={reason}>
-            <td>{reason}</td>
-            <td className={shared.number}>{count}</td>
-            <td>
+    <Table
+      className={styles.reasons} caption={<h2>Failures by reason</h2>} rows={reasons} keyOf={([reason]) => reason}
+      columns={[
+        { head: "Reason", cell: ([reason]) => reason },
+        { head: "Attempts", kind: "number", cell: ([, count]) => count },
+        {
+          head: "Share", cell: ([, count]) => (
+            <>
               <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
                 <rect className={styles.failed} width={count / failed * 100} height="8" />
               </svg>{" "}
               {Math.round(count / failed * 100)} %
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -167,17 +166,16 @@ function Twin({ heads, rows }: {
   return (
     <details>
       <summary>As a table</summary>
-      <table>
-        <thead><tr><th>From</th>{heads.map((head) => <th key={head} className={shared.number}>{head}</th>)}</tr></thead>
-        <tbody>
-          {rows.filter((row) => row !== null).map(({ at, cells }) => (
-            <tr key={at}>
-              <td><Moment at={at} /></td>
-              {cells.map((cell, place) => <td key={heads[place]} className={shared.number}>{cell}</td>)}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        rows={rows.filter((row) => row !== null)} keyOf={({ at }) => at}
+        columns={[
+          { head: "From", cell: ({ at }) => <Moment at={at} /> },
+          ...heads.map((head, place) => ({
+            head, kind: "number" as const,
+            cell: ({ cells }: { readonly cells: readonly ReactNode[] }) => cells[place],
+          })),
+        ]}
+      />
     </details>
   );
 }

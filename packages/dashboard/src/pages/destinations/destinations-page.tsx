@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
@@ -6,10 +6,12 @@ import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { useQuestion } from "../../parts/dialog.tsx";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Sparkline } from "../../parts/sparkline.tsx";
-import { Answered, Empty, NoRight, textOf } from "../../parts/states.tsx";
+import { Empty, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { actsHead, Table } from "../../parts/table.tsx";
 import { Countdown, durationText } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { failedOf, figuresOf, successText } from "../destination/figures.ts";
@@ -27,15 +29,9 @@ export function DestinationsPage(): ReactNode {
   const mayDo = useMay();
   const chosen = statuses.find((status) => status === search["Status"]);
   const filter = chosen === undefined ? {} : { Status: chosen };
-  const query = useInfiniteQuery({
-    queryKey: ["listDestinations", filter],
-    queryFn: ({ pageParam }) => relay.listDestinations({
-      ...filter, Qt: 25, CpOrd: "createdAt", TpOrd: "Desc", Total: false,
-      ...(pageParam === "" ? {} : { Cursor: pageParam }),
-    }),
-    initialPageParam: "",
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: everyMs,
+  const pages = usePages({
+    queryKey: ["listDestinations", filter], size: 25, refetchInterval: everyMs,
+    ask: (page) => relay.listDestinations({ ...filter, ...page, CpOrd: "createdAt", TpOrd: "Desc" }),
   });
   const statistics = useQuery({
     queryKey: ["getStatistics", { GroupBy: "destination" }],
@@ -56,29 +52,20 @@ export function DestinationsPage(): ReactNode {
         <option value="">all</option>
         {statuses.map((status) => <option key={status}>{status}</option>)}
       </select></label>
-      <Answered query={query}>
-        {({ pages }) => {
-          const items = pages.flatMap((page) => page.items);
-          if (items.length === 0 && chosen !== undefined) {
-            return (
-              <Empty act={<button type="button" onClick={() => change({ Status: "" })}>Show all</button>}>
-                No destination is {chosen}.
-              </Empty>
-            );
-          }
-          if (items.length === 0) {
-            return (
-              <Empty act={mayCreate && <button type="button" onClick={create}>New destination…</button>}>
-                A destination is an address to which the relay delivers events. There is none yet.
-              </Empty>
-            );
-          }
-          return <Destinations items={items} series={series} />;
-        }}
-      </Answered>
-      {query.hasNextPage && (
-        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show more</button></p>
-      )}
+      <Listed
+        pages={pages}
+        empty={chosen === undefined ? (
+          <Empty act={mayCreate && <button type="button" onClick={create}>New destination…</button>}>
+            A destination is an address to which the relay delivers events. There is none yet.
+          </Empty>
+        ) : (
+          <Empty act={<button type="button" onClick={() => change({ Status: "" })}>Show all</button>}>
+            No destination is {chosen}.
+          </Empty>
+        )}
+      >
+        {(items) => <Destinations items={items} series={series} />}
+      </Listed>
       {!mayCreate && <NoRight>A Developer, an Admin or the Owner creates and switches destinations.</NoRight>}
       {search["new"] !== undefined && mayCreate && (
         <CreateDestination close={() => change({ new: undefined }, { replace: true })} />
@@ -91,46 +78,43 @@ function Destinations({ items, series }: {
   readonly items: readonly Schemas["Destination"][];
   readonly series: ReadonlyMap<string | null, readonly Schemas["StatisticsPoint"][]>;
 }): ReactNode {
+  const rows = items.map((item) => {
+    const points = series.get(item.id) ?? [];
+    return { ...item, points, figures: figuresOf(points) };
+  });
   return (
-    <table className={styles.destinations}>
-      <thead>
-        <tr>
-          <th>URL</th><th>Status</th><th>Attempts, 24 h</th><th className={shared.number}>Success</th>
-          <th className={shared.number}>p95, worst hour</th><th className={shared.number}>Waiting</th>
-          <th><span className={shared.hiddenText}>Acts</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((item) => <Row key={item.id} item={item} points={series.get(item.id) ?? []} />)}
-      </tbody>
-    </table>
-  );
-}
-
-function Row({ item, points }: {
-  readonly item: Schemas["Destination"]; readonly points: readonly Schemas["StatisticsPoint"][];
-}): ReactNode {
-  const { id, url, status, suspendedUntil } = item;
-  const figures = figuresOf(points);
-  const { attempts, failed, highestP95 } = figures;
-  return (
-    <tr>
-      <td className={styles.url}><Link to="/destinations/$id" params={{ id }}>{url}</Link></td>
-      <td className={styles.stateCell}>
-        <Status value={status} />
-        {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
-      </td>
-      <td className={styles.chart}>
-        <Sparkline
-          bars={points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }))}
-          label={`${attempts} attempts in 24 hours, ${failed} failed`}
-        />
-      </td>
-      <td className={shared.number} data-label="Success">{successText(figures)}</td>
-      <td className={shared.number} data-label="p95">{highestP95 === null ? "–" : durationText(highestP95)}</td>
-      <td className={shared.number} data-label="Waiting"><Waiting id={id} /></td>
-      <td className={styles.act}><Switch item={item} /></td>
-    </tr>
+    <Table
+      className={styles.destinations} rows={rows} keyOf={({ id }) => id}
+      columns={[
+        {
+          head: "URL", className: styles.url,
+          cell: ({ id, url }) => <Link to="/destinations/$id" params={{ id }}>{url}</Link>,
+        },
+        {
+          head: "Status", className: styles.stateCell, cell: ({ status, suspendedUntil }) => (
+            <>
+              <Status value={status} />
+              {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
+            </>
+          ),
+        },
+        {
+          head: "Attempts, 24 h", className: styles.chart, cell: ({ points, figures: { attempts, failed } }) => (
+            <Sparkline
+              bars={points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }))}
+              label={`${attempts} attempts in 24 hours, ${failed} failed`}
+            />
+          ),
+        },
+        { head: "Success", label: "Success", kind: "number", cell: ({ figures }) => successText(figures) },
+        {
+          head: "p95, worst hour", label: "p95", kind: "number",
+          cell: ({ figures: { highestP95 } }) => highestP95 === null ? "–" : durationText(highestP95),
+        },
+        { head: "Waiting", label: "Waiting", kind: "number", cell: ({ id }) => <Waiting id={id} /> },
+        { head: actsHead, className: styles.act, cell: (item) => <Switch item={item} /> },
+      ]}
+    />
   );
 }
 

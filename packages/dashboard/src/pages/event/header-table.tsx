@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Table } from "../../parts/table.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
 
@@ -15,27 +16,19 @@ export function HeaderTable({ name, headers, before, absent }: {
   const gone = Object.entries(before ?? {}).filter(([header]) => !Object.hasOwn(headers, header));
   if (rows.length + gone.length === 0) return <p className={shared.small}>{absent}</p>;
   return (
-    <table className={styles.headers}>
-      <caption className={shared.hiddenText}>{name}</caption>
-      <tbody>
-        {rows.map(([header, value]) => {
-          const was = before && (Object.hasOwn(before, header) ? before[header] : "absent");
-          return (
-            <tr key={header}>
-              <th scope="row" className={styles.hostile}>{header}</th>
-              <td className={styles.hostile}>
-                {was === undefined || was === value ? value : <><mark>{value}</mark> <small>was {was}</small></>}
-              </td>
-            </tr>
-          );
-        })}
-        {gone.map(([header, value]) => (
-          <tr key={header}>
-            <th scope="row" className={styles.hostile}>{header}</th>
-            <td className={styles.hostile}><mark>absent</mark> <small>was {value}</small></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      className={styles.headers} caption={<span className={shared.hiddenText}>{name}</span>}
+      rows={[...rows, ...gone]} keyOf={([header]) => header}
+      columns={[
+        { kind: "header", className: styles.hostile, cell: ([header]) => header },
+        {
+          className: styles.hostile, cell: ([header, value]) => {
+            if (!Object.hasOwn(headers, header)) return <><mark>absent</mark> <small>was {value}</small></>;
+            const was = before && (Object.hasOwn(before, header) ? before[header] : "absent");
+            return was === undefined || was === value ? value : <><mark>{value}</mark> <small>was {was}</small></>;
+          },
+        },
+      ]}
+    />
   );
 }

@@ -6,6 +6,7 @@ import { relay } from "../../api/relay.ts";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { Answered, Loading } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
@@ -125,22 +126,19 @@ function Legend({ statistics, partly }: { readonly statistics: Statistics; reado
       <details>
         <summary>As a table</summary>
         <div className={styles.histogramTable}>
-          <table>
-            <caption className={shared.hiddenText}>Outcomes in each {statistics.bucket}, without empty ones</caption>
-            <thead>
-              <tr><th>From</th>{["Accepted", "Delivered", "Given up", "Cancelled"].map((name) =>
-                <th key={name} className={shared.number}>{name}</th>)}</tr>
-            </thead>
-            <tbody>
-              {busy.map(({ at, accepted, succeeded, exhausted, cancelled }) => (
-                <tr key={at}>
-                  <td><Moment at={at} /></td>
-                  {[accepted, succeeded, exhausted, cancelled].map((count, column) =>
-                    <td key={column} className={shared.number}>{count}</td>)}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            caption={(
+              <span className={shared.hiddenText}>Outcomes in each {statistics.bucket}, without empty ones</span>
+            )}
+            rows={busy} keyOf={({ at }) => at}
+            columns={[
+              { head: "From", cell: ({ at }) => <Moment at={at} /> },
+              { head: "Accepted", kind: "number", cell: ({ accepted }) => accepted },
+              { head: "Delivered", kind: "number", cell: ({ succeeded }) => succeeded },
+              { head: "Given up", kind: "number", cell: ({ exhausted }) => exhausted },
+              { head: "Cancelled", kind: "number", cell: ({ cancelled }) => cancelled },
+            ]}
+          />
         </div>
       </details>
     </div>

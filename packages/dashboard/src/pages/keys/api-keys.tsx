@@ -7,12 +7,12 @@ import { useMay } from "../../app/session.ts";
 import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
 import { Field, Form } from "../../parts/form.tsx";
-import { Listed } from "../../parts/listed.tsx";
-import styles from "../../parts/listed.module.css";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
+import { actsHead, Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
-import { Expiry, KeyName } from "./key-cells.tsx";
+import { Expiry, keyColumns } from "./key-cells.tsx";
 
 type Key = Schemas["ApiKey"];
 type Asking = { readonly act: "create" } | { readonly act: "revoke"; readonly key: Key }
@@ -26,6 +26,7 @@ export function ApiKeys(): ReactNode {
   const { zone } = usePreferences();
   const queries = useQueryClient();
   const [asking, setAsking] = useState<Asking>();
+  const pages = usePages({ queryKey, ask: (page) => relay.listApiKeys(page) });
   const close = () => setAsking(undefined);
   const changed = () => queries.invalidateQueries({ queryKey });
   const create = async ({ name = "", expiresAt }: Readonly<Record<string, string>>) => {
@@ -48,34 +49,30 @@ export function ApiKeys(): ReactNode {
       </div>
       {!may("createApiKey") && <NoRight>Developers, Admins and Owners create and revoke API keys.</NoRight>}
       <Listed
-        queryKey={queryKey} ask={(page) => relay.listApiKeys(page)}
+        pages={pages}
         empty={<Empty act={may("createApiKey") && createButton}>
           No API key yet: here is one for each producer, with its last use.
         </Empty>}
       >
         {(keys) => (
-          <table className={styles.rows}>
-            <thead>
-              <tr><th>Name</th><th>Key</th><th>Last used</th><th>Created</th><th>Expires</th>
-                <th><span className={shared.hiddenText}>Acts</span></th></tr>
-            </thead>
-            <tbody>
-              {keys.map((key) => (
-                <tr key={key.id}>
-                  <KeyName of={key} />
-                  <td data-label="Last used">{key.lastUsedAt === null ? "never" : <Moment at={key.lastUsedAt} />}</td>
-                  <td data-label="Created"><Moment at={key.createdAt} only="day" /></td>
-                  <td data-label="Expires"><Expiry at={key.expiresAt} /></td>
-                  <td className={styles.rowActs}>
-                    {may("deleteApiKey") && (
-                      <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
-                        onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            stacked rows={keys} keyOf={({ id }) => id}
+            columns={[
+              ...keyColumns,
+              {
+                head: "Last used", label: "Last used",
+                cell: ({ lastUsedAt }) => lastUsedAt === null ? "never" : <Moment at={lastUsedAt} />,
+              },
+              { head: "Created", label: "Created", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
+              { head: "Expires", label: "Expires", cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+              {
+                head: actsHead, kind: "acts", cell: (key) => may("deleteApiKey") && (
+                  <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
+                    onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
+                ),
+              },
+            ]}
+          />
         )}
       </Listed>
       {asking?.act === "create" && (

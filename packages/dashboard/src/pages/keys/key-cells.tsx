@@ -1,19 +1,15 @@
 import type { ReactNode } from "react";
-import styles from "../../parts/listed.module.css";
+import type { Column } from "../../parts/table.tsx";
 import { Moment, useNow } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 
-/** The cells of a key's name and of its last characters. */
-export function KeyName({ of }: {
-  readonly of: { readonly name: string; readonly prefix: string; readonly last4: string };
-}): ReactNode {
-  return (
-    <>
-      <td className={styles.main}>{of.name}</td>
-      <td><code>{of.prefix}…{of.last4}</code></td>
-    </>
-  );
-}
+/** The columns of a key's name and of its last characters. */
+export const keyColumns: readonly Column<{
+  readonly name: string; readonly prefix: string; readonly last4: string;
+}>[] = [
+  { head: "Name", kind: "main", cell: ({ name }) => name },
+  { head: "Key", cell: ({ prefix, last4 }) => <code>{prefix}…{last4}</code> },
+];
 
 /** When a key stops working, and whether it has. */
 export function Expiry({ at }: { readonly at: string | null }): ReactNode {

@@ -6,11 +6,11 @@ import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
-import { Listed } from "../../parts/listed.tsx";
-import styles from "../../parts/listed.module.css";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { codeOf, isServiceRole, RoleOptions, serviceRolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { ServiceAccount } from "./service-account.tsx";
@@ -27,6 +27,7 @@ function AllServiceAccounts(): ReactNode {
   const queries = useQueryClient();
   const change = useChange();
   const [creates, setCreates] = useState(false);
+  const pages = usePages({ queryKey: ["listServiceAccounts"], ask: (page) => relay.listServiceAccounts(page) });
   const create = async ({ name = "", role: chosen }: Readonly<Record<string, string>>) => {
     if (!isServiceRole(chosen)) return;
     const { id } = await relay.createServiceAccount({ name, role: codeOf(chosen) });
@@ -45,27 +46,25 @@ function AllServiceAccounts(): ReactNode {
       </div>
       {!may("createServiceAccount") && <NoRight>Admins and Owners manage service accounts and their keys.</NoRight>}
       <Listed
-        queryKey={["listServiceAccounts"]} ask={(page) => relay.listServiceAccounts(page)}
+        pages={pages}
         empty={<Empty act={may("createServiceAccount") && createButton}>
           No service account yet: here is one for each machine that calls the API.
         </Empty>}
       >
         {(accounts) => (
-          <table className={styles.rows}>
-            <thead><tr><th>Name</th><th>Role</th><th>Status</th><th>Created</th></tr></thead>
-            <tbody>
-              {accounts.map(({ id, name, role: its, status, createdAt }) => (
-                <tr key={id}>
-                  <td className={styles.main}>
-                    <Link to="/keys" search={{ tab: "services", account: id }}>{name}</Link>
-                  </td>
-                  <td data-label="Role">{its}</td>
-                  <td><Status value={status} /></td>
-                  <td data-label="Created"><Moment at={createdAt} only="day" /></td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            stacked rows={accounts} keyOf={({ id }) => id}
+            columns={[
+              {
+                head: "Name", kind: "main", cell: ({ id, name }) => (
+                  <Link to="/keys" search={{ tab: "services", account: id }}>{name}</Link>
+                ),
+              },
+              { head: "Role", label: "Role", cell: (account) => account.role },
+              { head: "Status", cell: ({ status }) => <Status value={status} /> },
+              { head: "Created", label: "Created", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
+            ]}
+          />
         )}
       </Listed>
       {creates && (

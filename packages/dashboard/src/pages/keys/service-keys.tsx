@@ -4,12 +4,12 @@ import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
-import { Listed } from "../../parts/listed.tsx";
-import styles from "../../parts/listed.module.css";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { Empty } from "../../parts/states.tsx";
+import { actsHead, Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
-import { Expiry, KeyName } from "./key-cells.tsx";
+import { Expiry, keyColumns } from "./key-cells.tsx";
 import { ServiceKeyForm } from "./service-key-form.tsx";
 
 type Key = Schemas["ServiceKey"];
@@ -24,6 +24,7 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
   const queries = useQueryClient();
   const [asking, setAsking] = useState<Asking>();
   const queryKey = ["listServiceKeys", { id: accountId }];
+  const pages = usePages({ queryKey, ask: (page) => relay.listServiceKeys({ id: accountId, ...page }) });
   const close = () => setAsking(undefined);
   const changed = () => queries.invalidateQueries({ queryKey });
   const create = async (body: Schemas["CreateServiceKeyRequest"], replaces: Key | undefined) => {
@@ -40,22 +41,20 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
   return (
     <>
       <div className={shared.sectionHead}><h3>Keys</h3>{may("createServiceKey") && createButton}</div>
-      <Listed queryKey={queryKey} ask={(page) => relay.listServiceKeys({ id: accountId, ...page })}
-        empty={<Empty>No key yet: without one the machine cannot call the API.</Empty>}>
+      <Listed pages={pages} empty={<Empty>No key yet: without one the machine cannot call the API.</Empty>}>
         {(keys) => (
-          <table className={styles.rows}>
-            <thead>
-              <tr><th>Name</th><th>Key</th><th>Scopes</th><th>Created</th><th>Expires</th>
-                <th><span className={shared.hiddenText}>Acts</span></th></tr>
-            </thead>
-            <tbody>
-              {keys.map((key) => (
-                <tr key={key.id}>
-                  <KeyName of={key} />
-                  <td data-label="Scopes">{key.scopes?.join(", ") ?? "all that the role may"}</td>
-                  <td data-label="Created"><Moment at={key.createdAt} only="day" /></td>
-                  <td data-label="Expires"><Expiry at={key.expiresAt} /></td>
-                  <td className={styles.rowActs}>
+          <Table
+            stacked rows={keys} keyOf={({ id }) => id}
+            columns={[
+              ...keyColumns,
+              {
+                head: "Scopes", label: "Scopes", cell: ({ scopes }) => scopes?.join(", ") ?? "all that the role may",
+              },
+              { head: "Created", label: "Created", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
+              { head: "Expires", label: "Expires", cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
+              {
+                head: actsHead, kind: "acts", cell: (key) => (
+                  <>
                     {may("createServiceKey") && may("deleteServiceKey") && (
                       <button type="button" aria-label={`Replace ${key.name}…`}
                         onClick={() => setAsking({ act: "create", replaces: key })}>Replace…</button>
@@ -64,11 +63,11 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
                       <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
                         onClick={() => setAsking({ act: "revoke", key, isReplaced: false })}>Revoke…</button>
                     )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+                  </>
+                ),
+              },
+            ]}
+          />
         )}
       </Listed>
       {asking?.act === "create" && (

@@ -1,10 +1,11 @@
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { usePreferences } from "../../app/preferences.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Confirm } from "../../parts/dialog.tsx";
-import { Answered, Empty } from "../../parts/states.tsx";
+import { Listed, usePages, type ListPage, type PageParameters } from "../../parts/listed.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { useTargets } from "../../parts/targets.tsx";
 import { durationText, Moment, momentText } from "../../parts/time.tsx";
@@ -17,11 +18,6 @@ import { operationsOf, replayOperation, type PastOperation } from "./past-operat
 /** How often running operations are read again, ms. */
 const everyMs = 1_000;
 
-interface Slice {
-  readonly operations: readonly PastOperation[];
-  readonly nextCursor: string | null;
-}
-
 /** The operations of a kind, newest first, with the progress of those that run. */
 export function OperationList({ kind, act }: {
   readonly kind: Kind;
@@ -33,35 +29,25 @@ export function OperationList({ kind, act }: {
   const allows = useMay();
   const [stopped, setStopped] = useState<PastOperation>();
   const queryKey = [kinds[kind].reads, "operations"];
-  const query = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam }) => sliceOf(kind, id, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages.some(({ operations }) => operations.some(isRunning)) ? everyMs : false,
+  const pages = usePages({
+    queryKey, size: 50, ask: (page) => operationsPage(kind, id, page),
+    refetchInterval: (operations) => operations.some(isRunning) ? everyMs : false,
   });
   return (
     <section aria-label={kinds[kind].title}>
-      <Answered query={query}>
-        {({ pages }) => {
-          const operations = pages.flatMap((page) => page.operations);
-          return operations.length === 0 ? <Empty act={act}>{kinds[kind].empty}</Empty> : (
-            <ul>
-              {operations.map((operation) => (
-                <Row
-                  key={operation.id} kind={kind} operation={operation}
-                  {...(kind === "replay" && isRunning(operation) && allows("cancelReplay")
-                    ? { stop: () => setStopped(operation) } : {})}
-                />
-              ))}
-            </ul>
-          );
-        }}
-      </Answered>
-      {query.hasNextPage && (
-        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show older ones</button></p>
-      )}
+      <Listed pages={pages} empty={<Empty act={act}>{kinds[kind].empty}</Empty>}>
+        {(operations) => (
+          <ul>
+            {operations.map((operation) => (
+              <Row
+                key={operation.id} kind={kind} operation={operation}
+                {...(kind === "replay" && isRunning(operation) && allows("cancelReplay")
+                  ? { stop: () => setStopped(operation) } : {})}
+              />
+            ))}
+          </ul>
+        )}
+      </Listed>
       {stopped && (
         <Confirm
           title="Stop the replay" act="Stop it" close={() => setStopped(undefined)}
@@ -81,15 +67,15 @@ function isRunning({ state }: PastOperation): boolean {
   return state === "Running";
 }
 
-async function sliceOf(kind: Kind, id: string, cursor: string | null): Promise<Slice> {
-  const page = { Qt: 50, TpOrd: "Desc", Total: false, ...(cursor === null ? {} : { Cursor: cursor }) } as const;
+async function operationsPage(kind: Kind, id: string, parameters: PageParameters): Promise<ListPage<PastOperation>> {
+  const page = { ...parameters, TpOrd: "Desc" } as const;
   if (kind === "replay") {
     const { items, nextCursor } = await relay.listReplays({ ...page, CpOrd: "startedAt" });
-    return { operations: items.map(replayOperation), nextCursor };
+    return { items: items.map(replayOperation), nextCursor };
   }
   const { items, nextCursor } = kind === "cancel"
     ? await relay.listCancellationHistory({ id, ...page }) : await relay.listPurgeHistory({ id, ...page });
-  return { operations: operationsOf(items), nextCursor };
+  return { items: operationsOf(items), nextCursor };
 }
 
 function Row({ kind, operation, stop }: {

@@ -1,9 +1,9 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { Answered, Empty } from "../../parts/states.tsx";
+import { Listed, usePages } from "../../parts/listed.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { useTargets } from "../../parts/targets.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
@@ -14,44 +14,37 @@ import styles from "./overview.module.css";
 export function Refusals(): ReactNode {
   const change = useChange();
   const { nameOf } = useTargets();
-  const query = useInfiniteQuery({
-    queryKey: ["listRefusals", "all"],
-    queryFn: ({ pageParam }) => relay.listRefusals({
-      Qt: 50, Total: false, ...(pageParam === null ? {} : { Cursor: pageParam }),
-    }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  const pages = usePages({ queryKey: ["listRefusals", "all"], size: 50, ask: (page) => relay.listRefusals(page) });
   return (
     <section aria-label="Refused posts" className={classes(shared.panel, styles.refusals)}>
       <header className={shared.pageHead}>
         <h2>Refused posts</h2>
         <button type="button" onClick={() => change({ refused: "" })}>Close</button>
       </header>
-      <Answered query={query}>
-        {({ pages }) => pages[0]?.items.length === 0
-          ? <Empty>No refused post in the last 30 days. Posts that the relay answers with 4xx are listed here.</Empty>
-          : (
-            <ul>
-              {pages.flatMap(({ items }) => items).map((group) => (
-                <li key={`${group.firstAt} ${group.requestId} ${group.reason}`}>
-                  <Moment at={group.lastAt} />
-                  <strong>{group.status}{group.count > 1 && ` × ${group.count}`}</strong>
-                  <span>{group.reason}</span>
-                  <small>
-                    {group.destinationUrlId !== null && <>for {nameOf(group.destinationUrlId)} · </>}
-                    {group.senderId !== null && <>through {nameOf(group.senderId)} · </>}
-                    request <code>{group.requestId}</code>
-                    <Copy text={group.requestId} label="Copy the id of the request" />
-                  </small>
-                </li>
-              ))}
-            </ul>
-          )}
-      </Answered>
-      {query.hasNextPage && (
-        <p><button type="button" onClick={() => void query.fetchNextPage()}>Show older ones</button></p>
-      )}
+      <Listed
+        pages={pages}
+        empty={<Empty>
+          No refused post in the last 30 days. Posts that the relay answers with 4xx are listed here.
+        </Empty>}
+      >
+        {(groups) => (
+          <ul>
+            {groups.map((group) => (
+              <li key={`${group.firstAt} ${group.requestId} ${group.reason}`}>
+                <Moment at={group.lastAt} />
+                <strong>{group.status}{group.count > 1 && ` × ${group.count}`}</strong>
+                <span>{group.reason}</span>
+                <small>
+                  {group.destinationUrlId !== null && <>for {nameOf(group.destinationUrlId)} · </>}
+                  {group.senderId !== null && <>through {nameOf(group.senderId)} · </>}
+                  request <code>{group.requestId}</code>
+                  <Copy text={group.requestId} label="Copy the id of the request" />
+                </small>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listed>
     </section>
   );
 }

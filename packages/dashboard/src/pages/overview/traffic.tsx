@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { usePreferences } from "../../app/preferences.tsx";
 import { Answered } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
 import { durationText, Moment, momentText } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./overview.module.css";
@@ -28,7 +29,7 @@ export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
       <Answered query={query}>
         {({ series }) => {
           const points = series[0]?.points ?? [];
-          return <><Summary points={points} /><Bars points={points} /><Table points={points} /></>;
+          return <><Summary points={points} /><Bars points={points} /><Numbers points={points} /></>;
         }}
       </Answered>
     </section>
@@ -87,31 +88,29 @@ function lengthOf(count: number, most: number, room: number): number {
   return count === 0 ? 0 : Math.max(2, (count / most) * room);
 }
 
-function Table({ points }: { readonly points: readonly Point[] }): ReactNode {
+const counts = [
+  ["Accepted", "accepted"], ["Delivered", "succeeded"], ["Given up", "exhausted"], ["Cancelled", "cancelled"],
+  ["Attempts", "attempts"],
+] as const;
+
+function Numbers({ points }: { readonly points: readonly Point[] }): ReactNode {
   return (
     <details>
       <summary>The same as a table</summary>
       <div className={styles.trafficTable} tabIndex={0} role="region" aria-label="Traffic by hour">
-        <table>
-          <thead>
-            <tr>
-              <th>Hour from</th><th className={shared.number}>Accepted</th><th className={shared.number}>Delivered</th>
-              <th className={shared.number}>Given up</th><th className={shared.number}>Cancelled</th>
-              <th className={shared.number}>Attempts</th><th className={shared.number}>p95</th>
-            </tr>
-          </thead>
-          <tbody>
-            {points.toReversed().map(({ at, accepted, succeeded, exhausted, cancelled, attempts, latencyMs }) => (
-              <tr key={at}>
-                <td><Moment at={at} /></td>
-                {[accepted, succeeded, exhausted, cancelled, attempts].map((count, column) => (
-                  <td key={column} className={shared.number}>{count.toLocaleString("en")}</td>
-                ))}
-                <td className={shared.number}>{latencyMs === null ? "–" : durationText(latencyMs.p95)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          rows={points.toReversed()} keyOf={({ at }) => at}
+          columns={[
+            { head: "Hour from", cell: ({ at }) => <Moment at={at} /> },
+            ...counts.map(([head, field]) => ({
+              head, kind: "number" as const, cell: (point: Point) => point[field].toLocaleString("en"),
+            })),
+            {
+              head: "p95", kind: "number",
+              cell: ({ latencyMs }) => latencyMs === null ? "–" : durationText(latencyMs.p95),
+            },
+          ]}
+        />
       </div>
     </details>
   );

@@ -5,11 +5,11 @@ import { pagesPath, relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { Confirm, Dialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
-import { Listed } from "../../parts/listed.tsx";
-import styles from "../../parts/listed.module.css";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { actsHead, Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 
@@ -24,6 +24,9 @@ export function Invites(): ReactNode {
   const { role: own } = useMe();
   const queries = useQueryClient();
   const [asking, setAsking] = useState<Asking>();
+  const pages = usePages({
+    queryKey, ask: (page) => relay.listInvites({ ...page, CpOrd: "createdAt", TpOrd: "Desc" }),
+  });
   const close = () => setAsking(undefined);
   const changed = () => queries.invalidateQueries({ queryKey });
   const invite = async ({ email = "", role }: Readonly<Record<string, string>>) => {
@@ -42,33 +45,27 @@ export function Invites(): ReactNode {
         {may("createInvite") && button}
       </div>
       {!may("createInvite") && <NoRight>Admins and Owners invite people.</NoRight>}
-      <Listed queryKey={queryKey} ask={(page) => relay.listInvites({ ...page, CpOrd: "createdAt", TpOrd: "Desc" })}
-        empty={<Empty act={may("createInvite") && button}>No invite yet: here is one for each person invited.</Empty>}>
+      <Listed
+        pages={pages}
+        empty={<Empty act={may("createInvite") && button}>No invite yet: here is one for each person invited.</Empty>}
+      >
         {(invites) => (
-          <table className={styles.rows}>
-            <thead>
-              <tr><th>Email</th><th>Role</th><th>Status</th><th>Invited</th><th>Good until</th>
-                <th><span className={shared.hiddenText}>Acts</span></th></tr>
-            </thead>
-            <tbody>
-              {invites.map((each) => (
-                <tr key={each.id}>
-                  <td className={styles.main}>{nameOf(each)}</td>
-                  <td data-label="Role">{each.role}</td>
-                  <td><Status value={each.status} /></td>
-                  <td data-label="Invited"><Moment at={each.createdAt} only="day" /></td>
-                  <td data-label="Good until"><Moment at={each.expiresAt} /></td>
-                  <td className={styles.rowActs}>
-                    {may("revokeInvite") && each.status === "Pending" && (
-                      <button type="button" className={shared.danger}
-                        aria-label={`Revoke the invite of ${nameOf(each)}…`}
-                        onClick={() => setAsking({ act: "revoke", invite: each })}>Revoke…</button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            stacked rows={invites} keyOf={({ id }) => id}
+            columns={[
+              { head: "Email", kind: "main", cell: nameOf },
+              { head: "Role", label: "Role", cell: ({ role }) => role },
+              { head: "Status", cell: ({ status }) => <Status value={status} /> },
+              { head: "Invited", label: "Invited", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
+              { head: "Good until", label: "Good until", cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
+              {
+                head: actsHead, kind: "acts", cell: (each) => may("revokeInvite") && each.status === "Pending" && (
+                  <button type="button" className={shared.danger} aria-label={`Revoke the invite of ${nameOf(each)}…`}
+                    onClick={() => setAsking({ act: "revoke", invite: each })}>Revoke…</button>
+                ),
+              },
+            ]}
+          />
         )}
       </Listed>
       {asking?.act === "invite" && (

@@ -5,11 +5,11 @@ import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
-import { Listed } from "../../parts/listed.tsx";
-import styles from "../../parts/listed.module.css";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { atLeast, codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { actsHead, Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 
@@ -23,34 +23,31 @@ export function Users(): ReactNode {
   const me = useMe();
   const may = useMay();
   const [asking, setAsking] = useState<{ readonly act: Act; readonly user: User }>();
+  const pages = usePages({ queryKey, ask: (page) => relay.listUsers({ ...page, CpOrd: "email" }) });
   // Everybody may call updateUser, on themselves. Others are changed by those who may delete them.
   const manages = may("updateUser") && may("deleteUser");
   const isOpen = (user: User) => manages && user.id !== me.principal.id && atLeast(me.role, user.role);
   return (
     <section aria-label="Users" className={shared.section}>
       {!manages && <NoRight>Admins and Owners change users.</NoRight>}
-      <Listed queryKey={queryKey} ask={(page) => relay.listUsers({ ...page, CpOrd: "email" })}
-        empty={<Empty>No user.</Empty>}>
+      <Listed pages={pages} empty={<Empty>No user.</Empty>}>
         {(users) => (
-          <table className={styles.rows}>
-            <thead>
-              <tr><th>Email</th><th>Role</th><th>Status</th><th>Since</th>
-                <th><span className={shared.hiddenText}>Acts</span></th></tr>
-            </thead>
-            <tbody>
-              {users.map((user) => (
-                <tr key={user.id}>
-                  <td className={styles.main}>{nameOf(user)}{user.id === me.principal.id && <small>you</small>}</td>
-                  <td data-label="Role">{user.role}</td>
-                  <td><Status value={user.status} /></td>
-                  <td data-label="Since"><Moment at={user.createdAt} only="day" /></td>
-                  <td className={styles.rowActs}>
-                    {isOpen(user) && <Acts user={user} ask={(act) => setAsking({ act, user })} />}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            stacked rows={users} keyOf={({ id }) => id}
+            columns={[
+              {
+                head: "Email", kind: "main",
+                cell: (user) => <>{nameOf(user)}{user.id === me.principal.id && <small>you</small>}</>,
+              },
+              { head: "Role", label: "Role", cell: ({ role }) => role },
+              { head: "Status", cell: ({ status }) => <Status value={status} /> },
+              { head: "Since", label: "Since", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
+              {
+                head: actsHead, kind: "acts",
+                cell: (user) => isOpen(user) && <Acts user={user} ask={(act) => setAsking({ act, user })} />,
+              },
+            ]}
+          />
         )}
       </Listed>
       {asking && <Asked {...asking} close={() => setAsking(undefined)} />}

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
@@ -7,26 +7,24 @@ import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Answered, Empty, NoRight } from "../../parts/states.tsx";
+import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
+import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { DestinationChoice, DestinationLink } from "./destination.tsx";
 import { TokenDialog } from "./ingest.tsx";
 import styles from "./senders.module.css";
 
-const pageSize = 50;
-
 /** The senders of the tenant, by name, and the form for a new one. */
 export function SendersPage(): ReactNode {
-  const { cursor, new: making } = useSearch({ from: "/signed-in/senders" });
+  const { new: making } = useSearch({ from: "/signed-in/senders" });
   const change = useChange();
   const mayCreate = useMay()("createSender");
-  const parameters = { Qt: pageSize, CpOrd: "name", Total: false, ...(cursor ? { Cursor: cursor } : {}) } as const;
-  const query = useQuery({
-    queryKey: ["listSenders", parameters],
-    queryFn: () => relay.listSenders(parameters),
+  const pages = usePages({
+    queryKey: ["listSenders"], size: 50, ask: (page) => relay.listSenders({ ...page, CpOrd: "name" }),
   });
   const create = mayCreate && (
     <button type="button" className={shared.primary} onClick={() => change({ new: "sender" })}>New sender…</button>
@@ -34,26 +32,17 @@ export function SendersPage(): ReactNode {
   return (
     <Page title="Senders" acts={create}>
       {!mayCreate && <NoRight>Developers, Admins and Owners can create senders.</NoRight>}
-      <Answered query={query}>
-        {({ items, nextCursor }) => items.length === 0 && !cursor
-          ? (
-            <Empty act={create}>
-              A sender is an address of its own for events from one source, which turns what it receives into what a
-              destination wants. There is none yet.
-            </Empty>
-          )
-          : (
-            <>
-              <Senders senders={items} />
-              <p className={shared.acts}>
-                {cursor && <Link to="/senders" className={shared.button}>First page</Link>}
-                {nextCursor !== null && (
-                  <Link to="/senders" search={{ cursor: nextCursor }} className={shared.button}>Next page</Link>
-                )}
-              </p>
-            </>
-          )}
-      </Answered>
+      <Listed
+        pages={pages}
+        empty={(
+          <Empty act={create}>
+            A sender is an address of its own for events from one source, which turns what it receives into what a
+            destination wants. There is none yet.
+          </Empty>
+        )}
+      >
+        {(senders) => <Senders senders={senders} />}
+      </Listed>
       {making === "sender" && mayCreate && <NewSender close={() => change({ new: undefined })} />}
     </Page>
   );
@@ -61,24 +50,22 @@ export function SendersPage(): ReactNode {
 
 function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }): ReactNode {
   return (
-    <table className={styles.senders}>
-      <thead>
-        <tr><th>Name</th><th>Destination</th><th>Status</th><th>Mapping</th><th>Changed</th></tr>
-      </thead>
-      <tbody>
-        {senders.map(({ id, name, destinationUrlId, status, mapping, updatedAt }) => (
-          <tr key={id}>
-            <td><Link to="/senders/$id" params={{ id }} className={shared.wraps}>{name}</Link></td>
-            <td><DestinationLink id={destinationUrlId} /></td>
-            <td><Status value={status} /></td>
-            <td>
-              {mapping ? <code className={styles.firstLine}>{mapping.expression}</code> : <small>unchanged</small>}
-            </td>
-            <td><Moment at={updatedAt} /></td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      className={styles.senders} rows={senders} keyOf={({ id }) => id}
+      columns={[
+        {
+          head: "Name",
+          cell: ({ id, name }) => <Link to="/senders/$id" params={{ id }} className={shared.wraps}>{name}</Link>,
+        },
+        { head: "Destination", cell: ({ destinationUrlId }) => <DestinationLink id={destinationUrlId} /> },
+        { head: "Status", cell: ({ status }) => <Status value={status} /> },
+        {
+          head: "Mapping", cell: ({ mapping }) => mapping
+            ? <code className={styles.firstLine}>{mapping.expression}</code> : <small>unchanged</small>,
+        },
+        { head: "Changed", cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
+      ]}
+    />
   );
 }
 
