@@ -31,7 +31,7 @@ describe("the dashboard's keys", () => {
   const secret = async () => {
     await press("Copy the secret");
     await page.getByRole("button", { name: "Copied" }).waitFor();
-    return page.locator("dialog p code").innerText();
+    return page.locator("dialog p:has(button) code").innerText();
   };
   const post = (apiKey: string) => http("POST", ingest, { json: {}, headers: { "x-api-key": apiKey } });
 

@@ -31,7 +31,7 @@ describe("the dashboard's people", () => {
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     await page.getByRole("button", { name: "Copy the secret" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
-    const link = await page.locator("dialog p code").innerText();
+    const link = await page.locator("dialog p:has(button) code").innerText();
     expect(link.startsWith(`${stage.origin}/app/register#token=inv_`)).to.equal(true);
     await page.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("row").filter({ hasText: email }).getByText("Pending").waitFor();

@@ -1,10 +1,11 @@
 import { createContext, use, useMemo, useState, type ReactNode } from "react";
+import type { Zone } from "../parts/times.ts";
 import { keep, readKept } from "./kept.ts";
 
 /** What a person chose for this browser. Kept in its storage; nothing secret is. */
 export interface Preferences {
   readonly theme: "system" | "light" | "dark";
-  readonly zone: "UTC" | "local";
+  readonly zone: Zone;
   /** Whether keys without Control or Alt act. */
   readonly singleKeys: boolean;
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { usePreferences, type Preferences } from "../app/preferences.tsx";
+import { usePreferences } from "../app/preferences.tsx";
 import { Field } from "./form.tsx";
-import { timeInField } from "./time-fields.ts";
+import { timeInField, type Zone } from "./times.ts";
 
 /** Asks until when something works, in the zone of the preferences. Read it by {@link expiryOf}. */
 export function ExpiryField(): ReactNode {
@@ -15,7 +15,7 @@ export function ExpiryField(): ReactNode {
 }
 
 /** The field of a request for what was typed: an ISO moment, or none for an empty text. */
-export function expiryOf(typed: string | undefined, zone: Preferences["zone"]): { readonly expiresAt?: string } {
+export function expiryOf(typed: string | undefined, zone: Zone): { readonly expiresAt?: string } {
   if (typed === undefined || typed === "") return {};
   return { expiresAt: timeInField(typed, zone) };
 }

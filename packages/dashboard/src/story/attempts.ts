@@ -1,5 +1,5 @@
 import type { Schemas } from "@webhook-relay/client";
-import { durationText } from "../parts/duration.ts";
+import { durationText } from "../parts/times.ts";
 
 type Chapter = Schemas["StoryChapter"];
 type Outcome = NonNullable<Chapter["attempt"]>;

@@ -1,5 +1,5 @@
 import type { Schemas } from "@webhook-relay/client";
-import { durationText } from "../parts/duration.ts";
+import { durationText } from "../parts/times.ts";
 import { counted, linked, shortId, type Words } from "./words.ts";
 
 /** A cause that the relay gives. */

@@ -1,6 +1,6 @@
 import type { Schemas } from "@webhook-relay/client";
-import { between, durationText } from "../parts/duration.ts";
 import { factType } from "../parts/fact-words.ts";
+import { between, durationText } from "../parts/times.ts";
 import { outcomeText, type Attempt } from "./attempts.ts";
 import { actorText, causeWords, type Cause, type CauseContext } from "./causes.ts";
 import { capital, joined, linked, type Piece, type Words } from "./words.ts";

@@ -1,5 +1,5 @@
 import type { Schemas } from "@webhook-relay/client";
-import { between, durationText } from "../parts/duration.ts";
+import { between, durationText } from "../parts/times.ts";
 import { causeWords } from "./causes.ts";
 import { contextOf, waitTimes, type Chapter, type Telling } from "./chapters.ts";
 import { counted, joined, type Words } from "./words.ts";

@@ -9,7 +9,8 @@ import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/fact-values.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { TargetOptions } from "../../parts/targets.tsx";
-import { fieldTime, timeInField } from "../../parts/time-fields.ts";
+import { TimeInput } from "../../parts/time.tsx";
+import { timeInField, zoneName } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./audit.module.css";
 import { auditTypes } from "./types.ts";
@@ -74,8 +75,8 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
       </label>
       {(["From", "To"] as const).map((name) => (
         <label key={name}>
-          {name}, {zone === "UTC" ? "UTC" : "local time"}{" "}
-          <input {...control(name)} type="datetime-local" step="0.001" defaultValue={fieldTime(search[name], zone)} />
+          {name}, {zoneName(zone)}{" "}
+          <TimeInput {...control(name)} at={search[name]} />
         </label>
       ))}
       <p className={shared.acts}>

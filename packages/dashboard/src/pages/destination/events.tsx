@@ -6,7 +6,8 @@ import { relay } from "../../api/relay.ts";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
-import { durationText, Moment } from "../../parts/time.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
 

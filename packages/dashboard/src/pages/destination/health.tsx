@@ -5,16 +5,15 @@ import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
+import { Chart, Legend, ShareBar } from "../../parts/chart.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
-import { durationText, Moment } from "../../parts/time.tsx";
-import { classes } from "../../style/classes.ts";
-import { BarChart, LineChart } from "./charts.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { durationText, hourMs } from "../../parts/times.ts";
 import styles from "./destination.module.css";
 import { failedOf, figuresOf, successText, type Figures } from "./figures.ts";
 
-const hourMs = 3_600_000;
 /** The times to choose from: how long, and in which buckets. */
 const ranges = {
   "1h": { title: "1 h", ms: hourMs, Bucket: "1m" },
@@ -24,6 +23,8 @@ const ranges = {
 } as const;
 const titles = Object.fromEntries(Object.entries(ranges).map(([range, { title }]) => [range, title]));
 const percentiles = ["p50", "p95", "p99"] as const;
+/** The percentiles as a chart draws them. */
+const percentileTones = [["p50", "ok"], ["p95", "wait"], ["p99", "bad"]] as const;
 
 type Points = readonly Schemas["StatisticsPoint"][];
 
@@ -86,16 +87,22 @@ interface Shown {
 }
 
 function Attempts({ points, from, to }: Shown): ReactNode {
-  const bars = points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }));
+  const failed = points.map(failedOf);
+  const succeeded = points.map(({ attempts }, place) => attempts - (failed[place] ?? 0));
   const most = Math.max(...points.map(({ attempts }) => attempts));
   return (
     <figure>
-      <figcaption><h2>Attempts</h2><Legend lines={["good", "failed"]} names={["succeeded", "failed"]} /></figcaption>
-      <BarChart
-        bars={bars} label="Attempts over time; the table below has the numbers" most={`${most}`} from={from} to={to}
-      />
+      <figcaption>
+        <h2>Attempts</h2><Legend kind="bars" series={[["succeeded", "ok"], ["failed", "bad"]]} />
+      </figcaption>
+      <Framed most={`${most}`} from={from} to={to}>
+        <Chart
+          width={600} height={120} label="Attempts over time; the table below has the numbers"
+          bars={[{ tone: "ok", values: succeeded }, { tone: "bad", values: failed }]}
+        />
+      </Framed>
       <Twin heads={["Succeeded", "Failed"]} rows={points.map(({ at, attempts }, place) => attempts === 0 ? null : {
-        at, cells: [bars[place]?.good ?? 0, bars[place]?.bad ?? 0],
+        at, cells: [succeeded[place], failed[place]],
       })}
       />
     </figure>
@@ -106,11 +113,15 @@ function Latency({ points, from, to }: Shown): ReactNode {
   const most = Math.max(0, ...points.map(({ latencyMs }) => latencyMs?.p99 ?? 0));
   return (
     <figure>
-      <figcaption><h2>How long attempts took</h2><Legend lines={percentiles} names={percentiles} /></figcaption>
-      <LineChart
-        lines={percentiles.map((name) => ({ name, values: points.map(({ latencyMs }) => latencyMs?.[name] ?? null) }))}
-        label="Percentiles over time; the table below has the numbers" most={durationText(most)} from={from} to={to}
-      />
+      <figcaption><h2>How long attempts took</h2><Legend kind="lines" series={percentileTones} /></figcaption>
+      <Framed most={durationText(most)} from={from} to={to}>
+        <Chart
+          width={600} height={120} label="Percentiles over time; the table below has the numbers"
+          lines={percentileTones.map(([name, tone]) => (
+            { tone, values: points.map(({ latencyMs }) => latencyMs?.[name] ?? null) }
+          ))}
+        />
+      </Framed>
       <Twin heads={percentiles} rows={points.map(({ at, latencyMs }) => latencyMs === null ? null : {
         at, cells: percentiles.map((name) => durationText(latencyMs[name])),
       })}
@@ -123,16 +134,14 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
   if (failed === 0) return null;
   return (
     <Table
-      className={styles.reasons} caption={<h2>Failures by reason</h2>} rows={reasons} keyOf={([reason]) => reason}
+      caption={<h2>Failures by reason</h2>} rows={reasons} keyOf={([reason]) => reason}
       columns={[
         { head: "Reason", cell: ([reason]) => reason },
         { head: "Attempts", kind: "number", cell: ([, count]) => count },
         {
           head: "Share", cell: ([, count]) => (
             <>
-              <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-                <rect className={styles.failed} width={count / failed * 100} height="8" />
-              </svg>{" "}
+              <ShareBar share={count / failed} />{" "}
               {Math.round(count / failed * 100)} %
             </>
           ),
@@ -142,19 +151,16 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
   );
 }
 
-/** The lines of a chart by name, each as it is drawn. */
-function Legend({ lines, names }: { readonly lines: readonly string[]; readonly names: readonly string[] }): ReactNode {
+/** A chart between its highest value and the ends of its time. */
+function Framed({ most, from, to, children }: Omit<Shown, "points"> & {
+  readonly most: string; readonly children: ReactNode;
+}): ReactNode {
   return (
-    <ul className={styles.destinationLegend}>
-      {lines.map((line, place) => (
-        <li key={line}>
-          <svg viewBox="0 0 16 8" aria-hidden="true">
-            {line.startsWith("p") ? <path className={classes(styles.destinationLine, styles[line])} d="M0 4H16" />
-              : <rect className={styles[line]} width="16" height="8" />}
-          </svg> {names[place]}
-        </li>
-      ))}
-    </ul>
+    <div className={styles.chartFrame}>
+      <small className={styles.most}>{most}</small>
+      {children}
+      <small className={styles.ends}><span>{from}</span><span>{to}</span></small>
+    </div>
   );
 }
 

@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
-import { durationText } from "../../parts/time.tsx";
+import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";

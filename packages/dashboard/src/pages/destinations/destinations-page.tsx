@@ -5,14 +5,15 @@ import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
+import { Sparkline } from "../../parts/chart.tsx";
 import { useQuestion } from "../../parts/dialog.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Sparkline } from "../../parts/sparkline.tsx";
 import { Empty, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { actsHead, Table } from "../../parts/table.tsx";
-import { Countdown, durationText } from "../../parts/time.tsx";
+import { Countdown } from "../../parts/time.tsx";
+import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import { failedOf, figuresOf, successText } from "../destination/figures.ts";
 import { switchOff } from "../destination/switch-off.tsx";
@@ -101,7 +102,7 @@ function Destinations({ items, series }: {
         {
           head: "Attempts, 24 h", className: styles.chart, cell: ({ points, figures: { attempts, failed } }) => (
             <Sparkline
-              bars={points.map((point) => ({ good: point.attempts - failedOf(point), bad: failedOf(point) }))}
+              good={points.map((point) => point.attempts - failedOf(point))} bad={points.map(failedOf)}
               label={`${attempts} attempts in 24 hours, ${failed} failed`}
             />
           ),

@@ -1,8 +1,8 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { Id } from "../../parts/copy.tsx";
-import { durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";
+import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
 import type { MomentState } from "./use-story.ts";

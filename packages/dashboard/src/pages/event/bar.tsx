@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { between, durationText } from "../../parts/duration.ts";
+import { between, durationText } from "../../parts/times.ts";
 import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
 import { ends, keyOf } from "../../story/moments.ts";
 import shared from "../../style/shared.module.css";

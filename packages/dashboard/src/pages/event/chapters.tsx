@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { between, durationText } from "../../parts/duration.ts";
 import { Moment } from "../../parts/time.tsx";
+import { between, durationText } from "../../parts/times.ts";
 import { actorText } from "../../story/causes.ts";
 import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
 import { ends, keyOf } from "../../story/moments.ts";

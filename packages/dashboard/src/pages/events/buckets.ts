@@ -1,3 +1,4 @@
+import { dayMs, hourMs, minuteMs } from "../../parts/times.ts";
 /** The statistics that the histogram asks for. */
 interface Scale {
   readonly Bucket: "1m" | "5m" | "1h" | "1d";
@@ -5,9 +6,6 @@ interface Scale {
   readonly To: string;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 /** The longest time that each bucket is used for: some 300 bars fit on a screen. */
 const scales: readonly (readonly [bucket: Scale["Bucket"], longestMs: number])[] = [
   ["1m", 4 * hourMs], ["5m", dayMs], ["1h", 12 * dayMs], ["1d", Infinity],

@@ -10,7 +10,7 @@ import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered, NoRight } from "../../parts/states.tsx";
 import type { Targets } from "../../parts/targets.tsx";
-import { momentText } from "../../parts/time.tsx";
+import { momentText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./events.module.css";
 import { bulkOfFilters, bulkOfIds, bulkWords, type BulkFilter, type BulkOperation } from "./filters.ts";

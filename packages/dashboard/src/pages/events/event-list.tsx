@@ -3,7 +3,8 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type MouseEvent
 import { pagesPath } from "../../api/relay.ts";
 import { useKeys } from "../../parts/keys.tsx";
 import { Status } from "../../parts/status.tsx";
-import { durationText, Moment } from "../../parts/time.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./events.module.css";

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "@webhook-relay/client";
-import { useRef, useState, type PointerEvent, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
+import { Chart } from "../../parts/chart.tsx";
 import { Answered, Loading } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
@@ -19,8 +20,7 @@ type Point = Schemas["StatisticsPoint"];
 const outcomes = [
   ["succeeded", "✓ delivered", "ok"], ["exhausted", "✕ given up", "bad"], ["cancelled", "— cancelled", "off"],
 ] as const;
-const barPx = 10;
-const heightPx = 60;
+
 
 /** The outcomes over time, as bars; to drag over them chooses the time. A table says the same. */
 export function Histogram({ filters, change }: {
@@ -44,7 +44,7 @@ export function Histogram({ filters, change }: {
       <Answered query={query} loading={<Loading lines={3} />}>
         {(statistics) => (
           <>
-            <Bars statistics={statistics} choose={(from, to) => change({ From: from, To: to })} />
+            <Bars statistics={statistics} change={change} />
             <Legend statistics={statistics} partly={Object.keys(unknown).length > 0} />
           </>
         )}
@@ -57,59 +57,21 @@ function pointsOf({ series }: Statistics): readonly Point[] {
   return series[0]?.points ?? [];
 }
 
-function Bars({ statistics, choose }: {
-  readonly statistics: Statistics; readonly choose: (from: string, to: string) => void;
+function Bars({ statistics, change }: {
+  readonly statistics: Statistics; readonly change: (changes: Search) => void;
 }): ReactNode {
   const points = pointsOf(statistics);
-  const svg = useRef<SVGSVGElement>(null);
-  const [drag, setDrag] = useState<{ readonly from: number; readonly to: number }>();
-  const heights = points.map(({ succeeded, exhausted, cancelled }) => succeeded + exhausted + cancelled);
-  const highest = Math.max(1, ...heights);
-  const placeOf = ({ clientX }: PointerEvent) => {
-    const { left, width } = svg.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
-    return Math.max(0, Math.min(points.length - 1, Math.floor((clientX - left) / width * points.length)));
-  };
-  const end = () => {
-    setDrag(undefined);
-    if (!drag) return;
-    const first = points[Math.min(drag.from, drag.to)];
-    const last = points[Math.max(drag.from, drag.to)];
-    if (first && last) choose(first.at, new Date(Date.parse(last.at) + bucketMs[statistics.bucket] - 1).toISOString());
-  };
   return (
-    <svg
-      ref={svg} className={styles.outcomeBars} viewBox={`0 0 ${points.length * barPx} ${heightPx}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId);
-        setDrag({ from: placeOf(event), to: placeOf(event) });
+    <Chart
+      className={styles.outcomeBars} width={points.length * 10} height={60} gap={2}
+      bars={outcomes.map(([name, , tone]) => ({ tone, values: points.map((point) => point[name]) }))}
+      choose={(first, last) => {
+        const [from, to] = [points[first]?.at, points[last]?.at];
+        if (from === undefined || to === undefined) return;
+        change({ From: from, To: new Date(Date.parse(to) + bucketMs[statistics.bucket] - 1).toISOString() });
       }}
-      onPointerMove={(event) => drag && setDrag({ ...drag, to: placeOf(event) })}
-      onPointerUp={end} onPointerCancel={() => setDrag(undefined)}
-    >
-      {drag && (
-        <rect
-          className={styles.dragged} x={Math.min(drag.from, drag.to) * barPx} y={0} height={heightPx}
-          width={(Math.abs(drag.to - drag.from) + 1) * barPx}
-        />
-      )}
-      {points.map((point, index) => <Bar key={point.at} point={point} x={index * barPx} highest={highest} />)}
-    </svg>
+    />
   );
-}
-
-function Bar({ point, x, highest }: {
-  readonly point: Point; readonly x: number; readonly highest: number;
-}): ReactNode {
-  let top = heightPx;
-  return outcomes.map(([name, , tone]) => {
-    if (point[name] === 0) return null;
-    // Few failures among many successes stay visible.
-    const height = Math.max(2, point[name] / highest * (heightPx - 6));
-    top -= height;
-    return <rect key={name} className={styles[tone]} x={x + 1} y={top} width={barPx - 2} height={height} />;
-  });
 }
 
 function Legend({ statistics, partly }: { readonly statistics: Statistics; readonly partly: boolean }): ReactNode {

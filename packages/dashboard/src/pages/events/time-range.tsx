@@ -3,10 +3,10 @@ import { relayClock } from "../../api/clock.ts";
 import { usePreferences } from "../../app/preferences.tsx";
 import type { Search } from "../../app/search.ts";
 import { unlessComposing } from "../../parts/keys.tsx";
-import { fieldTime, timeInField } from "../../parts/time-fields.ts";
+import { TimeInput } from "../../parts/time.tsx";
+import { hourMs, timeInField } from "../../parts/times.ts";
 import styles from "./events.module.css";
 
-const hourMs = 3_600_000;
 const spans: readonly (readonly [name: string, ms: number])[] = [
   ["last hour", hourMs], ["last 24 hours", 24 * hourMs], ["last 7 days", 168 * hourMs], ["last 30 days", 720 * hourMs],
 ];
@@ -36,7 +36,6 @@ export function Bound({ label, name, search, change }: {
 }): ReactNode {
   const { zone } = usePreferences();
   const at = search[name];
-  const value = fieldTime(at, zone);
   const apply = ({ value: text, validity }: HTMLInputElement) => {
     // A time that is typed in part only has no text yet.
     if (validity.badInput) return;
@@ -46,8 +45,8 @@ export function Bound({ label, name, search, change }: {
   return (
     <label className={styles.filter}>
       {label}
-      <input
-        key={`${zone} ${value}`} type="datetime-local" step="0.001" defaultValue={value}
+      <TimeInput
+        key={`${zone} ${at ?? ""}`} at={at}
         onBlur={({ target }) => apply(target)}
         onKeyDown={unlessComposing<HTMLInputElement>(({ key, currentTarget }) => {
           if (key === "Enter") apply(currentTarget);

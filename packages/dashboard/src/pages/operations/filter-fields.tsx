@@ -4,7 +4,8 @@ import { usePreferences } from "../../app/preferences.tsx";
 import type { OrderField } from "../../app/search.ts";
 import { Field } from "../../parts/form.tsx";
 import { TargetOptions, useTargets } from "../../parts/targets.tsx";
-import { fieldTime } from "../../parts/time-fields.ts";
+import { TimeInput } from "../../parts/time.tsx";
+import { zoneName } from "../../parts/times.ts";
 import type { Kind } from "./kinds.ts";
 import styles from "./operations.module.css";
 
@@ -30,8 +31,8 @@ export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
     </Field>
   );
   const moment = (name: OrderField, label: string) => (
-    <Field name={name} label={`${label}, ${zone === "UTC" ? "UTC" : "local time"}`}>
-      {(props) => <input {...props} type="datetime-local" step="0.001" defaultValue={fieldTime(search[name], zone)} />}
+    <Field name={name} label={`${label}, ${zoneName(zone)}`}>
+      {(props) => <TimeInput {...props} at={search[name]} />}
     </Field>
   );
   const target = (name: OrderField, label: string, any: string, targets: typeof destinations) => (

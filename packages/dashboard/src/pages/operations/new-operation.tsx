@@ -9,7 +9,7 @@ import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { useTargets } from "../../parts/targets.tsx";
-import { momentText } from "../../parts/time.tsx";
+import { momentText } from "../../parts/times.ts";
 import { FilterFields } from "./filter-fields.tsx";
 import { filterText } from "./filter-text.ts";
 import { kinds, type Kind } from "./kinds.ts";

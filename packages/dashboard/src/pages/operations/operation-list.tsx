@@ -8,7 +8,8 @@ import { Listed, usePages, type ListPage, type PageParameters } from "../../part
 import { Empty } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { useTargets } from "../../parts/targets.tsx";
-import { durationText, Moment, momentText } from "../../parts/time.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { durationText, momentText } from "../../parts/times.ts";
 import { useWho } from "../../parts/who.tsx";
 import { filterText } from "./filter-text.ts";
 import { kinds, type Kind } from "./kinds.ts";

@@ -1,7 +1,6 @@
 import type { BodyOf } from "@webhook-relay/client";
-import type { Preferences } from "../../app/preferences.tsx";
 import type { OrderField, Search } from "../../app/search.ts";
-import { timeInField } from "../../parts/time-fields.ts";
+import { timeInField, type Zone } from "../../parts/times.ts";
 import type { Filter } from "./filter-text.ts";
 import type { Kind } from "./kinds.ts";
 
@@ -35,7 +34,7 @@ const usualStatuses: Readonly<Record<Kind, readonly string[]>> = {
  * moments with which the form was filled.
  */
 export function orderOf(
-  kind: Kind, fields: Readonly<Record<string, string>>, zone: Preferences["zone"], shown: Search = {},
+  kind: Kind, fields: Readonly<Record<string, string>>, zone: Zone, shown: Search = {},
 ): Order {
   const given = fieldsOf[kind].flatMap((name) => {
     const text = fields[name]?.trim() ?? "";
@@ -47,7 +46,7 @@ export function orderOf(
   return { kind, body, filter: { ...body, statuses } };
 }
 
-function valueOf(name: string, text: string, zone: Preferences["zone"], shown: string | undefined): unknown {
+function valueOf(name: string, text: string, zone: Zone, shown: string | undefined): unknown {
   if (moments.includes(name)) return timeInField(text, zone, shown);
   return name === "perSecond" && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }

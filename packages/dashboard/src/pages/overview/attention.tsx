@@ -7,10 +7,10 @@ import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Ago, Countdown } from "../../parts/time.tsx";
+import { dayMs } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./overview.module.css";
 
-const dayMs = 86_400_000;
 /** An event that was accepted longer ago and is not settled is shown, ms. */
 const oldMs = 300_000;
 /** The most groups of refused requests that are counted. */

@@ -3,18 +3,15 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { usePreferences } from "../../app/preferences.tsx";
+import { Chart } from "../../parts/chart.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
-import { durationText, Moment, momentText } from "../../parts/time.tsx";
+import { Moment } from "../../parts/time.tsx";
+import { durationText, momentText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./overview.module.css";
 
 type Point = Schemas["StatisticsPoint"];
-
-/** Sizes of the picture in its own units: a bar's place, the room above the line, and that below it. */
-const place = 10;
-const above = 80;
-const below = 30;
 
 /** What happened in each of the last 24 hours, as bars, with the same as a table. */
 export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
@@ -53,22 +50,18 @@ function Summary({ points }: { readonly points: readonly Point[] }): ReactNode {
 function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
   const { zone } = usePreferences();
   const most = Math.max(1, ...points.map(({ succeeded }) => succeeded));
-  const mostGivenUp = Math.max(most, ...points.map(({ exhausted }) => exhausted));
   const [first, last] = [points[0], points.at(-1)];
   return (
     <figure className={styles.trafficBars}>
-      <svg viewBox={`0 0 ${points.length * place} ${above + below}`} preserveAspectRatio="none" aria-hidden="true">
-        {points.map(({ at, succeeded, exhausted }, index) => (
-          <g key={at}>
-            <title>{`${momentText(at, zone)}: ${succeeded} delivered, ${exhausted} given up`}</title>
-            <rect className={styles.hour} x={index * place} y={0} width={place} height={above + below} />
-            <rect className={styles.delivered} x={index * place + 1} width={place - 2} {...upward(succeeded, most)} />
-            <rect className={styles.givenUp} x={index * place + 1} width={place - 2} y={above + 1}
-              height={lengthOf(exhausted, mostGivenUp, below - 1)} />
-          </g>
-        ))}
-        <line x1={0} x2={points.length * place} y1={above + 0.5} y2={above + 0.5} />
-      </svg>
+      <Chart
+        width={points.length * 10} height={80} below={30} gap={2}
+        bars={[
+          { tone: "ok", values: points.map(({ succeeded }) => succeeded) },
+          { tone: "bad", values: points.map(({ exhausted }) => exhausted), direction: "down" },
+        ]}
+        titles={points.map(({ at, succeeded, exhausted }) =>
+          `${momentText(at, zone)}: ${succeeded} delivered, ${exhausted} given up`)}
+      />
       <figcaption className={shared.small}>
         {first && <Moment at={first.at} only="time" />}
         <span>at most {most.toLocaleString("en")} delivered in an hour</span>
@@ -76,16 +69,6 @@ function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
       </figcaption>
     </figure>
   );
-}
-
-function upward(count: number, most: number): { readonly y: number; readonly height: number } {
-  const height = lengthOf(count, most, above);
-  return { y: above - height, height };
-}
-
-/** The length of a bar; a count that is not 0 is always to be seen. */
-function lengthOf(count: number, most: number, room: number): number {
-  return count === 0 ? 0 : Math.max(2, (count / most) * room);
 }
 
 const counts = [

@@ -7,7 +7,7 @@ import { Copy } from "../../parts/copy.tsx";
 import type { MountedDiff } from "../../parts/editor/chunk.ts";
 import { useEditors } from "../../parts/editor/use-editors.ts";
 import { Failure, Loading, NotForYou, textOf } from "../../parts/states.tsx";
-import { momentText } from "../../parts/time.tsx";
+import { momentText } from "../../parts/times.ts";
 import { markUnsaved, tellUnsaved } from "../../parts/unsaved.ts";
 import shared from "../../style/shared.module.css";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";

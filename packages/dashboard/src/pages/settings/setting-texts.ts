@@ -1,6 +1,6 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { Fields } from "../../parts/fields.ts";
-import { durationText } from "../../parts/time.tsx";
+import { durationText } from "../../parts/times.ts";
 
 /** The settings that a tenant changes. */
 export type Setting = "name" | "maxTrys" | "circuitBreakerTimer" | "retentionDays";

@@ -8,10 +8,9 @@ import { ChangedSince } from "../../parts/changed-since.tsx";
 import { useQuestion, type Question } from "../../parts/dialog.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
+import { dayMs } from "../../parts/times.ts";
 import { changesOf, settingTexts } from "./setting-texts.ts";
 import styles from "./settings.module.css";
-
-const dayMs = 86_400_000;
 
 /** The form of the tenant's settings. A shorter retention and fewer tries are asked about first. */
 export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] }): ReactNode {

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { expect } from "chai";
-import { fieldTime, timeInField } from "../../../packages/dashboard/src/parts/time-fields.ts";
+import { fieldTime, timeInField } from "../../../packages/dashboard/src/parts/times.ts";
 
 describe("a time in a field", () => {
   const { TZ } = process.env;
