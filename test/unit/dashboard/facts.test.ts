@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import { barShapes } from "../../../packages/dashboard/src/parts/bars.ts";
-import { changesOf } from "../../../packages/dashboard/src/parts/changes.ts";
 import { factWords } from "../../../packages/dashboard/src/parts/fact-words.ts";
 import { facts } from "../../../src/features/facts.ts";
 import { shownData } from "../../../src/kernel/domain/history-fields.ts";
@@ -37,33 +35,5 @@ describe("the words of a fact", () => {
   it("name the type of a fact that is newer than the pages", () => {
     const newer = { type: "DestinationPainted", data: {} } as unknown as Parameters<typeof factWords>[0];
     expect(factWords(newer)).to.equal("wrote DestinationPainted");
-  });
-});
-
-describe("the changes between two states", () => {
-  it("have what was and what is of each field that differs, also of fields that one state lacks", () => {
-    expect(changesOf({ url: "a", limit: 5, auth: "ApiKey" }, { url: "b", limit: 5, status: "Active" })).to.deep.equal([
-      { field: "url", before: "a", after: "b" },
-      { field: "status", before: null, after: "Active" },
-      { field: "auth", before: "ApiKey", after: null },
-    ]);
-  });
-
-  it("tell no value from no field neither by null nor by undefined", () => {
-    expect(changesOf({ auth: null }, { auth: undefined })).to.deep.equal([]);
-  });
-});
-
-describe("the bars of a sparkline", () => {
-  it("let the highest fill the height, and keep one failure among thousands visible", () => {
-    const [first, second] = barShapes([{ good: 5_000, bad: 1 }, { good: 0, bad: 0 }], { width: 100, height: 24 });
-    expect(first!.goodHeight).to.be.within(21, 22);
-    expect(first!.badHeight).to.equal(2);
-    expect(second).to.deep.include({ x: 50, goodHeight: 0, badHeight: 0 });
-  });
-
-  it("are flat where nothing happened", () => {
-    expect(barShapes([{ good: 0, bad: 0 }], { width: 10, height: 24 })).to.deep.equal(
-      [{ x: 0, width: 9, goodHeight: 0, badHeight: 0 }]);
   });
 });

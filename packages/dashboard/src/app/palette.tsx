@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, type NavigateOptions } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState, type ReactNode } from "react";
-import { destinationNames, senderNames } from "../api/names.ts";
 import { mayPass } from "../api/queries.ts";
 import { relay } from "../api/relay.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { unlessComposing } from "../parts/keys.tsx";
+import { destinationNames, senderNames } from "../parts/names.tsx";
 import { textOf } from "../parts/states.tsx";
 import shared from "../style/shared.module.css";
 import styles from "./palette.module.css";

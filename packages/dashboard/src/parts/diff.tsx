@@ -3,10 +3,15 @@ import shared from "../style/shared.module.css";
 import { changesOf, type Values } from "./changes.ts";
 import styles from "./diff.module.css";
 
-/** Changed fields: for each what it was, and what it is. `labels` names fields for people. */
-export function Diff({ before, after, labels = {} }: {
-  readonly before: Values; readonly after: Values; readonly labels?: Readonly<Record<string, string>>;
-}): ReactNode {
+interface DiffProps {
+  readonly before: Values;
+  readonly after: Values;
+  /** Names of fields for people. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Changed fields, a block each: the value before, and the value after. */
+export function Diff({ before, after, labels = {} }: DiffProps): ReactNode {
   const changes = changesOf(before, after);
   if (changes.length === 0) return <p className={shared.small}>No field differs.</p>;
   return (
@@ -20,4 +25,19 @@ export function Diff({ before, after, labels = {} }: {
       ))}
     </dl>
   );
+}
+
+/** Changed fields in one line of text. */
+export function InlineDiff({ before, after, labels = {} }: DiffProps): ReactNode {
+  return changesOf(before, after).map(({ field, before: was, after: is }, index) => (
+    <span key={field} className={styles.inline}>
+      {index > 0 && "; "}
+      {labels[field] ?? field} {was !== null && <><del>{was}</del> → </>}<ins>{is}</ins>
+    </span>
+  ));
+}
+
+/** A value that was another one before. */
+export function Changed({ was, children }: { readonly was: ReactNode; readonly children: ReactNode }): ReactNode {
+  return <><mark>{children}</mark><small> was {was}</small></>;
 }

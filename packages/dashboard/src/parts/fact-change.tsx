@@ -5,8 +5,8 @@ import type { ReactNode } from "react";
 import { relay } from "../api/relay.ts";
 import { useMe } from "../app/session.ts";
 import shared from "../style/shared.module.css";
+import { valuesAfter, type FactSubject } from "./changes.ts";
 import { Diff } from "./diff.tsx";
-import { valuesAfter, type FactSubject } from "./fact-values.ts";
 import { factType, type Fact } from "./fact-words.ts";
 import { Answered } from "./states.tsx";
 

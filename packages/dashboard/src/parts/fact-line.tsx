@@ -2,8 +2,8 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import styles from "./fact-rows.module.css";
 import { factWords, type Fact } from "./fact-words.ts";
+import { useWho } from "./names.tsx";
 import { Moment } from "./time.tsx";
-import { useWho } from "./who.tsx";
 
 /** An entry of a history or of the audit in words: when, who, and what they did. */
 export function FactLine({ fact, children }: {

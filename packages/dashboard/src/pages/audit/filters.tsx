@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useRef, type ReactNode } from "react";
-import { serviceAccountNames, userNames } from "../../api/names.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
 import { auditFilterNames, type Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
-import { title } from "../../parts/fact-values.ts";
+import { title } from "../../parts/changes.ts";
 import { fieldsOf } from "../../parts/fields.ts";
-import { TargetOptions } from "../../parts/targets.tsx";
+import { TargetOptions, serviceAccountNames, userNames } from "../../parts/names.tsx";
 import { TimeInput } from "../../parts/time.tsx";
 import { timeInField, zoneName } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";

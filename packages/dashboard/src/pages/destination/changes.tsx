@@ -5,15 +5,17 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { authTitle } from "../../parts/auth-fields.tsx";
-import type { Values } from "../../parts/changes.ts";
+import { changesIn, type FactChange, type Values } from "../../parts/changes.ts";
 import { Diff } from "../../parts/diff.tsx";
 import { FactLine } from "../../parts/fact-line.tsx";
+import { factType } from "../../parts/fact-words.ts";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
-import { changesIn, placeAt, type SettingsChange } from "./settings-history.ts";
+
+type SettingsChange = FactChange<Schemas["HistoryItem"]>;
 
 const labels = { url: "URL", serverRateLimit: "Requests at once", authType: "Authentication", status: "Status" };
 
@@ -27,7 +29,7 @@ export function Changes({ id }: { readonly id: string }): ReactNode {
     <section aria-label="Changes" className={styles.destinationSection}>
       <Answered query={query}>
         {(history) => {
-          const changes = changesIn(history);
+          const changes = changesIn(history, settingsAfter);
           return (
             <>
               <AsOf id={id} changes={changes} />
@@ -128,4 +130,16 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
 
 function settingsOf({ url, serverRateLimit, authType, status }: Schemas["Destination"]): Values {
   return { url, serverRateLimit, authType: authTitle(authType), status };
+}
+
+function settingsAfter(before: Values, { type, data }: Schemas["HistoryItem"]): Values {
+  const { sets } = factType(type);
+  if (sets?.["status"] === "Deleted") return {};
+  const given = Object.entries(data).filter(([name]) => Object.hasOwn(labels, name));
+  return given.length === 0 && !sets ? before : { ...before, ...(Object.fromEntries(given) as Values), ...sets };
+}
+
+/** The place of the last change at or before a position of the log; -1 before the first. Positions compare as texts. */
+function placeAt(changes: readonly SettingsChange[], position: string): number {
+  return changes.findLastIndex(({ fact }) => fact.position <= position);
 }

@@ -1,6 +1,7 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { Id } from "../../parts/copy.tsx";
+import { Changed } from "../../parts/diff.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
@@ -50,11 +51,10 @@ export function StateAtMoment({ state, before }: {
         const earlier = was.get(name);
         const isChanged = earlier !== undefined && earlier.text !== text;
         return (
-          <div key={name} className={isChanged ? "changed" : undefined}>
+          <div key={name}>
             <dt>{name}</dt>
             <dd>
-              {isChanged ? <mark>{shown ?? text}</mark> : shown ?? text}
-              {isChanged && <small> was {earlier.shown ?? earlier.text}</small>}
+              {isChanged ? <Changed was={earlier.shown ?? earlier.text}>{shown ?? text}</Changed> : shown ?? text}
             </dd>
           </div>
         );

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Changed } from "../../parts/diff.tsx";
 import { Table } from "../../parts/table.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
@@ -23,9 +24,9 @@ export function HeaderTable({ name, headers, before, absent }: {
         { kind: "header", className: styles.hostile, cell: ([header]) => header },
         {
           className: styles.hostile, cell: ([header, value]) => {
-            if (!Object.hasOwn(headers, header)) return <><mark>absent</mark> <small>was {value}</small></>;
+            if (!Object.hasOwn(headers, header)) return <Changed was={value}>absent</Changed>;
             const was = before && (Object.hasOwn(before, header) ? before[header] : "absent");
-            return was === undefined || was === value ? value : <><mark>{value}</mark> <small>was {was}</small></>;
+            return was === undefined || was === value ? value : <Changed was={was}>{value}</Changed>;
           },
         },
       ]}

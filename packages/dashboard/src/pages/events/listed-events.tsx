@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Search } from "../../app/search.ts";
+import type { Targets } from "../../parts/names.tsx";
 import { Answered, Empty, Loading } from "../../parts/states.tsx";
-import type { Targets } from "../../parts/targets.tsx";
 import shared from "../../style/shared.module.css";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EventList } from "./event-list.tsx";

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { usePreferences } from "../../app/preferences.tsx";
 import type { OrderField } from "../../app/search.ts";
 import { Field } from "../../parts/form.tsx";
-import { TargetOptions, useTargets } from "../../parts/targets.tsx";
+import { TargetOptions, useTargets } from "../../parts/names.tsx";
 import { TimeInput } from "../../parts/time.tsx";
 import { zoneName } from "../../parts/times.ts";
 import type { Kind } from "./kinds.ts";

@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
+import { DestinationChoice, DestinationLink } from "../../parts/names.tsx";
 import shared from "../../style/shared.module.css";
-import { DestinationChoice, DestinationLink } from "../senders/destination.tsx";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
 import styles from "./sender.module.css";
 

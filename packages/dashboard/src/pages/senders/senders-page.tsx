@@ -8,13 +8,13 @@ import { useMay, useMe } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
+import { DestinationChoice, DestinationLink } from "../../parts/names.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
-import { DestinationChoice, DestinationLink } from "./destination.tsx";
 import { TokenDialog } from "./ingest.tsx";
 import styles from "./senders.module.css";
 

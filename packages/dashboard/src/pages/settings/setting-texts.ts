@@ -1,4 +1,5 @@
 import type { Schemas } from "@webhook-relay/client";
+import type { Values } from "../../parts/changes.ts";
 import type { Fields } from "../../parts/fields.ts";
 import { durationText } from "../../parts/times.ts";
 
@@ -57,7 +58,7 @@ function valueText(field: Setting, value: string | number | null): string {
  * The changed fields of a form as the relay takes them. A text that is no number is sent as it is, so that the relay's
  * sentence says what is wrong with it.
  */
-export function changesOf(changed: Fields): Schemas["UpdateTenantRequest"] {
+export function updateOf(changed: Fields): Schemas["UpdateTenantRequest"] {
   return Object.fromEntries(Object.entries(changed).map(([field, text]) => {
     if (field === "name") return [field, text];
     return [field, field === "retentionDays" && text.trim() === "" ? null : numberOf(text)];
@@ -68,13 +69,6 @@ function numberOf(text: string): unknown {
   return /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : text;
 }
 
-/** A change of the settings: what became of a field, and what it was where that is known. */
-export interface Change {
-  readonly field: Setting;
-  readonly before: string | null;
-  readonly after: string;
-}
-
 /** Facts of the tenant's history that have settings in them. */
 export const settingFacts = [
   "TenantCreated", "TenantRenamed", "TenantDeliveryPolicyChanged", "TenantRetentionChanged",
@@ -83,20 +77,9 @@ export const settingFacts = [
 /** Whether a fact is one of the tenant's settings. */
 export type SettingFact = Extract<Schemas["HistoryItem"], { type: typeof settingFacts[number] }>;
 
-/** The changes of each fact; `facts` are in the order of the log. The facts that changed nothing are left out. */
-export function changesOfFacts(
-  facts: readonly SettingFact[],
-): readonly { readonly fact: SettingFact; readonly changes: readonly Change[] }[] {
-  const known = new Map<Setting, string | number | null>();
-  return facts.flatMap((fact) => {
-    const changes = valuesOf(fact).flatMap(([field, value]): Change[] => {
-      const before = known.has(field) ? valueText(field, known.get(field) ?? null) : null;
-      const after = valueText(field, value);
-      known.set(field, value);
-      return before === after ? [] : [{ field, before, after }];
-    });
-    return changes.length === 0 ? [] : [{ fact, changes }];
-  });
+/** The values of settings, in words, after a fact. */
+export function valuesAfterFact(before: Values, fact: SettingFact): Values {
+  return { ...before, ...Object.fromEntries(valuesOf(fact).map(([field, value]) => [field, valueText(field, value)])) };
 }
 
 function valuesOf(fact: SettingFact): readonly (readonly [Setting, string | number | null])[] {
@@ -108,7 +91,5 @@ function valuesOf(fact: SettingFact): readonly (readonly [Setting, string | numb
   });
 }
 
-/** The label of a setting. */
-export function labelOf(field: Setting): string {
-  return settings.find((setting) => setting.field === field)?.label ?? field;
-}
+/** The labels of settings. */
+export const settingLabels = Object.fromEntries(settings.map(({ field, label }) => [field, label]));

@@ -9,7 +9,7 @@ import { useQuestion, type Question } from "../../parts/dialog.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { dayMs } from "../../parts/times.ts";
-import { changesOf, settingTexts } from "./setting-texts.ts";
+import { updateOf, settingTexts } from "./setting-texts.ts";
 import styles from "./settings.module.css";
 
 /** The form of the tenant's settings. A shorter retention and fewer tries are asked about first. */
@@ -18,7 +18,7 @@ export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] })
   const { ask, dialog } = useQuestion();
   const { id, updatedAt } = tenant;
   const submit = async (_fields: Fields, changed: Fields) => {
-    const changes = changesOf(changed);
+    const changes = updateOf(changed);
     const question = await questionOf(tenant, changes);
     if (question && !await ask(question)) return false;
     await relay.updateTenant({ id }, changes);

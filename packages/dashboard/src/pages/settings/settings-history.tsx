@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
+import { changesIn, changesOf, type FactChange } from "../../parts/changes.ts";
+import { InlineDiff } from "../../parts/diff.tsx";
+import { useWho } from "../../parts/names.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
-import { useWho } from "../../parts/who.tsx";
-import { changesOfFacts, labelOf, settingFacts, type SettingFact } from "./setting-texts.ts";
+import { settingFacts, settingLabels, valuesAfterFact, type SettingFact } from "./setting-texts.ts";
 import styles from "./settings.module.css";
 
 /** How many facts of each type are read, the newest. */
@@ -23,17 +25,12 @@ export function SettingsHistory({ tenantId }: { readonly tenantId: string }): Re
       <Answered query={query}>
         {(facts) => (
           <ul className={styles.settingsChanges}>
-            {changesOfFacts(facts).toReversed().map(({ fact, changes }) => (
+            {changesIn(facts, valuesAfterFact).filter(isChange).toReversed().map(({ fact, before, after }) => (
               <li key={fact.position}>
                 <Moment at={fact.time} />
                 <span>
                   {fact.type === "TenantCreated" && "Created: "}
-                  {changes.map(({ field, before, after }, index) => (
-                    <span key={field}>
-                      {index > 0 && "; "}
-                      {labelOf(field)} {before !== null && <><del>{before}</del> → </>}<ins>{after}</ins>
-                    </span>
-                  ))}
+                  <InlineDiff before={before} after={after} labels={settingLabels} />
                 </span>
                 <small>{who(fact.actor)}</small>
               </li>
@@ -43,6 +40,10 @@ export function SettingsHistory({ tenantId }: { readonly tenantId: string }): Re
       </Answered>
     </section>
   );
+}
+
+function isChange({ before, after }: FactChange<SettingFact>): boolean {
+  return changesOf(before, after).length > 0;
 }
 
 /** Facts with settings in the order of the log: the newest of each type. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { valuesAfter } from "../../../packages/dashboard/src/parts/fact-values.ts";
+import { changesIn, changesOf, valuesAfter } from "../../../packages/dashboard/src/parts/changes.ts";
 import type { Fact } from "../../../packages/dashboard/src/parts/fact-words.ts";
 
 const at = "2026-11-26T12:00:00.000Z";
@@ -37,5 +37,29 @@ describe("the values of a thing after facts about it", () => {
     const replay = fact("ReplayOrdered", { replayId: "r1", destinationId: "d1", from: at, matched: 3 });
     expect(valuesAfter([replay], { type: "replay", id: "r1" }))
       .to.deep.equal({ "destination id": "d1", from: at, matched: "3" });
+  });
+});
+
+describe("the changes between two states", () => {
+  it("have what was and what is of each field that differs, also of fields that one state lacks", () => {
+    expect(changesOf({ url: "a", limit: 5, auth: "ApiKey" }, { url: "b", limit: 5, status: "Active" })).to.deep.equal([
+      { field: "url", before: "a", after: "b" },
+      { field: "status", before: null, after: "Active" },
+      { field: "auth", before: "ApiKey", after: null },
+    ]);
+  });
+
+  it("tell no value from no field neither by null nor by undefined", () => {
+    expect(changesOf({ auth: null }, { auth: undefined })).to.deep.equal([]);
+  });
+});
+
+describe("the changes of a history", () => {
+  it("have the values before and after each fact", () => {
+    const follow = (before: object, added: number) => ({ ...before, [`field ${added}`]: added });
+    expect(changesIn([1, 2], follow)).to.deep.equal([
+      { fact: 1, before: {}, after: { "field 1": 1 } },
+      { fact: 2, before: { "field 1": 1 }, after: { "field 1": 1, "field 2": 2 } },
+    ]);
   });
 });

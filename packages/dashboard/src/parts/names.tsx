@@ -1,0 +1,148 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { OperationId, Schemas } from "@webhook-relay/client";
+import { useMemo, type ReactNode } from "react";
+import { relay } from "../api/relay.ts";
+import { useMay, useMe } from "../app/session.ts";
+import shared from "../style/shared.module.css";
+import type { ControlProps } from "./form.tsx";
+
+/** A thing of the tenant, as it is chosen and named. */
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Always the same list, for names that are being read or may not be read. */
+const none: readonly Named[] = [];
+
+const page = { Qt: 100, Total: false } as const;
+/** Of a longer list, the first ones stand for all: others are shown by their ids. */
+const mostNames = 1_000;
+
+/** The destinations, by their URLs. */
+export const destinationNames =
+  namesBy("listDestinations", () => relay.listDestinations(page), ({ url }) => url);
+/** The senders. */
+export const senderNames = namesBy("listSenders", () => relay.listSenders(page), ({ name }) => name);
+/** The people, by their emails. */
+export const userNames = namesBy("listUsers", () => relay.listUsers(page), ({ email }) => email);
+/** The service accounts. */
+export const serviceAccountNames =
+  namesBy("listServiceAccounts", () => relay.listServiceAccounts(page), ({ name }) => name);
+/** The API keys. */
+export const apiKeyNames = namesBy("listApiKeys", () => relay.listApiKeys(page), ({ name }) => name);
+
+/**
+ * The things of a list, sorted by name. A name that is null is left out: its thing is being deleted. The key begins
+ * as those of the list's pages do, so that a change reads the names again, too.
+ */
+function namesBy<Item extends { readonly id: string }>(
+  operation: OperationId, list: () => AsyncIterable<Item>, nameOf: (item: Item) => string | null,
+) {
+  return queryOptions({
+    queryKey: [operation, "names"] as const,
+    queryFn: async (): Promise<readonly Named[]> => {
+      const all: Named[] = [];
+      for await (const item of list()) {
+        const name = nameOf(item);
+        if (name !== null) all.push({ id: item.id, name });
+        if (all.length === mostNames) break;
+      }
+      return all.sort((one, other) => one.name.localeCompare(other.name));
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** Where events go and come from: what filters choose among, and its names. */
+export interface Targets {
+  /** The destinations by their URLs; none where the caller may not list them. */
+  readonly destinations: readonly Named[];
+  /** The senders by their names; none where the caller may not list them. */
+  readonly senders: readonly Named[];
+  /** The name of a destination or sender; its id where it is deleted, or may not be read. */
+  readonly nameOf: (id: string) => string;
+}
+
+/** The destinations and senders of the tenant. */
+export function useTargets(): Targets {
+  const { data: destinations = none } = useQuery(destinationNames);
+  const { data: senders = none } = useQuery(senderNames);
+  const names = useMemo(
+    () => new Map([...destinations, ...senders].map(({ id, name }) => [id, name])), [destinations, senders]);
+  return { destinations, senders, nameOf: (id) => names.get(id) ?? id };
+}
+
+/**
+ * The options of a select for targets; `any` is the text for none of them. The chosen one is always an option, also
+ * while the others are loaded, or where it is deleted: without its option the select would fall back to `any`.
+ */
+export function TargetOptions({ targets, any, chosen }: {
+  readonly targets: readonly Named[]; readonly any: string; readonly chosen: string;
+}): ReactNode {
+  const isKnown = chosen === "" || targets.some(({ id }) => id === chosen);
+  const all = isKnown ? targets : [...targets, { id: chosen, name: chosen }];
+  return (
+    <>
+      <option value="">{any}</option>
+      {all.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+    </>
+  );
+}
+
+/** A link to a destination: its URL, or its id where it was deleted or may not be read. */
+export function DestinationLink({ id, at }: { readonly id: string; readonly at?: string | undefined }): ReactNode {
+  const mayList = useMay()("listDestinations");
+  const { data } = useQuery(destinationNames);
+  const url = data?.find((destination) => destination.id === id)?.name;
+  if (!mayList) return <code>{id}</code>;
+  return (
+    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} className={shared.wraps}>
+      {url ?? <code>{id}</code>}
+    </Link>
+  );
+}
+
+/** Chooses a destination of the tenant. One that is chosen and was deleted since stays in the list, by its id. */
+export function DestinationChoice({ control, chosen }: {
+  readonly control: ControlProps; readonly chosen?: string;
+}): ReactNode {
+  const { data = [], isLoading } = useQuery(destinationNames);
+  const isGone = chosen !== undefined && !isLoading && !data.some(({ id }) => id === chosen);
+  // The chosen one can be set only once it is among the options.
+  return (
+    <select key={String(isLoading)} {...control} defaultValue={chosen ?? ""} required>
+      <option value="" disabled>{isLoading ? "Loading…" : "Choose a destination"}</option>
+      {isGone && <option value={chosen}>{chosen} (deleted)</option>}
+      {data.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+    </select>
+  );
+}
+
+/** The names of people, service accounts and API keys by id: the caller's own, and those that the caller may list. */
+export function useActorNames(): ReadonlyMap<string, string> {
+  const { principal } = useMe();
+  const { data: users = none } = useQuery(userNames);
+  const { data: accounts = none } = useQuery(serviceAccountNames);
+  const { data: keys = none } = useQuery(apiKeyNames);
+  return useMemo(() => new Map([
+    ...(principal.name === null ? [] : [[principal.id, principal.name] as const]),
+    ...[...users, ...accounts, ...keys].map(({ id, name }) => [id, name] as const),
+  ]), [principal, users, accounts, keys]);
+}
+
+const kinds: Readonly<Record<Schemas["Actor"]["type"], string>> = {
+  user: "User", serviceAccount: "Service account", apiKey: "API key", anonymous: "Someone not signed in",
+  service: "The relay",
+};
+
+/** The words for who did something, as a line begins: an email, the name of a machine or key, else what is known. */
+export function useWho(): (actor: Schemas["Actor"]) => string {
+  const names = useActorNames();
+  return ({ type, id, part }) => {
+    if (type === "service" && part === "operator") return "The operator";
+    if (id === undefined) return kinds[type];
+    return names.get(id) ?? `${kinds[type]} ${id}`;
+  };
+}
