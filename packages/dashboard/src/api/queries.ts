@@ -20,7 +20,7 @@ export function hasSeveralCookies(error: unknown): boolean {
   return isSignedOut(error) && (error as RelayError).message.startsWith("Cookie: several ");
 }
 
-/** What the pages do when the session is over, or another caller's. */
+/** The handlers for the end of the session, and for the session of another caller. */
 export interface CallerTurns {
   readonly signedOut: (refusal: unknown) => void;
   readonly other: (me: Schemas["Me"]) => void;
@@ -54,7 +54,7 @@ export function createQueries({ signedOut, other }: CallerTurns): QueryClient {
     defaultOptions: {
       queries: {
         enabled: ({ queryKey: [operation] }) => mayAsk(queries, operation),
-        // Shown rows stay while the relay is catching up; what cannot pass is shown at once.
+        // Shown rows stay while the relay is catching up; a lasting error is shown at once.
         retry: (_failures, error) => mayPass(error),
         retryDelay: (failures) => Math.min(500 * 2 ** failures, longestPauseMs),
         refetchOnWindowFocus: false,
@@ -66,7 +66,7 @@ export function createQueries({ signedOut, other }: CallerTurns): QueryClient {
   return queries;
 }
 
-/** The caller: who, in which tenant, and the operations that they may call. */
+/** The caller, their tenant, and the operations that they may call. */
 export const meQuery = queryOptions({
   queryKey: ["me"],
   // Once a caller is shown, an answer about another one must not take its place unnoticed.
@@ -75,7 +75,7 @@ export const meQuery = queryOptions({
   meta: { asksWho: true },
 });
 
-/** Whether a query may be asked, by the beginning of its key: what the caller may not call is not called. */
+/** Whether a query may be asked, by the beginning of its key: the caller needs the right to the operation. */
 function mayAsk(queries: QueryClient, operation: unknown): boolean {
   const me = queries.getQueryData<Schemas["Me"]>(meQuery.queryKey);
   return me === undefined || typeof operation !== "string" || !Object.hasOwn(relay, operation)

@@ -1,7 +1,7 @@
 import { createClient } from "@webhook-relay/client";
 import { relayClock } from "./clock.ts";
 
-/** Where this script lies: `<the relay's address>/app/assets/`, whatever path a proxy puts before the relay's own. */
+/** The address of this script: `<the relay's address>/app/assets/`, below the path that a proxy may add. */
 const here = import.meta.url;
 
 /** The relay's address, with a slash at its end. */

@@ -1,4 +1,4 @@
-/** What this browser keeps under a name: a JSON value of any shape; undefined where it keeps none. */
+/** The JSON value that this browser keeps under a name; undefined without one. */
 export function readKept(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(name) ?? "") as unknown;

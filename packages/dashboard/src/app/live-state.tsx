@@ -7,7 +7,7 @@ import styles from "./shell.module.css";
 
 const words = { connecting: "", live: "Live", reconnecting: "Reconnecting", offline: "Offline since " };
 
-/** Whether what the pages show changes by itself now. */
+/** Whether the pages are live now. */
 export function LiveState(): ReactNode {
   const connection = useConnection();
   if (!connection) return null;

@@ -87,7 +87,7 @@ export function Palette({ close }: { readonly close: () => void }): ReactNode {
   );
 }
 
-/** What a text may mean, the pages first, and a sentence on that. */
+/** The targets that match a text, the pages first, and a sentence about the search. */
 function useFound(text: string): { readonly targets: readonly Target[]; readonly note: string } {
   const may = useMay();
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

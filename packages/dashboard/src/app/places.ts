@@ -1,7 +1,7 @@
 import type { LinkProps } from "@tanstack/react-router";
 import type { OperationId } from "@webhook-relay/client";
 
-/** A page of the navigation: where, what it is called, the key behind `g`, and an operation that it needs. */
+/** A page of the navigation: its path, its title, the key behind `g`, and an operation that it needs. */
 export type Place = readonly [path: NonNullable<LinkProps["to"]>, title: string, key: string, needs: OperationId];
 
 /** The pages of the navigation. */

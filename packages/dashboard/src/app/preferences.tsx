@@ -2,7 +2,7 @@ import { createContext, use, useMemo, useState, type ReactNode } from "react";
 import type { Zone } from "../parts/times.ts";
 import { keep, readKept } from "./kept.ts";
 
-/** What a person chose for this browser. Kept in its storage; nothing secret is. */
+/** The choices of a person for this browser, in its storage. None is secret. */
 export interface Preferences {
   readonly theme: "system" | "light" | "dark";
   readonly zone: Zone;

@@ -132,7 +132,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** The router of all pages, and what it does when the caller changes: the sign-in comes back to the page shown. */
+/** The router of all pages, and its handlers for a change of the caller: a sign-in leads back to the page. */
 export function createPages(queries: QueryClient): { readonly router: PagesRouter; readonly turns: CallerTurns } {
   const router = routerOf(queries);
   const signedOut = (refusal: unknown) => {

@@ -23,7 +23,7 @@ export function parseSearch(text: string): Search {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** Writes parameters, a question mark first where there are any; those that are undefined or empty are left out. */
+/** Writes parameters behind a question mark, without those that are undefined or empty. */
 export function writeSearch(search: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();

@@ -9,7 +9,7 @@ export function useMe(): Schemas["Me"] {
   return useSuspenseQuery(meQuery).data;
 }
 
-/** Whether the caller may call each operation: what they may not is not shown. */
+/** Whether the caller may call each operation: controls for others are not shown. */
 export function useMay(): (operation: OperationId) => boolean {
   const me = useMe();
   return (operation) => may(me, operation);

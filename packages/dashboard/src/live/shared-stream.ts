@@ -5,7 +5,7 @@ export type Connection =
   | { readonly state: "connecting" | "live" }
   | { readonly state: "reconnecting" | "offline"; readonly since: number };
 
-/** What the stream of all tabs needs, and whom it tells. */
+/** The means of the stream of all tabs, and its listeners. */
 interface Parts {
   readonly follow: (options: FollowOptions) => AsyncIterable<StreamFrame>;
   /** Is called where the relay refuses the session: it leads to the sign-in, unless another session has begun. */
@@ -18,7 +18,7 @@ interface Parts {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** What tabs tell each other. */
+/** A message from one tab to the others. */
 type Message =
   | { readonly frame: StreamFrame }
   | { readonly connection: Connection }

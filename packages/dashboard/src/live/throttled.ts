@@ -21,7 +21,7 @@ export function throttled(act: () => unknown, ms: number): () => void {
   };
 }
 
-/** The same for a part of a page: what it runs is the act of the last time that the part was drawn. */
+/** The same for a part of a page; it runs the act of the part's last rendering. */
 export function useThrottled(act: () => unknown, ms: number): () => void {
   const current = useRef(act);
   current.current = act;

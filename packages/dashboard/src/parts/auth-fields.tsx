@@ -63,7 +63,7 @@ export function AuthFields({ stored }: { readonly stored?: AuthType | undefined 
   );
 }
 
-/** The part of a request that sets what was typed, or removes the stored authentication; empty if nothing changes. */
+/** The part of a request that sets the typed authentication, or removes the stored one; empty if nothing changes. */
 export function authOf(
   fields: Readonly<Record<string, string>>, stored?: AuthType,
 ): Pick<Schemas["UpdateDestinationRequest"], "authType" | "credentials" | "removeAuth"> {

@@ -6,7 +6,7 @@ import { FactLine } from "./fact-line.tsx";
 
 type History = { readonly items: readonly Schemas["HistoryItem"][] };
 
-/** Tells a person who has a form open who changed the thing since, and what. `operation` reads its history. */
+/** Lists the changes of a thing since its form was opened. `operation` reads its history. */
 export function ChangedSince({ moment, operation, id, ask }: {
   readonly moment: string;
   readonly operation: string;

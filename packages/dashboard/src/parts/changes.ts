@@ -41,7 +41,7 @@ export function changesIn<Known>(
   });
 }
 
-/** What an entry is about, as the audit has it. */
+/** The subject of an entry, as the audit has it. */
 export interface FactSubject {
   readonly type: string;
   readonly id: string;

@@ -74,7 +74,9 @@ export function Chart({
       />
       <line className={styles.base} x2={width} y1={height - 0.5} y2={height - 0.5} />
       {lines.map(({ tone, values }) => (
-        <path key={tone} className={classes(styles.line, styles[tone])} d={stepPath(values, highest, { width, height })} />
+        <path
+          key={tone} className={classes(styles.line, styles[tone])} d={stepPath(values, highest, { width, height })}
+        />
       ))}
     </svg>
   );
@@ -146,7 +148,9 @@ export function Legend({ kind, series }: {
 /** A horizontal bar for a share of a whole, beside its number. */
 export function ShareBar({ share }: { readonly share: number }): ReactNode {
   return (
-    <svg className={classes(styles.share, styles.bad)} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    <svg
+      className={classes(styles.share, styles.bad)} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"
+    >
       <rect width={share * 100} height="8" />
     </svg>
   );

@@ -10,8 +10,7 @@ import { markUnsaved, unsavedForm } from "./unsaved.ts";
 
 /**
  * A modal dialog, open as long as it is rendered. Escape and the button in its corner call `close`, after a question
- * where a person has typed what is not saved; without `close` nothing but its content ends it. The focus goes back to
- * where it was.
+ * if a form has unsaved text; without `close` only its content ends it. The focus goes back to its former place.
  */
 export function Dialog({ title, close, children }: {
   readonly title: string; readonly close?: () => void; readonly children: ReactNode;
@@ -60,7 +59,7 @@ export function Dialog({ title, close, children }: {
   );
 }
 
-/** Asks whether to let go of what was typed in a form `within` the page or a part of it, and not saved. */
+/** Asks whether to discard the unsaved text of a form `within` the page or a part of it. */
 export function AskToDiscard({ within, keep, discard }: {
   readonly within?: ParentNode | null; readonly keep: () => void; readonly discard: () => void;
 }): ReactNode {
@@ -100,7 +99,7 @@ export function SecretDialog({ title, secret, note = shownOnce, children, done }
   );
 }
 
-/** What a person is asked before an act, and what follows from it. */
+/** The question to a person before an act, and its consequence. */
 export interface Question {
   readonly title: string;
   /** The name of the act, on its button. */

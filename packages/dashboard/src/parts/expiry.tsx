@@ -14,7 +14,7 @@ export function ExpiryField(): ReactNode {
   );
 }
 
-/** The field of a request for what was typed: an ISO moment, or none for an empty text. */
+/** The field of a request for a typed time: an ISO moment, or none for an empty text. */
 export function expiryOf(typed: string | undefined, zone: Zone): { readonly expiresAt?: string } {
   if (typed === undefined || typed === "") return {};
   return { expiresAt: timeInField(typed, zone) };

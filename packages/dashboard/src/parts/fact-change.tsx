@@ -15,7 +15,7 @@ type Histories = Readonly<Record<string, readonly [OperationId, Listing]>>;
 
 const pageSize = { Qt: 100, Total: false } as const;
 
-/** By type of subject, the history that tells what its values were before. */
+/** By type of subject, the history that has its earlier values. */
 const histories: Histories = {
   tenant: ["listTenantHistory", (id) => relay.listTenantHistory({ id, ...pageSize })],
   user: ["listTenantHistory", (_id, tenantId) => relay.listTenantHistory({ id: tenantId, ...pageSize })],
@@ -34,7 +34,7 @@ const pages: Readonly<Record<string, (id: string, at?: string) => LinkProps>> = 
   tenant: (_id, at) => ({ to: "/settings", search: { at } }),
 };
 
-/** What an entry changed: the fields with their values before and after; and its thing's page right before and then. */
+/** The fields that an entry changed, with their values before and after, and links to the page of the thing then. */
 export function FactChange({ fact, subject }: { readonly fact: Fact; readonly subject: FactSubject }): ReactNode {
   const { tenant } = useMe();
   const [operation, list] = histories[subject.type] ?? [];

@@ -5,10 +5,10 @@ import { factWords, type Fact } from "./fact-words.ts";
 import { useWho } from "./names.tsx";
 import { Moment } from "./time.tsx";
 
-/** An entry of a history or of the audit in words: when, who, and what they did. */
+/** An entry of a history or of the audit in words: its time, its author, and the act. */
 export function FactLine({ fact, children }: {
   readonly fact: Fact;
-  /** What follows the words, such as a link to the event that caused it. */
+  /** Stands behind the words, such as a link to the event that caused it. */
   readonly children?: ReactNode;
 }): ReactNode {
   return (

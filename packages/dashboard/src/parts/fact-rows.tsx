@@ -9,7 +9,7 @@ import type { Fact } from "./fact-words.ts";
 /** Entries, a line each. The one that is open, by its position in the address, shows `children` below its line. */
 export function FactRows<Item extends Fact>({ facts, about, children }: {
   readonly facts: readonly Item[];
-  /** What follows the words of a line, such as the thing that it is about. */
+  /** Stands behind the words of a line, such as the thing that it is about. */
   readonly about?: (fact: Item) => ReactNode;
   readonly children: (fact: Item) => ReactNode;
 }): ReactNode {

@@ -3,7 +3,7 @@ import { facts, type Schemas } from "@webhook-relay/client";
 /** An entry of a history or of the audit. */
 export type Fact = Schemas["HistoryItem"] | Schemas["AuditItem"];
 
-/** What is known of a type of fact. */
+/** The description of a type of fact. */
 interface FactType {
   /** The words after the actor's name. The first is said whose fields all have values. */
   readonly words: readonly string[];
@@ -19,12 +19,12 @@ interface FactType {
 
 const types: ReadonlyMap<string, FactType> = new Map(Object.entries(facts));
 
-/** What is known of a type of fact; nothing of one that is newer than these pages. */
+/** The description of a type of fact; empty for a type that is newer than these pages. */
 export function factType(type: string): Partial<FactType> {
   return types.get(type) ?? {};
 }
 
-/** How `{field:format}` shows a value; undefined where there is nothing to say. */
+/** The formats of `{field:format}`; undefined stands for a value that is not told. */
 const formats: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   plain: String,
   events: (count) => `${String(count)} ${count === 1 ? "event" : "events"}`,

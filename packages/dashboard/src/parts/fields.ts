@@ -15,14 +15,14 @@ export function changedIn(form: HTMLFormElement, before: Fields = {}): Fields {
   return Object.fromEntries(Object.entries(fieldsOf(form)).filter(([name, text]) => text !== (before[name] ?? "")));
 }
 
-/** Gives the fields of a form that have their values of before those of now; what a person typed stays. */
+/** Sets the untouched fields of a form to their present values; typed text stays. */
 export function followValues(form: HTMLFormElement, before: Fields, now: Fields): void {
   for (const name of Object.keys({ ...before, ...now })) {
     const control = form.elements.namedItem(name);
     const value = now[name] ?? "";
     if (!isControl(control) || control.value !== (before[name] ?? "") || control.value === value) continue;
     control.value = value;
-    // Parts of the form may depend on what is chosen.
+    // Parts of the form may depend on the choice.
     control.dispatchEvent(new Event("change", { bubbles: true }));
   }
 }

@@ -6,7 +6,7 @@ import styles from "./form.module.css";
 import { textOf } from "./states.tsx";
 import { markUnsaved, tellUnsaved } from "./unsaved.ts";
 
-/** What went wrong with the last submission: a text for a field, or for the form. */
+/** The error of the last submission: a text for a field, or for the form. */
 interface Problem {
   readonly field: string | null;
   readonly text: string;
@@ -18,7 +18,7 @@ export interface Edited {
   readonly values: Fields;
   /** When it was changed last. */
   readonly updatedAt?: string;
-  /** Who changed it since a moment, and what, for a person who has the form open. */
+  /** Lists the changes since a moment, for a person with the form open. */
   readonly changedSince?: (moment: string) => ReactNode;
 }
 
@@ -30,10 +30,10 @@ interface OfForm {
 const FormContext = createContext<OfForm>({});
 
 /**
- * A form whose fields are submitted as texts by their names. Where the relay refuses a field, its sentence goes to that
- * field, else to the form. After a success it is emptied, unless `keeps` is set. With `of`, only what differs from the
- * thing is `changed`, and nothing is submitted where nothing does. When the thing changes meanwhile, fields that nobody
- * has touched follow it, and what was typed stays.
+ * A form whose fields are submitted as texts by their names. The relay's sentence about a field goes to that field, any
+ * other to the form. After a success the form is emptied, unless `keeps` is set. With `of`, only fields that differ
+ * from the thing are `changed`, and an unchanged form is not submitted. When the thing changes meanwhile, untouched
+ * fields follow it, and typed text stays.
  */
 export function Form({ submit, label, keeps = false, of, guarded = true, children, cancel }: {
   /** Resolves with false where nothing was done after all. */
@@ -42,7 +42,7 @@ export function Form({ submit, label, keeps = false, of, guarded = true, childre
   readonly label: string;
   readonly keeps?: boolean;
   readonly of?: Edited;
-  /** Whether a person is asked before what they typed is lost. */
+  /** Whether the form asks before typed text is lost. */
   readonly guarded?: boolean;
   readonly children: ReactNode;
   readonly cancel?: () => void;
@@ -52,9 +52,9 @@ export function Form({ submit, label, keeps = false, of, guarded = true, childre
   const [running, setRunning] = useState(false);
   const [said, setSaid] = useState("");
   const [begun, setBegun] = useState(of);
-  /** After a success: when the thing had been changed last before. What comes next is what this form saved. */
+  /** After a success: the last change of the thing before it. The next state of the thing is the saved one. */
   const savedFrom = useRef<{ readonly updatedAt: string | undefined }>(undefined);
-  /** What the fields are compared with: the thing, or how an empty form began. */
+  /** The texts to compare the fields with: those of the thing, or of the form as it began. */
   const base = useRef<Fields>(undefined);
   const mark = () => {
     if (!form.current || !guarded) return;

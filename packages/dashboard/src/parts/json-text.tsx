@@ -9,11 +9,11 @@ import { Failure, Loading } from "./states.tsx";
 
 /**
  * A text of somebody else, JSON for the most part: indented, with every digit, and a search. It is never a link and
- * never markup. What is copied is the exact text. The editor that shows it is loaded when one is first shown.
+ * never markup. Copies are exact. The editor is loaded when the first text is shown.
  */
 export function JsonText({ text, label }: {
   readonly text: string;
-  /** What the text is, for screen readers, such as `Payload`. */
+  /** The name of the text for screen readers, such as `Payload`. */
   readonly label: string;
 }): ReactNode {
   const { module: editors, error } = useEditors();

@@ -54,7 +54,7 @@ export function useKeys(keys: Keys): void {
   }, [registry, own]);
 }
 
-/** Every key that acts now, and what it does. */
+/** Every key that acts now, and its act. */
 export function useAllKeys(): () => readonly (readonly [key: string, does: string])[] {
   const registry = use(Registered);
   return () => [...registry].flatMap(({ current }) =>

@@ -55,7 +55,7 @@ function namesBy<Item extends { readonly id: string }>(
   });
 }
 
-/** Where events go and come from: what filters choose among, and its names. */
+/** The destinations and senders, for filters and for their names. */
 export interface Targets {
   /** The destinations by their URLs; none where the caller may not list them. */
   readonly destinations: readonly Named[];
@@ -137,7 +137,7 @@ const kinds: Readonly<Record<Schemas["Actor"]["type"], string>> = {
   service: "The relay",
 };
 
-/** The words for who did something, as a line begins: an email, the name of a machine or key, else what is known. */
+/** The words for an actor at the beginning of a line: an email, the name of a machine or key, or the kind and id. */
 export function useWho(): (actor: Schemas["Actor"]) => string {
   const names = useActorNames();
   return ({ type, id, part }) => {

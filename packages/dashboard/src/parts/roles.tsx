@@ -11,7 +11,7 @@ export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const satisfie
 
 const codes = { Viewer: 20, Developer: 0, Admin: 1, Owner: 10 } as const satisfies Record<Role, number>;
 
-/** What people of each role do, for those who choose one. */
+/** The rights of each role, for the choice of one. */
 const duties: Readonly<Record<Role, string>> = {
   Viewer: "sees everything but secrets",
   Developer: "also destinations, senders, API keys, replays",

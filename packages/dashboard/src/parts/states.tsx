@@ -43,7 +43,7 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : "something went wrong";
 }
 
-/** A place with nothing in it: what would be there, and the one act that fills it. */
+/** An empty place: its purpose, and the one act that fills it. */
 export function Empty({ children, act }: { readonly children: ReactNode; readonly act?: ReactNode }): ReactNode {
   return (
     <div className={shared.state}>
@@ -58,7 +58,7 @@ function Stale({ since }: { readonly since: unknown }): ReactNode {
   return <p className={shared.stale} role="status">Catching up: {textOf(since)}. Trying again…</p>;
 }
 
-/** The absent control: who can do it. */
+/** Takes the place of a control that the caller may not use: the roles that may. */
 export function NoRight({ children }: { readonly children: ReactNode }): ReactNode {
   return <p className={shared.small} data-no-right>{children}</p>;
 }
@@ -68,7 +68,7 @@ export function NotForYou(): ReactNode {
   return <NoRight>Your role does not include what is here. An Admin or an Owner can change it.</NoRight>;
 }
 
-/** What is shown of a query. */
+/** The part of a query that is shown. */
 type Answer<Data> =
   Pick<UseQueryResult<Data>, "data" | "error" | "failureReason" | "fetchStatus"> & { readonly refetch: () => unknown };
 

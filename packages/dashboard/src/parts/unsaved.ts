@@ -1,6 +1,6 @@
 import type { Search } from "../app/search.ts";
 
-/** The form of a page, or of a part of it, in which a person has typed what is not saved; null without one. */
+/** The form with unsaved text in a page or a part of it; null without one. */
 export function unsavedForm(within: ParentNode = document): Element | null {
   return within.querySelector("form[data-unsaved]");
 }

@@ -23,8 +23,8 @@ export async function loaded<Module>(load: () => Promise<Module>): Promise<Modul
 }
 
 /**
- * Loads a part of the script behind what is shown first. Not by React's `lazy`: that shows what takes the part's place
- * for some 500 ms, even where the part is there. `load` is the same function at each call.
+ * Loads a part of the script after the first paint. Not by React's `lazy`, which shows its fallback for some 500 ms
+ * even if the part is loaded. `load` is the same function at each call.
  */
 export function useLoaded<Module>(load: () => Promise<Module>): Loaded<Module> {
   const [state, setState] = useState<Loaded<Module>>({});

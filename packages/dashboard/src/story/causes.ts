@@ -5,11 +5,11 @@ import { counted, linked, shortId, type Words } from "./words.ts";
 /** A cause that the relay gives. */
 export type Cause = Schemas["StoryCause"];
 
-/** What the words of a cause depend on besides the cause. */
+/** The context of the words of a cause. */
 export interface CauseContext {
   /** Whether the event is a test event. */
   readonly test?: boolean;
-  /** Who wrote the entries, by their positions. */
+  /** The authors of entries by their positions. */
   readonly authors?: ReadonlyMap<string, Schemas["Actor"]>;
   /** Names of authors by their ids. */
   readonly names?: ReadonlyMap<string, string>;

@@ -8,11 +8,11 @@ import { capital, joined, linked, type Piece, type Words } from "./words.ts";
 /** A chapter of a story. */
 export type Chapter = Schemas["StoryChapter"];
 
-/** What the words of a chapter need to know of the event. */
+/** The context of the words of a chapter. */
 export interface Telling {
   readonly event: Schemas["Event"];
   readonly attempts: readonly Attempt[];
-  /** Who wrote the entries of the story, by their positions. */
+  /** The authors of the story's entries by their positions. */
   readonly authors: ReadonlyMap<string, Schemas["Actor"]>;
   /** The names of users, service accounts and API keys by their ids, as far as the reader may see them. */
   readonly names: ReadonlyMap<string, string>;
@@ -116,7 +116,7 @@ function settingText({ entries }: Chapter): Words {
   return capital(joined(texts.map((text) => [text]), ", "));
 }
 
-/** What the words of causes need to know of a story. */
+/** The context of the words of causes. */
 export function contextOf({ event, authors, names }: Telling): CauseContext {
   return { test: event.test, authors, names };
 }

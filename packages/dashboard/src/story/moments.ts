@@ -9,7 +9,7 @@ export function entriesOf(chapters: readonly Chapter[]): readonly Entry[] {
   return [...entries.values()].sort((one, other) => (one.position < other.position ? -1 : 1));
 }
 
-/** The index of the last entry at or before a position; the first where there is none, the last without a position. */
+/** The index of the last entry at or before a position, or of the first; that of the last without a position. */
 export function indexAt(entries: readonly Entry[], position: string | undefined): number {
   if (position === undefined) return entries.length - 1;
   return Math.max(0, entries.findLastIndex((entry) => entry.position <= position));
@@ -38,7 +38,7 @@ export function ends(chapters: readonly Chapter[]):
   return { first: chapters.slice(0, firstShown), between, last: chapters.slice(-lastShown) };
 }
 
-/** Who wrote the entries, by their positions. */
+/** The authors of entries by their positions. */
 export function authorsOf(entries: readonly Entry[]): ReadonlyMap<string, Schemas["Actor"]> {
   return new Map(entries.map(({ position, actor }) => [position, actor]));
 }

@@ -7,7 +7,7 @@ import { counted, joined, type Words } from "./words.ts";
 /** Whether a sentence is about the present or about a moment before. */
 export type Tense = "now" | "then";
 
-/** What a sentence is about. */
+/** The subject of a sentence. */
 export interface Told extends Telling {
   readonly waiting: Schemas["Story"]["waiting"];
   readonly chapters: readonly Chapter[];

@@ -1,6 +1,6 @@
 import type { Schemas } from "@webhook-relay/client";
 
-/** A place in the log, and what its entry is about. */
+/** An entry of the log: its position, its type and its subject. */
 export interface Reference {
   readonly position: string;
   readonly type: string;
@@ -25,7 +25,7 @@ export function plainText(words: Words): string {
   }).join("");
 }
 
-/** A text that links to an entry, where there is one. */
+/** A text that links to an entry, if one is given. */
 export function linked(text: string, entry: Reference | null): Piece {
   return entry ? { text, entry } : text;
 }

@@ -12,7 +12,7 @@ import { Empty } from "../../parts/states.tsx";
 import styles from "./audit.module.css";
 import { AuditFilters, filtersIn, withoutFilters } from "./filters.tsx";
 
-/** Who changed what in the tenant, the newest first: a line each, which opens as a diff. */
+/** The changes of the tenant, the newest first: a line each, which opens as a diff. */
 export function AuditPage(): ReactNode {
   const search = useSearch({ from: "/signed-in/audit" });
   const change = useChange();

@@ -51,7 +51,7 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
     name, defaultValue: search[name] ?? "", "aria-invalid": problem?.field === name,
   });
   return (
-    // The fields show what the address has, whenever it changes.
+    // The fields follow the address.
     <form ref={form} key={JSON.stringify([filters, zone])} className={styles.auditFilters} onSubmit={(event) => {
       event.preventDefault();
       apply();

@@ -25,7 +25,7 @@ import { useDestination, useRefresh, useUpdate } from "./use-destination.ts";
 
 const tabs = { health: "Health", events: "Events", circuit: "Circuit", settings: "Settings", changes: "Changes" };
 
-/** One destination: how it is, what went there, and how it came to be as it is. */
+/** A destination: its health, its events, its circuit, its settings and their history. */
 export function DestinationPage(): ReactNode {
   const { id } = useParams({ from: "/signed-in/destinations/$id" });
   const query = useDestination(id);

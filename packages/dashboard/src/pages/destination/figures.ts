@@ -2,7 +2,7 @@ import type { Schemas } from "@webhook-relay/client";
 
 type Point = Schemas["StatisticsPoint"];
 
-/** What happened at a destination in all buckets of a time. */
+/** The attempts at a destination in all buckets of a time. */
 export interface Figures {
   readonly attempts: number;
   readonly failed: number;

@@ -11,7 +11,7 @@ export function useDestination(id: string): UseQueryResult<Schemas["Destination"
   });
 }
 
-/** Changes a destination, then reads again what is shown of it. */
+/** Changes a destination, then refreshes its page. */
 export function useUpdate(id: string): (changes: BodyOf<"updateDestination">) => Promise<void> {
   const refresh = useRefresh(id);
   return async (changes) => {
@@ -20,7 +20,7 @@ export function useUpdate(id: string): (changes: BodyOf<"updateDestination">) =>
   };
 }
 
-/** Reads again what is shown of a destination. */
+/** Refreshes the page of a destination. */
 export function useRefresh(id: string): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

@@ -13,7 +13,7 @@ type ActId = "replayEvent" | "resendEvent" | "retryEvent" | "cancelEvent";
 interface Act {
   readonly id: ActId;
   readonly name: string;
-  /** What the act does, for the question before it. */
+  /** The effect of the act, for the question before it. */
   readonly does: string;
   readonly fits: (event: Schemas["Event"]) => boolean;
 }
@@ -40,7 +40,7 @@ const acts: readonly Act[] = [
   },
 ];
 
-/** What the reader may do with an event in its present state. Each act is asked about first. */
+/** The acts for an event in its present state that the reader may do. Each asks first. */
 export function EventActs({ event }: { readonly event: Schemas["Event"] }): ReactNode {
   const allows = useMay();
   const queries = useQueryClient();

@@ -40,7 +40,7 @@ interface Fact {
   readonly shown?: ReactNode;
 }
 
-/** How things stood; what the chosen entry changed is marked, with what it was. */
+/** The state at a moment; values that the chosen entry changed are marked, with those before. */
 export function StateAtMoment({ state, before }: {
   readonly state: MomentState; readonly before: MomentState | undefined;
 }): ReactNode {
@@ -85,7 +85,7 @@ function factsOf({ event, destination, tenant }: MomentState): Fact[] {
   ];
 }
 
-/** What never changes about an event. */
+/** The constant properties of an event. */
 export function Constants({ event }: { readonly event: Schemas["Event"] }): ReactNode {
   const { eventType, ownerId, idempotencyKey, messageId, tags } = event;
   const rows = [

@@ -17,7 +17,7 @@ import styles from "./event.module.css";
 import { HeaderTable } from "./header-table.tsx";
 import { useAttemptFacts, type AttemptFacts } from "./use-story.ts";
 
-/** An attempt: what was sent and what was answered, side by side, and compared with another one. */
+/** An attempt: its request and its answer, side by side, and compared with another attempt. */
 export function AttemptView({ attempts, attempt, event }: {
   /** Those begun at the chosen moment. */
   readonly attempts: readonly Attempt[];
@@ -67,7 +67,7 @@ function comparable(
   return attempts.filter((one, index) => one !== attempt && (one === chosen || Math.abs(index - at) <= offered));
 }
 
-/** What was sent and what was answered, and what of that differs from another attempt. */
+/** The request and the answer, with their differences from another attempt. */
 function Sides({ facts: { started, ended }, other, otherNumber, event }: {
   readonly facts: AttemptFacts;
   readonly other: AttemptFacts | undefined;

@@ -7,7 +7,7 @@ import { EventStory } from "./event-story.tsx";
 import styles from "./event.module.css";
 import { useStory } from "./use-story.ts";
 
-/** What happened to an event, and why. */
+/** An event and its story. */
 export function EventPage(): ReactNode {
   const { id } = useParams({ from: "/signed-in/events/$id" });
   const { data } = useStory(id);

@@ -4,12 +4,12 @@ import { Table } from "../../parts/table.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
 
-/** Headers by name; with those of another attempt, what differs is marked with what it was. */
+/** Headers by name; those that differ from another attempt are marked, with the former value. */
 export function HeaderTable({ name, headers, before, absent }: {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly before: Readonly<Record<string, string>> | undefined;
-  /** Takes the place of the table where there are no headers. */
+  /** Takes the place of a table without headers. */
   readonly absent: string;
 }): ReactNode {
   if (!headers) return <p className={shared.small}>{absent}</p>;

@@ -28,14 +28,14 @@ export function useStory(id: string): UseQueryResult<Schemas["Story"]> {
   });
 }
 
-/** The entries of the log about an attempt: what was sent, and what was answered. */
+/** The entries of the log about an attempt: its request and its answer. */
 export interface AttemptFacts {
   readonly started?: Schemas["DeliveryAttemptStartedFact"];
   /** The newest word about its end: a late outcome comes after the loss. */
   readonly ended?: Schemas["DeliverySucceededFact"] | Schemas["DeliveryFailedFact"];
 }
 
-/** What the log has of an attempt; that of the one before stays until it is there. */
+/** The entries about an attempt; those of the former attempt stay until they are loaded. */
 export function useAttemptFacts(id: string, attempt: Attempt | undefined): UseQueryResult<AttemptFacts> {
   return useQuery({
     queryKey: ["listEventHistory", { id }, attempt?.entries.map(({ position }) => position)],

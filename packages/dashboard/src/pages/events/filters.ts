@@ -63,7 +63,7 @@ export interface BulkFilter {
   readonly to?: string;
 }
 
-/** The body for some events, whichever status of the act they are in. */
+/** The body for events by their ids, in all statuses that the act takes. */
 export function bulkOfIds(operation: BulkOperation, ids: readonly string[]): BulkFilter {
   return { status: actionable[operation], ids };
 }

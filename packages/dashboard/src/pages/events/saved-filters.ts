@@ -18,7 +18,7 @@ export function savable(search: Search): Search | undefined {
   return chosen.length > 0 ? Object.fromEntries(chosen) : undefined;
 }
 
-/** The saved filters in what a browser kept, without all that is none: another release may have written it. */
+/** The valid filters among the values that a browser kept: another release may have written them. */
 export function savedIn(kept: unknown): readonly SavedFilters[] {
   if (!Array.isArray(kept)) return [];
   return kept.flatMap((one: unknown) => {

@@ -15,7 +15,7 @@ import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { ServiceKeys } from "./service-keys.tsx";
 
-/** A service account, what may be done with it, and its keys. */
+/** A service account, its acts, and its keys. */
 export function ServiceAccount({ id }: { readonly id: string }): ReactNode {
   const query = useQuery({ queryKey: ["getServiceAccount", { id }], queryFn: () => relay.getServiceAccount({ id }) });
   return (

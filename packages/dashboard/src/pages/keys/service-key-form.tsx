@@ -8,7 +8,7 @@ import styles from "./keys.module.css";
 type Body = Schemas["CreateServiceKeyRequest"];
 type Scope = NonNullable<Body["scopes"]>[number];
 
-/** All scopes of the API, and what each opens. */
+/** All scopes of the API, and the rights of each. */
 const scopes: Readonly<Record<Scope, string>> = {
   "events:read": "events and their attempts, totals",
   "events:write": "also replay, cancel and purge events",
@@ -23,7 +23,7 @@ const scopes: Readonly<Record<Scope, string>> = {
 };
 const allScopes = Object.keys(scopes) as readonly Scope[];
 
-/** Asks for a service key; begins with what an earlier key has, where there is one. */
+/** Asks for a service key; begins with the name and the scopes of the key that it replaces. */
 export function ServiceKeyForm({ like, create, cancel }: {
   readonly like: Schemas["ServiceKey"] | undefined;
   readonly create: (body: Body) => Promise<void>;

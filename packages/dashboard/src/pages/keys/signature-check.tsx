@@ -47,7 +47,7 @@ export function SignatureCheck(): ReactNode {
 export async function isValidSignature(
   tenantId: string, { payload = "", signature = "" }: Readonly<Record<string, string>>,
 ): Promise<boolean> {
-  // A form's text has the line ends of the network; what was pasted, had those of a payload.
+  // A form turns the line ends of a pasted text into CR LF.
   const body = { payload: payload.replaceAll("\r\n", "\n"), signature: signature.trim() };
   return (await relay.verifySignature({ id: tenantId }, body)).valid;
 }

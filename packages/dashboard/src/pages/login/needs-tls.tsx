@@ -7,7 +7,7 @@ export function canSignIn(): boolean {
   return location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 }
 
-/** Says in place of a password's field that the connection is not safe for one, and what to do. */
+/** Takes the place of the password's field on an unsafe connection, and names the remedies. */
 export function NeedsTls(): ReactNode {
   const { hostname, port } = new URL(relayAddress);
   const far = port === "" ? "80" : port;

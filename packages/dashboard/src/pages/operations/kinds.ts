@@ -3,7 +3,7 @@ import type { OperationId } from "@webhook-relay/client";
 /** A kind of operation on many events. */
 export type Kind = "replay" | "cancel" | "purge";
 
-/** The kinds: what they are called, what becomes of their events, and the operations of the API for them. */
+/** The kinds: their names, the fate of their events, and their operations of the API. */
 export const kinds: Readonly<Record<Kind, {
   readonly title: string;
   readonly act: string;
@@ -12,7 +12,7 @@ export const kinds: Readonly<Record<Kind, {
   readonly done: string;
   readonly reads: OperationId;
   readonly orders: OperationId;
-  /** What would be in the list of them. */
+  /** Takes the place of an empty list. */
   readonly empty: string;
 }>> = {
   replay: {

@@ -86,7 +86,7 @@ function textsOf({ body }: Order): Readonly<Record<string, string>> {
   return { ...Object.fromEntries(orderFields.map((name) => [name, ""])), ...given };
 }
 
-/** Counts what an order matches, or gives it; resolves with how many events match. */
+/** Counts the events of an order, or gives it; resolves with the number of events. */
 async function run(order: Order, dryRun: boolean): Promise<number> {
   if (order.kind === "replay") return (await relay.orderReplay({ ...order.body, dryRun })).matched;
   if (order.kind === "cancel") return (await relay.cancelEvents({ ...order.body, dryRun })).matched;

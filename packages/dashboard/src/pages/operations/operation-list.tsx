@@ -21,7 +21,7 @@ const everyMs = 1_000;
 /** The operations of a kind, newest first, with the progress of those that run. */
 export function OperationList({ kind, act }: {
   readonly kind: Kind;
-  /** What orders the first one, where there is none. */
+  /** The button that orders the first one, for an empty list. */
   readonly act: ReactNode;
 }): ReactNode {
   const { tenant: { id } } = useMe();

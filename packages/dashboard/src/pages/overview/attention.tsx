@@ -28,7 +28,7 @@ function dayBefore(now: number): string {
   return new Date(Math.floor(now / 60_000) * 60_000 - dayMs).toISOString();
 }
 
-/** What needs a person, each with a link to the list of it; a line where nothing does. */
+/** The problems that need a person, each with a link to its list. */
 export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode {
   const allows = useMay();
   const waiting = { Status: ["Pending", "WaitingRetry"], CpOrd: "acceptedAt", TpOrd: "Asc", Qt: 1, View: "summary",

@@ -13,7 +13,7 @@ import styles from "./overview.module.css";
 
 type Point = Schemas["StatisticsPoint"];
 
-/** What happened in each of the last 24 hours, as bars, with the same as a table. */
+/** The deliveries of the last 24 hours, as bars and as a table. */
 export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
   const query = useQuery({
     queryKey: ["getStatistics", { Bucket: "1h" }],

@@ -97,7 +97,7 @@ export function Invites(): ReactNode {
   );
 }
 
-/** The link of an invite. Browsers send no server what is behind the `#`, and no log has it. */
+/** The link of an invite. Browsers send the part behind the `#` to no server, so no log has it. */
 function linkOf(token: string): string {
   return `${location.origin}${pagesPath}/register#token=${encodeURIComponent(token)}`;
 }

@@ -18,7 +18,7 @@ type Act = "role" | "switch" | "delete";
 
 const queryKey = ["listUsers"];
 
-/** The users of the tenant, and what the caller may do with each. */
+/** The users of the tenant, and the caller's acts for each. */
 export function Users(): ReactNode {
   const me = useMe();
   const may = useMay();

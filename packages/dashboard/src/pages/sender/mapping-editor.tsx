@@ -25,7 +25,7 @@ interface Typed {
   readonly since: string;
 }
 
-/** Tries a mapping on what the sender received, or on a pasted text, as one types; and saves it. */
+/** Tries a mapping on a recorded event or a pasted text while a person types, and saves it. */
 export function MappingEditor({ sender, mayChange }: {
   readonly sender: Schemas["Sender"]; readonly mayChange: boolean;
 }): ReactNode {
@@ -100,7 +100,7 @@ function Expression({ sender, mayChange, expression, change, problem, meanwhile 
   /** Takes a typed expression; undefined for the saved one. */
   readonly change: (expression: string | undefined) => void;
   readonly problem: string | undefined;
-  /** Who changed the saved one since the person began to type. */
+  /** The changes of the saved one since the person began to type. */
   readonly meanwhile: ReactNode;
 }): ReactNode {
   const id = useId();

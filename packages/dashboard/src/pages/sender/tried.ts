@@ -8,16 +8,16 @@ import { textOf } from "../../parts/states.tsx";
 /** How long the text must stay the same before the relay is asked, ms. */
 const pauseMs = 250;
 
-/** What a mapping makes of a payload. */
+/** The result of a mapping for a payload. */
 export interface Tried {
-  /** The text that would be delivered; the last one while another is asked for, undefined where there is none. */
+  /** The text that would be delivered; while another result is loaded, the last one. */
   readonly text: string | undefined;
-  /** What is wrong, and whether with the expression or with the original. */
+  /** The fault, in the expression or in the original. */
   readonly problem: { readonly at: "expression" | "original"; readonly text: string } | undefined;
   readonly isTrying: boolean;
 }
 
-/** Asks the relay what an expression makes of a payload once both rest. Without an expression, it is the payload. */
+/** Has the relay map a payload once a person stops typing. Without an expression, the result is the payload. */
 export function useTried(expression: string, payload: string | undefined): Tried {
   const asked = useRested({ expression, payload });
   const mayTry = useMay()("tryMapping");

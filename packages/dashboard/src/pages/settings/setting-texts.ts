@@ -10,10 +10,10 @@ export type Setting = "name" | "maxTrys" | "circuitBreakerTimer" | "retentionDay
 interface SettingText {
   readonly field: Setting;
   readonly label: string;
-  /** In what a form takes it; its value in words has a unit of its own. */
+  /** The unit of the form's field; the value in words has a unit of its own. */
   readonly unit?: string;
   readonly value: string;
-  /** What a change affects. */
+  /** The effect of a change. */
   readonly hint: string;
 }
 
@@ -55,8 +55,8 @@ function valueText(field: Setting, value: string | number | null): string {
 }
 
 /**
- * The changed fields of a form as the relay takes them. A text that is no number is sent as it is, so that the relay's
- * sentence says what is wrong with it.
+ * The changed fields of a form as the relay takes them. A text that is no number is sent as it is, so that the relay
+ * answers with its own sentence.
  */
 export function updateOf(changed: Fields): Schemas["UpdateTenantRequest"] {
   return Object.fromEntries(Object.entries(changed).map(([field, text]) => {

@@ -57,7 +57,7 @@ export function SettingsForm({ tenant }: { readonly tenant: Schemas["Tenant"] })
   );
 }
 
-/** What to ask before a change of the settings that purges events or gives them up; undefined where it does neither. */
+/** The question before a change that purges events or gives them up; undefined for other changes. */
 async function questionOf(
   tenant: Schemas["Tenant"], { retentionDays, maxTrys }: Schemas["UpdateTenantRequest"],
 ): Promise<Question | undefined> {

@@ -9,7 +9,7 @@ import { SettingsForm } from "./settings-form.tsx";
 import { SettingsHistory } from "./settings-history.tsx";
 import styles from "./settings.module.css";
 
-/** The tenant's settings, with what each affects, and their changes. */
+/** The tenant's settings, the effect of each, and their changes. */
 export function SettingsPage(): ReactNode {
   const { tenant: { id } } = useMe();
   const allows = useMay();

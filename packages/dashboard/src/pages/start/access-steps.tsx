@@ -11,7 +11,7 @@ import shared from "../../style/shared.module.css";
 import type { Access } from "./curl.tsx";
 
 interface Props {
-  /** Takes what the steps after it need. It is kept until the page is left. */
+  /** Takes the secrets that later steps need. They are kept until the page is left. */
   readonly gain: (access: Access) => void;
   /** Whether that is known now. */
   readonly known: boolean;

@@ -3,7 +3,7 @@ import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./start.module.css";
 
-/** A step: its number, whether the API says that it is done, and what to do. */
+/** A step: its number, whether the API says that it is done, and its instructions. */
 export function Step({ number, title, done, current, children }: {
   readonly number: number;
   readonly title: string;

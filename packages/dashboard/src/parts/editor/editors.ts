@@ -42,7 +42,7 @@ export function mountDiff(host: HTMLElement, { before, after, onChange }: {
 }): MountedDiff {
   const root = rootIn(host);
   const told = EditorView.updateListener.of(({ docChanged, state, transactions }) => {
-    // Only what a person does has a user event.
+    // Only changes by a person have a user event.
     if (docChanged && transactions.some((change) => change.annotation(Transaction.userEvent) !== undefined)) {
       onChange(state.doc.toString());
     }
