@@ -1,21 +1,23 @@
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useLayoutEffect, useState, type ReactNode } from "react";
-import { caller } from "../api/relay.ts";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useBlocker, useNavigate } from "@tanstack/react-router";
+import { useEffect, useLayoutEffect, useState, useSyncExternalStore, type ReactNode } from "react";
+import { relayClock } from "../api/clock.ts";
+import { meQuery } from "../api/queries.ts";
+import { caller, relay } from "../api/relay.ts";
+import { useConnection } from "../live/stream.ts";
 import { AskToDiscard, Dialog } from "../parts/dialog.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
 import { Failure, textOf } from "../parts/states.tsx";
-import { unsavedForm } from "../parts/unsaved.ts";
+import { Moment } from "../parts/time.tsx";
+import { leaves, onUnsaved, unsavedForm } from "../parts/unsaved.ts";
 import { useLoaded } from "../parts/use-loaded.ts";
 import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
-import { LiveState } from "./live-state.tsx";
 import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
-import { useRenewal } from "./renewal.ts";
 import { useMay, useMe, useSignOut } from "./session.ts";
 import styles from "./shell.module.css";
 import { onOtherTab } from "./tabs.ts";
-import { UnsavedGuard } from "./unsaved-guard.tsx";
 
 /** Few open it, and none at once: it is no part of the first load. */
 const loadPalette = () => import("./palette.tsx");
@@ -137,4 +139,60 @@ function Help({ close }: { readonly close: () => void }): ReactNode {
       </dl>
     </Dialog>
   );
+}
+
+const words = { connecting: "", live: "Live", reconnecting: "Reconnecting", offline: "Offline since " };
+
+/** Whether the pages are live now. */
+function LiveState(): ReactNode {
+  const connection = useConnection();
+  if (!connection) return null;
+  const { state } = connection;
+  const since = connection.state === "offline" && new Date(connection.since).toISOString();
+  return (
+    <span role="status" className={classes(shared.small, styles.liveState)} data-state={state}>
+      {words[state]}
+      {since && <Moment at={since} only="minute" />}
+    </span>
+  );
+}
+
+const everyMs = 60_000;
+/** A session is renewed in the last part of its time. */
+const lastMs = 20 * 60_000;
+
+/** Renews the session before it ends, while its page is visible. Of all tabs one does so at a time. */
+function useRenewal(): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const renew = async () => {
+      if (document.visibilityState !== "visible") return;
+      await navigator.locks.request("relay-renewal", { ifAvailable: true }, async (lock) => {
+        if (!lock) return;
+        const { expiresAt } = await queries.query({ ...meQuery, staleTime: 0 });
+        if (expiresAt === null || Date.parse(expiresAt) - relayClock.now() > lastMs) return;
+        await relay.renewSession();
+        await queries.invalidateQueries({ queryKey: meQuery.queryKey });
+      });
+    };
+    // A failure shows at the next request of the page itself.
+    const timer = setInterval(() => void renew().catch(() => undefined), everyMs);
+    return () => clearInterval(timer);
+  }, [queries]);
+}
+
+/** Asks before typed text is lost because its page is left, or the browser's tab closed. */
+function UnsavedGuard(): ReactNode {
+  const isUnsaved = useSyncExternalStore(onUnsaved, () => unsavedForm() !== null);
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => {
+      const form = unsavedForm();
+      return form !== null && leaves(form, current, next);
+    },
+    enableBeforeUnload: () => unsavedForm() !== null,
+    // With it, changes of the address wait a moment: two at once would not add up.
+    disabled: !isUnsaved,
+    withResolver: true,
+  });
+  return status === "blocked" && <AskToDiscard keep={reset} discard={proceed} />;
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
+import { facts } from "@webhook-relay/client";
 import { useRef, type ReactNode } from "react";
 import { useChange } from "../../app/navigation.tsx";
 import { usePreferences } from "../../app/preferences.tsx";
@@ -7,12 +8,29 @@ import { auditFilterNames, type Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/changes.ts";
 import { fieldsOf } from "../../parts/fields.ts";
-import { TargetOptions, serviceAccountNames, userNames } from "../../parts/names.tsx";
+import { serviceAccountNames, TargetOptions, userNames } from "../../parts/names.tsx";
 import { TimeInput } from "../../parts/time.tsx";
 import { timeInField, zoneName } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./audit.module.css";
-import { auditTypes } from "./types.ts";
+
+type Facts = typeof facts;
+type Known = Facts[keyof Facts];
+type Subject = Extract<Known, { readonly subject: string }>["subject"];
+
+/** The kinds by which the types of entries are grouped, by the types of subjects. */
+const kinds: Readonly<Record<Subject, string>> = {
+  tenant: "Tenant", user: "People", invite: "People", destination: "Destinations", circuit: "Destinations",
+  sender: "Senders", apiKey: "Keys", serviceAccount: "Keys", purge: "Operations", replay: "Operations",
+  cancellation: "Operations",
+};
+
+const bySubject = Object.groupBy(Object.entries(facts).flatMap(([type, fact]) =>
+  "subject" in fact ? [{ type, subject: fact.subject }] : []), ({ subject }) => subject);
+
+/** All types of entries of the audit, by kind. */
+const auditTypes = Object.groupBy(
+  (Object.keys(kinds) as Subject[]).flatMap((subject) => bySubject[subject] ?? []), ({ subject }) => kinds[subject]);
 
 /** A filter that the relay refuses, and its sentence. */
 interface FilterProblem {

@@ -5,16 +5,17 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { CopyIcon, useCopy } from "../../parts/copy.tsx";
+import { Changed } from "../../parts/diff.tsx";
 import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
+import { Table } from "../../parts/table.tsx";
 import { outcomeText, type Attempt } from "../../story/attempts.ts";
 import { curlCommand } from "../../story/curl.ts";
 import { counted } from "../../story/words.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
-import { HeaderTable } from "./header-table.tsx";
 import { useAttemptFacts, type AttemptFacts } from "./use-story.ts";
 
 /** An attempt: its request and its answer, side by side, and compared with another attempt. */
@@ -171,5 +172,35 @@ function Settings({ facts: { started }, other, event }: {
       {was(before?.destinationRevision, destinationRevision)}
       {newest !== undefined && (changes <= 0 ? ", unchanged since" : `, ${counted(changes, "change")} since`)}
     </p>
+  );
+}
+
+/** Headers by name; those that differ from another attempt are marked, with the former value. */
+function HeaderTable({ name, headers, before, absent }: {
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly before: Readonly<Record<string, string>> | undefined;
+  /** Takes the place of a table without headers. */
+  readonly absent: string;
+}): ReactNode {
+  if (!headers) return <p className={shared.small}>{absent}</p>;
+  const rows = Object.entries(headers);
+  const gone = Object.entries(before ?? {}).filter(([header]) => !Object.hasOwn(headers, header));
+  if (rows.length + gone.length === 0) return <p className={shared.small}>{absent}</p>;
+  return (
+    <Table
+      className={styles.headers} caption={<span className={shared.hiddenText}>{name}</span>}
+      rows={[...rows, ...gone]} keyOf={([header]) => header}
+      columns={[
+        { kind: "header", className: styles.hostile, cell: ([header]) => header },
+        {
+          className: styles.hostile, cell: ([header, value]) => {
+            if (!Object.hasOwn(headers, header)) return <Changed was={value}>absent</Changed>;
+            const was = before && (Object.hasOwn(before, header) ? before[header] : "absent");
+            return was === undefined || was === value ? value : <Changed was={was}>{value}</Changed>;
+          },
+        },
+      ]}
+    />
   );
 }

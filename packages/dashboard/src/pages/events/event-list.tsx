@@ -1,15 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
-import { pagesPath } from "../../api/relay.ts";
+import {
+  useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode,
+} from "react";
+import { pagesPath, relay } from "../../api/relay.ts";
 import { useKeys } from "../../parts/keys.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
+import { valueAt } from "./columns.ts";
 import styles from "./events.module.css";
 import type { Item } from "./filters.ts";
-import { PayloadCells } from "./payload-cells.tsx";
 import type { Selection } from "./selection.ts";
 
 /** Heights of a row, px: in one line; in two on narrow screens, in three with columns from the payload. */
@@ -188,4 +191,28 @@ function useMatch(media: string): boolean {
     return () => list.removeEventListener("change", onChange);
   }, [media]);
   return matches;
+}
+
+/** How long payloads of rows that are not shown are kept, ms. */
+const keptMs = 30_000;
+
+/** The values of an event's payload in the columns of the list. A payload never changes: it is read once. */
+function PayloadCells({ id, columns }: { readonly id: string; readonly columns: readonly string[] }): ReactNode {
+  const { data: payload } = useQuery({
+    queryKey: ["getEvent", { id }, "payload"],
+    queryFn: async ({ signal }) => (await relay.getEvent({ id }, { signal })).payload,
+    staleTime: Infinity,
+    gcTime: keptMs,
+  });
+  const values = useMemo(
+    () => columns.map((column) => payload === undefined ? "" : valueAt(payload, column) ?? "–"), [columns, payload]);
+  return (
+    <span className={styles.cPayload}>
+      {columns.map((column, at) => (
+        <span key={column} className={classes(styles.column, styles.clipped)} title={values[at]}>
+          <span className={shared.hiddenText}>{column} </span>{values[at]}
+        </span>
+      ))}
+    </span>
+  );
 }

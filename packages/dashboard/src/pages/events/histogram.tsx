@@ -21,7 +21,6 @@ const outcomes = [
   ["succeeded", "✓ delivered", "ok"], ["exhausted", "✕ given up", "bad"], ["cancelled", "— cancelled", "off"],
 ] as const;
 
-
 /** The outcomes over time, as bars; to drag over them chooses the time. A table says the same. */
 export function Histogram({ filters, change }: {
   readonly filters: Search; readonly change: (changes: Search) => void;

@@ -1,13 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
-import { relay, whoIsSignedIn } from "../../api/relay.ts";
+import { pagesPath, relay, whoIsSignedIn } from "../../api/relay.ts";
 import { useGoToAddress } from "../../app/navigation.tsx";
 import { onOtherTab, tellTabs } from "../../app/tabs.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { LonePage } from "../../parts/page.tsx";
+import { classes } from "../../style/classes.ts";
+import shared from "../../style/shared.module.css";
 import { canSignIn, NeedsTls } from "./needs-tls.tsx";
-import { SeveralCookies } from "./several-cookies.tsx";
 
 /** Signs a person in, then shows the page that they came for. */
 export function LoginPage(): ReactNode {
@@ -46,4 +47,29 @@ export function LoginPage(): ReactNode {
 /** Whether an address is a page of ours: another site must not be where a sign-in leads. */
 function isOwn(address: string): boolean {
   return address.startsWith("/") && !address.startsWith("//") && !address.includes("\\");
+}
+
+/** Names of one's own machine, each with another: cookies of one are not sent to the other. */
+const otherNames: Readonly<Record<string, string>> = { localhost: "127.0.0.1", "127.0.0.1": "localhost" };
+
+/** Says that another program has set a session cookie for this host, and how to get rid of it. */
+function SeveralCookies(): ReactNode {
+  const { hostname, host, protocol } = location;
+  const other = otherNames[hostname];
+  return (
+    <div className={classes(shared.state, shared.bad)} role="alert">
+      <p><strong>Another program at <code>{hostname}</code> has set a session cookie of its own.</strong></p>
+      <p>
+        Programs at one host share their cookies, whatever their ports. The relay cannot tell which cookie is yours, so
+        it takes none, and signs nobody in.
+      </p>
+      <p>
+        Remove the cookies of <code>{hostname}</code>: open the site information beside the address, then cookies and
+        site data. Then sign in again.
+      </p>
+      {other !== undefined && (
+        <p>Or open the relay as <code>{`${protocol}//${host.replace(hostname, other)}${pagesPath}/`}</code>.</p>
+      )}
+    </div>
+  );
 }

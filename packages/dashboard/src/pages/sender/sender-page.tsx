@@ -6,6 +6,9 @@ import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Confirm, useQuestion } from "../../parts/dialog.tsx";
+import { FactChange } from "../../parts/fact-change.tsx";
+import { FactRows } from "../../parts/fact-rows.tsx";
+import { Listed, usePages } from "../../parts/listed.tsx";
 import { DestinationLink } from "../../parts/names.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
@@ -14,7 +17,6 @@ import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { Command, ingestAddress, ingestCommand, TokenDialog } from "../senders/ingest.tsx";
 import { useSenderChanged } from "./changed.tsx";
-import { SenderChanges } from "./changes.tsx";
 import { MappingEditor } from "./mapping-editor.tsx";
 import styles from "./sender.module.css";
 import { SenderSettings } from "./settings.tsx";
@@ -142,5 +144,22 @@ function Ingest({ sender: { tenantId, status } }: { readonly sender: Schemas["Se
         The token was shown when it was made. The relay keeps no copy of it; a lost one can only be replaced.
       </p>
     </section>
+  );
+}
+
+/** Every change of a sender, the newest first. */
+function SenderChanges({ id }: { readonly id: string }): ReactNode {
+  const pages = usePages({
+    queryKey: ["listSenderHistory", { id }], size: 50,
+    ask: (page) => relay.listSenderHistory({ id, ...page, TpOrd: "Desc" }),
+  });
+  return (
+    <Listed pages={pages} empty={null}>
+      {(facts) => (
+        <FactRows facts={facts}>
+          {(fact) => <FactChange fact={fact} subject={{ type: "sender", id }} />}
+        </FactRows>
+      )}
+    </Listed>
   );
 }

@@ -7,12 +7,12 @@ import { Page } from "../../parts/page.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import { DestinationStep, KeyStep } from "./access-steps.tsx";
 import { Curl, type Access } from "./curl.tsx";
 import { SignatureStep } from "./signature-step.tsx";
 import styles from "./start.module.css";
-import { Step } from "./step.tsx";
 import { verifiedBefore } from "./verified.ts";
 
 /** How often the relay is asked how far the tenant has come, ms. */
@@ -121,4 +121,25 @@ async function progress() {
     event: event && { ...event, reason: lastAttempt?.reason ?? null },
     delivered: succeeded.items[0],
   };
+}
+
+/** A step: its number, whether the API says that it is done, and its instructions. */
+function Step({ number, title, done, current, children }: {
+  readonly number: number;
+  readonly title: string;
+  readonly done: boolean;
+  readonly current: boolean;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <li className={styles.step} aria-current={current ? "step" : undefined}>
+      <span className={classes(styles.stepMark, done ? shared.ok : shared.info)} aria-hidden="true">
+        {done ? "✓" : number}
+      </span>
+      <div>
+        <h2>{title} <span className={shared.hiddenText}>{done ? "(done)" : "(to do)"}</span></h2>
+        {children}
+      </div>
+    </li>
+  );
 }
