@@ -72,6 +72,12 @@ module.exports = {
       },
     },
     {
+      name: "the internals of packages/embedded-engine are imported by its own tests only",
+      severity: "error",
+      from: { path: "^(src|bench|demo|test)/", pathNot: "^test/(unit/embedded-engine/|e2e/damaged-index)" },
+      to: { path: "^packages/embedded-engine/", pathNot: "^packages/embedded-engine/src/index\\.ts$" },
+    },
+    {
       name: "embedded engines do not know each other",
       severity: "error",
       from: { path: "^packages/embedded-engine/src/([^/]+)/" },

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openEmbeddedEventStore } from "../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore } from "../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../src/engines/event-codec/event-codec.ts";
 import { SystemClock } from "../src/engines/system/system-clock.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";

@@ -1,6 +1,4 @@
-import {
-  openEmbeddedEventStore, type EmbeddedEventStore,
-} from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore, type EmbeddedEventStore } from "../../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import type { Appended } from "../../src/kernel/ports/event-store.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbeddedEventStore } from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore } from "../../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import { SystemIds } from "../../src/engines/system/system-ids.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { logPath } from "../../packages/embedded-engine/src/event-store/log-file.ts";
+import { logPath } from "../../packages/embedded-engine/src/index.ts";
 import { exposedMasterKey, loadMasterKey, loadOrCreateMasterKey } from "../engines/aes-sealing/master-key-file.ts";
 import { MasterKeyMissing, type KeyRotation } from "../features/key-rotation/key-rotation.ts";
 import { Unsealable } from "../kernel/ports/sealing.ts";

@@ -1,4 +1,4 @@
-import { EmbeddedQueue } from "../../packages/embedded-engine/src/queue/embedded-queue.ts";
+import { EmbeddedQueue } from "../../packages/embedded-engine/src/index.ts";
 import { workQueueContract } from "./work-queue.ts";
 
 const impossible = () => Promise.reject(new Error("the embedded queue is this process's own"));

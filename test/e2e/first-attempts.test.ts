@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { appendBytesLimit } from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { appendBytesLimit } from "../../packages/embedded-engine/src/index.ts";
 import { text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../support/relay.ts";

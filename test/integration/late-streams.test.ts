@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { SqliteReadModels } from "../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../packages/embedded-engine/src/index.ts";
 import { collections } from "../../projections/index.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../../src/kernel/ports/read-models.ts";

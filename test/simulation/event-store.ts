@@ -1,4 +1,4 @@
-import { isPosition } from "../../packages/embedded-engine/src/event-store/positions.ts";
+import { isPosition } from "../../packages/embedded-engine/src/index.ts";
 import { sleep } from "../../src/kernel/ports/clock/sleep.ts";
 import {
   isWanted, LogUnavailable, timesOf, type Appended, type BatchHandler, type EventStore, type Position,

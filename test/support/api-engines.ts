@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SqliteExpiringState } from "../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../packages/embedded-engine/src/index.ts";
 import { collections, fingerprint } from "../../projections/index.ts";
 import { AesSealing } from "../../src/engines/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";

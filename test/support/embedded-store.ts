@@ -2,10 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
-import {
-  EmbeddedEventStore, openEmbeddedEventStore,
-} from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
-import type { Tuning } from "../../packages/embedded-engine/src/event-store/protocol.ts";
+import { EmbeddedEventStore, openEmbeddedEventStore, type Tuning } from "../../packages/embedded-engine/src/index.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import type { EventCodec } from "../../src/kernel/ports/event-codec.ts";
 import { note, type EventStoreUnderTest } from "../contract/event-store/harness.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isPosition } from "../../packages/embedded-engine/src/event-store/positions.ts";
+import { isPosition } from "../../packages/embedded-engine/src/index.ts";
 import {
   noStream, timesOf, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry,
   type NewEntry, type Position, type Subscription, type SubscriptionOptions,

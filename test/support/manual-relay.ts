@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { SqliteExpiringState } from "../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../packages/embedded-engine/src/index.ts";
 import { collections, fingerprint } from "../../projections/index.ts";
 import { SystemIds } from "../../src/engines/system/system-ids.ts";
 import type { WebhookEvent } from "../../src/features/events/facts.ts";

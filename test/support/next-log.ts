@@ -1,5 +1,4 @@
-import { logPath } from "../../packages/embedded-engine/src/event-store/log-file.ts";
-import type { Converter, KeptFile } from "../../packages/embedded-engine/src/sqlite/conversion.ts";
+import { logPath, type Converter, type KeptFile } from "../../packages/embedded-engine/src/index.ts";
 
 /** The log's file as two releases to come have it: each adds a column to the table. */
 export function nextLog(dataDir: string, onRow: () => void = () => undefined): KeptFile {

@@ -1,4 +1,4 @@
-import { openEmbeddedEventStore } from "../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { openEmbeddedEventStore } from "../../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../../src/engines/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";
 import { SystemIds } from "../../src/engines/system/system-ids.ts";

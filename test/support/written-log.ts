@@ -1,4 +1,4 @@
-import { isPosition } from "../../packages/embedded-engine/src/event-store/positions.ts";
+import { isPosition } from "../../packages/embedded-engine/src/index.ts";
 import type { Unreadable } from "../../src/kernel/ports/event-codec.ts";
 import {
   timesOf, type BatchHandler, type EventLog, type LogEntry, type Position, type ReadOptions, type Subscription,

@@ -1,5 +1,4 @@
-import { bringUp } from "../../../packages/embedded-engine/src/sqlite/conversion.ts";
-import { lockDataFolder } from "../../../packages/embedded-engine/src/sqlite/data-folder-lock.ts";
+import { bringUp, lockDataFolder } from "../../../packages/embedded-engine/src/index.ts";
 import type { EventLog, EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";

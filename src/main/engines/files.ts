@@ -1,9 +1,7 @@
 import { join } from "node:path";
-import { logConverters, logFormat, logPath } from "../../../packages/embedded-engine/src/event-store/log-file.ts";
 import {
-  stateConverters, stateFormat,
-} from "../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
-import type { KeptFile } from "../../../packages/embedded-engine/src/sqlite/conversion.ts";
+  logConverters, logFormat, logPath, stateConverters, stateFormat, type KeptFile,
+} from "../../../packages/embedded-engine/src/index.ts";
 import type { EngineSettings } from "./settings.ts";
 
 type Chosen = Pick<EngineSettings["config"], "dataDir" | "eventStore" | "readModels">;

@@ -1,7 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import {
-  EmbeddedEventStore, openEmbeddedEventStore,
-} from "../../../packages/embedded-engine/src/event-store/embedded-event-store.ts";
+import { EmbeddedEventStore, openEmbeddedEventStore } from "../../../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../../engines/event-codec/event-codec.ts";
 import type { EventLog, EventStore } from "../../kernel/ports/event-store.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";

@@ -1,4 +1,4 @@
-import { EmbeddedQueue } from "../../../packages/embedded-engine/src/queue/embedded-queue.ts";
+import { EmbeddedQueue } from "../../../packages/embedded-engine/src/index.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import type { WorkQueue } from "../../kernel/ports/work-queue.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";

@@ -1,6 +1,5 @@
 import { MessageChannel } from "node:worker_threads";
-import { remoteExpiringState } from "../../../packages/embedded-engine/src/expiring-state/remote-expiring-state.ts";
-import { remoteReadModels } from "../../../packages/embedded-engine/src/read-models/remote-read-models.ts";
+import { remoteExpiringState, remoteReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { asSaidBy } from "../variable-problem.ts";

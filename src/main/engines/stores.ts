@@ -1,5 +1,4 @@
-import { SqliteExpiringState } from "../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
-import { SqliteReadModels } from "../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteExpiringState, SqliteReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import { inFile } from "../../kernel/files/in-file.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";

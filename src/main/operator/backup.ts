@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { copyDatabases } from "../../../packages/embedded-engine/src/backup/copy-databases.ts";
+import { copyDatabases } from "../../../packages/embedded-engine/src/index.ts";
 import { makeFolder } from "../../kernel/files/folder.ts";
 import type { Config } from "../config/config.ts";
 import { keptFiles } from "../engines/files.ts";

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import { logPath } from "../../../packages/embedded-engine/src/event-store/log-file.ts";
-import { formatOf, requireNotNewer } from "../../../packages/embedded-engine/src/sqlite/file-format.ts";
+import { formatOf, logPath, requireNotNewer } from "../../../packages/embedded-engine/src/index.ts";
 import { inFile } from "../../kernel/files/in-file.ts";
 import type { Config } from "../config/config.ts";
 import { keptFiles } from "../engines/files.ts";

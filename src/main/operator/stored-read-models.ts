@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { StoredReadModels } from "../../../packages/embedded-engine/src/read-models/stored-read-models.ts";
+import { StoredReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import { SystemClock } from "../../engines/system/system-clock.ts";
 import { inFile } from "../../kernel/files/in-file.ts";
 import type { ReadModelQuestions } from "../../kernel/ports/read-models.ts";

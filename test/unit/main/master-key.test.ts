@@ -1,7 +1,7 @@
 import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { logPath } from "../../../packages/embedded-engine/src/event-store/log-file.ts";
+import { logPath } from "../../../packages/embedded-engine/src/index.ts";
 import { readConfig } from "../../../src/main/config/config.ts";
 import { readSecrets } from "../../../src/main/config/secrets.ts";
 import { startingMasterKeyOf } from "../../../src/main/master-key.ts";

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { logPath } from "../../../packages/embedded-engine/src/event-store/log-file.ts";
+import { logPath } from "../../../packages/embedded-engine/src/index.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { noStream } from "../../../src/kernel/ports/event-store.ts";
 import { openEngines, type Engines } from "../../../src/main/engines/engines.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import fc from "fast-check";
-import { SqliteReadModels } from "../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import { backlogCounter } from "../../../projections/due/due.ts";
 import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { SqliteReadModels } from "../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import { ReadModelsUnavailable } from "../../../src/kernel/ports/read-models.ts";
 import type { ProjectionRunner } from "../../../src/projector/projection-runner.ts";
 import { History } from "../../support/histories.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/index.ts";
 import { Forwarder } from "../../../../src/delivery/dispatch/forwarder.ts";
 import { eventIdOf, keyOfEvent } from "../../../../src/kernel/domain/event-id.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";

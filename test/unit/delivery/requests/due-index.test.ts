@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { SqliteReadModels } from "../../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../../packages/embedded-engine/src/index.ts";
 import { collections, fingerprint } from "../../../../projections/index.ts";
 import { DueIndex } from "../../../../src/delivery/requests/due-index.ts";
 import { SystemClock } from "../../../../src/engines/system/system-clock.ts";

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { copyDatabases } from "../../../../packages/embedded-engine/src/backup/copy-databases.ts";
 import {
   LogFile, logConverters, logFormat, logPath,
 } from "../../../../packages/embedded-engine/src/event-store/log-file.ts";
 import { bringUp, type Converter } from "../../../../packages/embedded-engine/src/sqlite/conversion.ts";
+import { copyDatabases } from "../../../../packages/embedded-engine/src/sqlite/copy-databases.ts";
 import { formatOf } from "../../../../packages/embedded-engine/src/sqlite/file-format.ts";
 import { SystemClock } from "../../../../src/engines/system/system-clock.ts";
 import { failureOf } from "../../../contract/event-store/harness.ts";

@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, w
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { copyDatabases } from "../../../../packages/embedded-engine/src/backup/copy-databases.ts";
 import { bringUp, type KeptFile } from "../../../../packages/embedded-engine/src/sqlite/conversion.ts";
+import { copyDatabases } from "../../../../packages/embedded-engine/src/sqlite/copy-databases.ts";
 import { formatOf, marking, requireFormat } from "../../../../packages/embedded-engine/src/sqlite/file-format.ts";
 import { SystemClock } from "../../../../src/engines/system/system-clock.ts";
 import { failureOf } from "../../../contract/event-store/harness.ts";

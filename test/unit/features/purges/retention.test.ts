@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/index.ts";
 import { Retention } from "../../../../src/features/purges/retention.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../../src/kernel/ports/event-store.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/index.ts";
 import { RefusedRequests, type Refused } from "../../../../src/features/refusals/refused-requests.ts";
 import { ExpiringStateUnavailable } from "../../../../src/kernel/ports/expiring-state.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/index.ts";
 import { ExpiringStateUnavailable, type ExpiringState } from "../../../../src/kernel/ports/expiring-state.ts";
 import { Leadership } from "../../../../src/kernel/workers/leadership.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/index.ts";
 import { ExpiringStateUnavailable } from "../../../../src/kernel/ports/expiring-state.ts";
 import { ProcessLease } from "../../../../src/kernel/workers/process-lease.ts";
 import { alone } from "../../../../src/main/operator/alone.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { SqliteReadModels } from "../../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../../packages/embedded-engine/src/index.ts";
 import { collections, fingerprint, project } from "../../../../projections/index.ts";
 import { SystemClock } from "../../../../src/engines/system/system-clock.ts";
 import { logStart } from "../../../../src/kernel/ports/event-store.ts";

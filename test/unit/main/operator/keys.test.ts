@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { SqliteReadModels } from "../../../../packages/embedded-engine/src/read-models/sqlite-read-models.ts";
+import { SqliteReadModels } from "../../../../packages/embedded-engine/src/index.ts";
 import { collections, fingerprint } from "../../../../projections/index.ts";
 import { tokenKeyName, wrappedKeys } from "../../../../projections/wrapped-keys/wrapped-keys.ts";
 import { masterKeyId } from "../../../../src/engines/aes-sealing/aes-sealing.ts";

@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import {
-  SqliteExpiringState,
-} from "../../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import { SqliteExpiringState } from "../../../../../packages/embedded-engine/src/index.ts";
 import { SystemIds } from "../../../../../src/engines/system/system-ids.ts";
 import { Sessions } from "../../../../../src/features/people/sessions/sessions.ts";
 import { Refusal } from "../../../../../src/kernel/domain/refusal.ts";

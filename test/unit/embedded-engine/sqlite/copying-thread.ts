@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { copyDatabases } from "../../../../packages/embedded-engine/src/backup/copy-databases.ts";
+import { copyDatabases } from "../../../../packages/embedded-engine/src/sqlite/copy-databases.ts";
 
 /** Entry of a thread that makes one copy and posts the outcome. */
 const { from, to } = workerData as { readonly from: string; readonly to: string };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { copyDatabases } from "../../../../packages/embedded-engine/src/backup/copy-databases.ts";
+import { copyDatabases } from "../../../../packages/embedded-engine/src/sqlite/copy-databases.ts";
 
 describe("copies of databases", () => {
   let root: string;
