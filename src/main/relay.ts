@@ -17,6 +17,7 @@ import { createServices, type Services } from "../features/services.ts";
 import type { Api } from "../http/api.ts";
 import { createApp } from "../http/app.ts";
 import { createHealthApp } from "../http/health/health-app.ts";
+import { sharedMemory } from "../http/memory/request-memory.ts";
 import { createHttpServer } from "../http/server.ts";
 import { Aggregates } from "../kernel/log/aggregates.ts";
 import type { Clock } from "../kernel/ports/clock/clock.ts";
@@ -43,7 +44,6 @@ import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
-import { sharedMemory } from "./shared-memory.ts";
 import { version } from "./version.ts";
 
 /** A running relay. */

@@ -1,4 +1,4 @@
-import { FairMemoryBudget } from "../../src/engines/memory-budget/fair-memory-budget.ts";
+import { MemoryBudget } from "../../src/http/memory/memory-budget.ts";
 import type { SharedMemory } from "../../src/http/memory/request-memory.ts";
 import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
 import { ManualClock } from "./manual-clock.ts";
@@ -7,5 +7,5 @@ import { ManualClock } from "./manual-clock.ts";
 export function ampleMemory(
   clock: Pick<Clock, "schedule"> = new ManualClock(), { tenants = 64e6, networks = 16e6 } = {},
 ): SharedMemory {
-  return { tenants: new FairMemoryBudget(clock, tenants), networks: new FairMemoryBudget(clock, networks) };
+  return { tenants: new MemoryBudget(clock, tenants), networks: new MemoryBudget(clock, networks) };
 }

@@ -2,7 +2,7 @@ import type { Middleware } from "koa";
 import { ingestPath } from "../../features/ingest/operation.ts";
 import { sendAndHangUp } from "../answers/send.ts";
 import type { Api } from "../api.ts";
-import { holdArrived, memoryOf } from "../memory/memory-of.ts";
+import { holdArrived, memoryOf } from "../memory/request-memory.ts";
 import type { ReadJsonObject } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
 

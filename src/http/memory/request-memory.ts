@@ -1,4 +1,10 @@
-import type { Claim, MemoryBudget } from "../../kernel/ports/memory-budget.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
+import { addressOwner } from "../../features/people/sessions/password-owners.ts";
+import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { clientAddress } from "../requests/client-address.ts";
+import { MemoryBudget, type Claim } from "./memory-budget.ts";
 
 /** The memory that bodies and answers take, all requests together. */
 export interface SharedMemory {
@@ -6,6 +12,29 @@ export interface SharedMemory {
   readonly tenants: MemoryBudget;
   /** Shared by networks: of requests whose caller is not known, or not yet. */
   readonly networks: MemoryBudget;
+}
+
+/**
+ * The part of the process's memory that bodies and answers may take, up to a size beyond which more memory brings no
+ * gain.
+ */
+const share = 1 / 16;
+const mostBytes = 32 * 1024 * 1024;
+
+/**
+ * The memory that bodies and answers share. `limitBytes`: the memory that the process may use. Half of the shared part
+ * goes to large ones of tenants, an eighth to large ones of clients that are not signed in; the rest is for small ones
+ * and waiting ones.
+ */
+export function sharedMemory(clock: Clock, limitBytes = memoryLimit()): SharedMemory {
+  const bytes = Math.min(limitBytes * share, mostBytes);
+  return { tenants: new MemoryBudget(clock, bytes / 2), networks: new MemoryBudget(clock, bytes / 8) };
+}
+
+/** The lowest limit of the control group, the machine and the heap, bytes. */
+function memoryLimit(): number {
+  // 0 without a known control group.
+  return Math.min(process.constrainedMemory() || Infinity, totalmem(), getHeapStatistics().heap_size_limit);
 }
 
 /** Bodies and answers of at most so many bytes are not counted: their number is bounded by that of connections. */
@@ -80,4 +109,25 @@ export class RequestMemory {
     this.#claim?.release();
     this.#claim = undefined;
   }
+}
+
+/** The shared memory that a request to Node's HTTP server holds, until its answer is sent or its connection closes. */
+export function memoryOf(
+  { memory, trustedProxies }: { readonly memory: SharedMemory; readonly trustedProxies: number },
+  request: IncomingMessage,
+  response: ServerResponse,
+): RequestMemory {
+  const held = new RequestMemory(memory, () => addressOwner(clientAddress(request, trustedProxies)));
+  response.once("close", () => held.end());
+  return held;
+}
+
+/**
+ * Holds memory for the bytes of a request's body that may have come before its caller is known. To be called before
+ * anything that takes time. Rejects with a Refusal (unavailable).
+ */
+export async function holdArrived({ headers }: IncomingMessage, memory: RequestMemory): Promise<void> {
+  const isChunked = headers["transfer-encoding"] !== undefined;
+  const arrived = isChunked ? readAhead : Math.min(Number(headers["content-length"] ?? 0), readAhead);
+  if (arrived > uncountedBytes) await memory.hold(undefined, arrived);
 }

@@ -1,7 +1,12 @@
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
-import type { Claim, MemoryBudget } from "../../kernel/ports/memory-budget.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";
+
+/** Bytes of a budget that belong to one owner until they are given back. */
+export interface Claim {
+  /** Gives the bytes back; nothing the second time. */
+  release(): void;
+}
 
 /** Claims of at most so many bytes are small: they never wait for larger ones. */
 export const smallBytes = 64 * 1024;
@@ -22,7 +27,7 @@ interface Waiting {
  * and an owner that holds nothing finds room. Small claims have a reserve of the same size to themselves. All waiting
  * requests together may keep half as much; beyond that, the newest request of the owner that keeps most is refused.
  */
-export class FairMemoryBudget implements MemoryBudget {
+export class MemoryBudget {
   readonly #clock: Pick<Clock, "schedule">;
   readonly #bytes: number;
   readonly #held = new Map<string, number>();
@@ -40,6 +45,7 @@ export class FairMemoryBudget implements MemoryBudget {
     this.#keptLeft = bytes / 2;
   }
 
+  /** Takes bytes for an owner if it may have them now; undefined otherwise. */
   take(owner: string, bytes: number): Claim | undefined {
     const counted = this.#counted(bytes);
     return this.#queue.waiting(lineOf(owner, counted)) === 0 && this.#mayHave(owner, counted)
@@ -47,6 +53,11 @@ export class FairMemoryBudget implements MemoryBudget {
       : undefined;
   }
 
+  /**
+   * Takes bytes for an owner, and waits for them a few seconds if need be. `kept`: how many bytes the request keeps in
+   * memory while it waits. `over` ends the wait. Rejects with a Refusal (unavailable) where none become free in
+   * time, too many wait, or the wait was ended.
+   */
   async claim(owner: string, bytes: number, kept: number, over?: AbortSignal): Promise<Claim> {
     const claim = this.take(owner, bytes);
     if (claim) return claim;

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { FairMemoryBudget, smallBytes } from "../../../../src/engines/memory-budget/fair-memory-budget.ts";
+import { MemoryBudget, smallBytes, type Claim } from "../../../../src/http/memory/memory-budget.ts";
 import { Refusal } from "../../../../src/kernel/domain/refusal.ts";
-import type { Claim } from "../../../../src/kernel/ports/memory-budget.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const large = 2 * smallBytes;
@@ -11,10 +10,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a memory budget", () => {
   let clock: ManualClock;
-  let budget: FairMemoryBudget;
+  let budget: MemoryBudget;
   beforeEach(() => {
     clock = new ManualClock();
-    budget = new FairMemoryBudget(clock, total);
+    budget = new MemoryBudget(clock, total);
   });
 
   /** Takes all claims of that size that an owner gets at once. */
