@@ -1,4 +1,4 @@
-/** Answers tell the time to the second, and take a moment: only a clock that differs more is wrong, ms. */
+/** The tolerated difference of clocks, ms: answers tell the time to the second, and take time to arrive. */
 const toleratedMs = 5_000;
 
 /** The relay's time as its answers tell it: the clock of a browser may be wrong. */
@@ -9,7 +9,7 @@ interface RelayClock {
   readonly hear: (date: string | null) => void;
 }
 
-/** Makes a clock of the relay upon another clock, in ms since 1970; until an answer is heard they are equal. */
+/** Makes the relay's clock from a local one, in ms since 1970; they are equal until the first answer. */
 export function createRelayClock(own: () => number): RelayClock {
   let aheadMs = 0;
   return {

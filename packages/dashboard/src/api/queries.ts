@@ -10,7 +10,7 @@ export function mayPass(error: unknown): boolean {
   return error instanceof RelayError && ["unavailable", "unreachable", "too-many"].includes(error.code);
 }
 
-/** Whether the caller has no session, or has one no more. */
+/** Whether the caller has no session, or their session has ended. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof RelayError && error.code === "unauthenticated";
 }
@@ -26,7 +26,7 @@ export interface CallerTurns {
   readonly other: (me: Schemas["Me"]) => void;
 }
 
-/** How often it is asked who is signed in, ms. */
+/** The least time between two checks of the signed-in caller, ms. */
 const checkMs = 250;
 
 /**

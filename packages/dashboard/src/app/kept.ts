@@ -7,7 +7,7 @@ export function readKept(name: string): unknown {
   }
 }
 
-/** Has this browser keep a value. Where it keeps nothing, the value lasts as long as the page. */
+/** Keeps a value in this browser. If its storage refuses, the value lasts as long as the page. */
 export function keep(name: string, value: unknown): void {
   try {
     localStorage.setItem(name, JSON.stringify(value));

@@ -12,7 +12,7 @@ import styles from "./palette.module.css";
 import { places } from "./places.ts";
 import { useMay } from "./session.ts";
 
-/** Something to go to. */
+/** A page, event, destination or sender to go to. */
 interface Target {
   readonly kind: "Page" | "Event" | "Destination" | "Sender";
   readonly text: string;

@@ -14,7 +14,7 @@ import {
 } from "./search.ts";
 import { Shell } from "./shell.tsx";
 
-/** A page whose module is loaded when first shown. The router would reload the page by itself where it cannot be. */
+/** A page whose module is loaded when first shown. Without `loaded` the router reloads the page after a failure. */
 const lazy: typeof lazyRouteComponent = (load, name) => lazyRouteComponent(() => loaded(load), name);
 
 interface Context {
@@ -145,7 +145,7 @@ export function createPages(queries: QueryClient): { readonly router: PagesRoute
   const other = (me: Schemas["Me"]) => {
     queries.setQueryData(meQuery.queryKey, me);
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== meQuery.queryKey[0] });
-    // The rest of the address names things of the caller before.
+    // The rest of the address names things of the former caller.
     const [, page = ""] = router.state.location.pathname.split("/");
     router.history.push(`${pagesPath}/${page}`, undefined, { ignoreBlocker: true });
   };

@@ -4,7 +4,7 @@ export type Texts<Name extends string> = { readonly [Given in Name]?: string | u
 /** Some parameters of an address. */
 export type Search = Texts<string>;
 
-/** Validates the parameters of a page: it knows those of these names, and no other. */
+/** Validates the parameters of a page, which has those of these names. */
 export function texts<const Name extends string>(
   ...names: readonly Name[]
 ): (search: Readonly<Record<string, unknown>>) => Texts<Name> {
@@ -18,7 +18,7 @@ export function texts<const Name extends string>(
   };
 }
 
-/** Reads the part of an address behind the question mark. Of a parameter that is given twice the last one counts. */
+/** Reads the part of an address behind the question mark. Of a repeated parameter the last one counts. */
 export function parseSearch(text: string): Search {
   return Object.fromEntries(new URLSearchParams(text));
 }

@@ -19,7 +19,7 @@ import { useMay, useMe, useSignOut } from "./session.ts";
 import styles from "./shell.module.css";
 import { onOtherTab } from "./tabs.ts";
 
-/** Few open it, and none at once: it is no part of the first load. */
+/** Loaded when first opened, to keep the first load small. */
 const loadPalette = () => import("./palette.tsx");
 
 /** The frame of every page behind the sign-in: navigation, the caller, preferences, and keys. */
@@ -31,7 +31,7 @@ export function Shell(): ReactNode {
   }, [id]);
   useEffect(() => onOtherTab(() => caller.check()), []);
   return (
-    // Nothing of one caller stays for the next.
+    // Another caller gets a new tree, without the state of the former one.
     <KeysProvider key={id}>
       <a className={styles.skip} href="#content">Skip to the content</a>
       <div>
@@ -161,7 +161,7 @@ const everyMs = 60_000;
 /** A session is renewed in the last part of its time. */
 const lastMs = 20 * 60_000;
 
-/** Renews the session before it ends, while its page is visible. Of all tabs one does so at a time. */
+/** Renews the session before it ends, while the page is visible and no other tab does so. */
 function useRenewal(): void {
   const queries = useQueryClient();
   useEffect(() => {
@@ -190,7 +190,7 @@ function UnsavedGuard(): ReactNode {
       return form !== null && leaves(form, current, next);
     },
     enableBeforeUnload: () => unsavedForm() !== null,
-    // With it, changes of the address wait a moment: two at once would not add up.
+    // An active blocker delays changes of the address, and of two at once the first would be lost.
     disabled: !isUnsaved,
     withResolver: true,
   });

@@ -1,6 +1,6 @@
 import type { FollowOptions, StreamConnection, StreamFrame } from "@webhook-relay/client";
 
-/** Whether frames come, as the header says it; `since` is in ms since 1970. */
+/** The state of the connection, as the header shows it; `since` is in ms since 1970. */
 export type Connection =
   | { readonly state: "connecting" | "live" }
   | { readonly state: "reconnecting" | "offline"; readonly since: number };
@@ -8,7 +8,7 @@ export type Connection =
 /** The means of the stream of all tabs, and its listeners. */
 interface Parts {
   readonly follow: (options: FollowOptions) => AsyncIterable<StreamFrame>;
-  /** Is called where the relay refuses the session: it leads to the sign-in, unless another session has begun. */
+  /** Is called when the relay refuses the session. */
   readonly onRefused: () => void;
   readonly onFrame: (frame: StreamFrame) => void;
   readonly onConnection: (connection: Connection) => void;

@@ -1,8 +1,8 @@
 import { useRef, useState } from "react";
 
 /**
- * A function that runs an act at once, and again when it is called meanwhile: never twice at the same time, and at most
- * once in so many milliseconds.
+ * A function that runs an act at once, and once more after calls that came meanwhile: never twice at the same time, and
+ * at most once in so many milliseconds.
  */
 export function throttled(act: () => unknown, ms: number): () => void {
   let isBusy = false;

@@ -12,10 +12,10 @@ export function CopyIcon(): ReactNode {
   );
 }
 
-/** How it went with a copy that was made just now; idle otherwise. */
+/** The outcome of the last copy; idle again after two seconds. */
 type CopyState = "idle" | "copied" | "refused";
 
-/** How to copy a text, and for two seconds after that how it went. */
+/** Copies texts; the state is the outcome for two seconds. */
 export function useCopy(): readonly [state: CopyState, copy: (text: string) => void] {
   const [state, setState] = useState<CopyState>("idle");
   const copy = (text: string) => {

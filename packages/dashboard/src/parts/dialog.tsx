@@ -82,7 +82,7 @@ export function AskToDiscard({ within, keep, discard }: {
 
 const shownOnce = "It is shown this once. The relay keeps nothing from which it could show it again.";
 
-/** Shows a secret once. Only the word of the person that it is stored closes it. `note` says whether it comes again. */
+/** Shows a secret, until the person confirms to have stored it. `note` says whether it can be shown again. */
 export function SecretDialog({ title, secret, note = shownOnce, children, done }: {
   readonly title: string; readonly secret: string; readonly note?: string; readonly children?: ReactNode;
   readonly done: () => void;
@@ -132,7 +132,7 @@ export function Confirm({ title, act, type, run, close, children }: Question & {
   const [typed, setTyped] = useState("");
   const [running, setRunning] = useState(false);
   const [error, setError] = useState<unknown>();
-  // Signs that show as symbols can be typed as such only.
+  // Control characters show as symbols, and only the symbols can be typed.
   const isConfirmed = type === undefined || typed === type || typed === shownText(type);
   const submit = async () => {
     setRunning(true);

@@ -5,7 +5,7 @@ export type Fact = Schemas["HistoryItem"] | Schemas["AuditItem"];
 
 /** The description of a type of fact. */
 interface FactType {
-  /** The words after the actor's name. The first is said whose fields all have values. */
+  /** The words after the actor's name: the first text whose fields all have values is shown. */
   readonly words: readonly string[];
   /** The kind of its subject; absent where the audit does not list it. */
   readonly subject?: string;

@@ -36,7 +36,7 @@ const FormContext = createContext<OfForm>({});
  * fields follow it, and typed text stays.
  */
 export function Form({ submit, label, keeps = false, of, guarded = true, children, cancel }: {
-  /** Resolves with false where nothing was done after all. */
+  /** Resolves with false if nothing was done after all. */
   readonly submit: (fields: Fields, changed: Fields) => Promise<unknown>;
   /** The name of the act, on its button. */
   readonly label: string;

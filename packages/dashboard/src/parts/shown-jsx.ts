@@ -18,7 +18,7 @@ const rightToLeft =
 
 /**
  * Makes an element as React does, whose texts show as {@link shownText} says, and whose letters from right to left keep
- * their direction to themselves. Every part of the pages is made by it, so that no name needs to be thought of.
+ * their direction to themselves. It makes every part of the pages, so that no page has to escape names.
  */
 export function jsx(type: ElementType, props: Props, key?: Key): ReactElement {
   return element(type, shownProps(type, props), key);

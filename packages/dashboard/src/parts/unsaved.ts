@@ -7,13 +7,13 @@ export function unsavedForm(within: ParentNode = document): Element | null {
 
 const listeners = new Set<() => void>();
 
-/** Calls back when there may be an unsaved form, or none any more, until the function that it returns is called. */
+/** Calls back when a form may have become unsaved or saved, until the returned function is called. */
 export function onUnsaved(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** Calls those back that listen to unsaved forms, as after a form was taken away. */
+/** Calls all listeners back, as after the removal of a form. */
 export function tellUnsaved(): void {
   for (const listener of listeners) listener();
 }

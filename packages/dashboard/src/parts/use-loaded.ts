@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A module once it is there, or why it cannot be loaded; neither while it is being loaded. */
+/** A module, or the error of its loading; neither while it is being loaded. */
 export interface Loaded<Module> {
   readonly module?: Module;
   readonly error?: unknown;

@@ -48,7 +48,7 @@ const tellers: Readonly<Record<Chapter["kind"], (chapter: Chapter, telling: Tell
   }),
 };
 
-/** A chapter in words: its title, and why it came to be. A cause that no entry states is said to be missing. */
+/** A chapter in words: its title and its causes. Without an entry that states a cause, the words say so. */
 export function chapterWords(chapter: Chapter, telling: Telling): ChapterWords {
   return tellers[chapter.kind](chapter, telling);
 }

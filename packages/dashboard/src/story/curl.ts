@@ -9,7 +9,7 @@ interface SentRequest {
 const ownHeaders = ["host", "content-length", "connection", "transfer-encoding"];
 
 /**
- * A command for POSIX shells that sends a request again. Undefined where no command line can: arguments end at a NUL.
+ * A command for POSIX shells that sends a request again. Undefined for a request with a NUL, at which arguments end.
  */
 export function curlCommand({ url, headers, body }: SentRequest): string | undefined {
   const sent = Object.entries(headers).filter(([name]) => !ownHeaders.includes(name.toLowerCase()));

@@ -30,7 +30,7 @@ export function keyOf({ kind, from, entries }: Chapter): string {
 const firstShown = 10;
 const lastShown = 40;
 
-/** The first and the last chapters of a long story, and how many are between; of another all are first. */
+/** The first and the last chapters of a long story, and the number between; all chapters of a short one are first. */
 export function ends(chapters: readonly Chapter[]):
 { readonly first: readonly Chapter[]; readonly between: number; readonly last: readonly Chapter[] } {
   const between = chapters.length - firstShown - lastShown;

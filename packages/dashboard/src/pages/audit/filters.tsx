@@ -38,7 +38,7 @@ interface FilterProblem {
   readonly text: string;
 }
 
-/** The filters that an address has. */
+/** The filters in an address. */
 export function filtersIn(search: Search): Readonly<Record<string, string>> {
   return Object.fromEntries(auditFilterNames.flatMap((name) => search[name] ? [[name, search[name]]] : []));
 }

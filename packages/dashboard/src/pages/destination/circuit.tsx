@@ -14,7 +14,7 @@ import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
 import { useUpdate } from "./use-destination.ts";
 
-/** The circuit of a destination: where it stands, how it closes, and how it came there. */
+/** The circuit of a destination: its state, the way to close it, and its history. */
 export function Circuit({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
   const { id } = destination;
   const pages = usePages({

@@ -21,8 +21,8 @@ import { useMomentState, useStory, useStoryAt } from "./use-story.ts";
 import { Told } from "./words.tsx";
 
 /**
- * The story of an event: its state in a sentence, its chapters with their causes, and its attempts. `at` in the address
- * is a position of the log, and the story that of then; `attempt` and `with` are numbers of attempts.
+ * The story of an event: its state in a sentence, its chapters with their causes, and its attempts. The parameter `at`
+ * is the position of the log up to which it is told; `attempt` and `with` are numbers of attempts.
  */
 export function EventStory({ id }: { readonly id: string }): ReactNode {
   const query = useStory(id);

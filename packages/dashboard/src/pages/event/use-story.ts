@@ -4,7 +4,7 @@ import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import type { Attempt } from "../../story/attempts.ts";
 
-/** How things stood at a moment; null where a thing did not exist, or the reader may not see it. */
+/** The state of things at a moment; null for a thing that did not exist or that the reader may not see. */
 export interface MomentState {
   readonly event: Schemas["Event"];
   readonly destination: Schemas["Destination"] | null;
@@ -31,7 +31,7 @@ export function useStory(id: string): UseQueryResult<Schemas["Story"]> {
 /** The entries of the log about an attempt: its request and its answer. */
 export interface AttemptFacts {
   readonly started?: Schemas["DeliveryAttemptStartedFact"];
-  /** The newest word about its end: a late outcome comes after the loss. */
+  /** The newest fact about its end: a late outcome follows the loss of a worker. */
   readonly ended?: Schemas["DeliverySucceededFact"] | Schemas["DeliveryFailedFact"];
 }
 
@@ -70,7 +70,7 @@ export function useStoryAt(id: string, at: string | undefined): UseQueryResult<S
   });
 }
 
-/** How the event and its neighbours stood at a position of the log; now without one. */
+/** The state of the event, its destination and its tenant at a position of the log; now without one. */
 export function useMomentState(
   event: Schemas["Event"], at: string | undefined, { enabled = true }: { readonly enabled?: boolean } = {},
 ): UseQueryResult<MomentState> {

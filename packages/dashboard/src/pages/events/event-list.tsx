@@ -27,7 +27,7 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
   readonly count: number;
   /** The event at a place; undefined while it is being loaded. */
   readonly at: (index: number) => Item | undefined;
-  /** Is told the places on screen. */
+  /** Receives the range of visible rows. */
   readonly show?: (first: number, last: number) => void;
   readonly selection: Selection;
   /** The event whose panel is open. */

@@ -18,7 +18,7 @@ import { SearchedEvents } from "./searched-events.tsx";
 
 const loadPanel = () => import("./event-panel.tsx");
 
-/** The parameters of one event's story: another event has others. */
+/** Removes the parameters of an event's story: they do not fit another event. */
 const noMoment = { at: undefined, attempt: undefined, with: undefined };
 
 /** The events of the tenant: filters, outcomes over time, the list, and one event beside it. */
@@ -31,7 +31,7 @@ export function EventsPage(): ReactNode {
   const payload = searchOf(search);
   const mayScan = useMay()("searchEvents");
   const opened = search["event"];
-  // The rows come first; the panel is there by the time that somebody opens it.
+  // Loaded after the rows, before a person opens it.
   const panel = useLoaded(loadPanel);
   const reload = () => setLoad(load + 1);
   const columns = useMemo(() => columnsOf(search), [search]);
@@ -44,7 +44,7 @@ export function EventsPage(): ReactNode {
       document.querySelector<HTMLElement>("[role=listbox]")?.focus();
     },
   };
-  // Other filters are another list, from its beginning.
+  // A change of filters starts a new list.
   const key = JSON.stringify([filters, payload ?? null, load]);
   return (
     <Page title="Events">

@@ -86,7 +86,7 @@ function isFilter(name: string): boolean {
   return ([...eventFilterNames, ...payloadNames] as readonly string[]).includes(name);
 }
 
-/** Opens the event of an id, or lists that of an idempotency key. */
+/** Opens an event by its id, or lists one by its idempotency key. */
 function Find({ change, openEvent, chosen }: {
   readonly change: Change; readonly openEvent: (id: string) => void; readonly chosen: string;
 }): ReactNode {

@@ -9,7 +9,7 @@ import { useThrottled } from "../../live/throttled.ts";
 import type { Filter, Item } from "./filters.ts";
 import { moved } from "./moves.ts";
 
-/** Rows of a page of the list: the most that the relay gives. */
+/** Rows of a page: the most that the relay gives. */
 const pageSize = 100;
 /** The list ends here: browsers end at 33,554,428 px, or 986,000 rows. */
 export const mostRows = 100_000;
@@ -26,7 +26,7 @@ const order = { View: "summary", CpOrd: "acceptedAt", TpOrd: "Desc" } as const;
 interface RowsPage {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
-  /** The `To` that it was asked with, which its cursor is good for. */
+  /** The `To` of its request, which its cursor is bound to. */
   readonly to: string | undefined;
 }
 

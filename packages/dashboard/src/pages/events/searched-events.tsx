@@ -24,7 +24,7 @@ interface Found {
   readonly error?: unknown;
 }
 
-/** The events whose payload matches, as the scan finds them; it goes on at a person's word. */
+/** The events whose payload matches, as the scan finds them; a button continues it. */
 export function SearchedEvents({ asked, filters, showing, targets }: {
   readonly asked: ParametersOf<"searchEvents">;
   readonly filters: Search;
@@ -45,7 +45,7 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
         if (signal.aborted) return;
         setFound(({ items, scanned }) => "end" in line
           ? { items, scanned: scanned + line.scanned, end: line }
-          // A scan that is tried again finds the same ones again.
+          // A repeated scan finds the same events again.
           : { items: items.some(({ id }) => id === line.item.id) ? items : [...items, line.item], scanned });
       }
     };

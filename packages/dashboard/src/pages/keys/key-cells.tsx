@@ -11,7 +11,7 @@ export const keyColumns: readonly Column<{
   { head: "Key", cell: ({ prefix, last4 }) => <code>{prefix}…{last4}</code> },
 ];
 
-/** When a key stops working, and whether it has. */
+/** The expiry of a key, with a mark once it is past. */
 export function Expiry({ at }: { readonly at: string | null }): ReactNode {
   const now = useNow();
   if (at === null) return "never";

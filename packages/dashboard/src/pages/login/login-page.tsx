@@ -44,7 +44,7 @@ export function LoginPage(): ReactNode {
   );
 }
 
-/** Whether an address is a page of ours: another site must not be where a sign-in leads. */
+/** Whether an address is one of these pages: a sign-in must not lead to another site. */
 function isOwn(address: string): boolean {
   return address.startsWith("/") && !address.startsWith("//") && !address.includes("\\");
 }

@@ -1,4 +1,4 @@
-/** Which events an operation is about; null or an empty list where anything will do. */
+/** The filter of an operation; null or an empty list filters nothing. */
 export interface Filter {
   readonly statuses: readonly string[];
   readonly destinationUrlId?: string | null;

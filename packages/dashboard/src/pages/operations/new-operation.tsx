@@ -23,7 +23,7 @@ interface Counted {
   readonly matched: number;
 }
 
-/** A new operation: its kind and filter, then how many events match, then the number typed by the person. */
+/** A new operation: its kind and filter, then the number of events, which the person types to confirm. */
 export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly allowed: readonly Kind[] }): ReactNode {
   const queries = useQueryClient();
   const { zone } = usePreferences();
@@ -37,7 +37,7 @@ export function NewOperation({ kind, allowed }: { readonly kind: Kind; readonly 
   const count = async (fields: Readonly<Record<string, string>>) => {
     setSaid("");
     const order = orderOf(kind, fields, zone, search);
-    // The form is as it was when the person comes back from the count, or shares the address.
+    // The address keeps the form's texts for the way back from the count.
     change(textsOf(order), { replace: true });
     const matched = await run(order, true);
     if (matched === 0) setSaid(`Nothing matches: ${words(order)}.`);

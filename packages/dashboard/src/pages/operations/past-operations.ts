@@ -7,13 +7,13 @@ export interface PastOperation {
   readonly state: "Running" | "Finished" | "Cancelled";
   readonly filter: Filter;
   readonly matched: number;
-  /** How many events it took so far; null where the log does not say. */
+  /** How many events it took so far; null if unknown. */
   readonly done: number | null;
   readonly skipped: number | null;
   readonly actor: Schemas["Actor"];
   readonly startedAt: string;
   readonly finishedAt: string | null;
-  /** Where a replay sends its events, if not to where they were for. */
+  /** The destination of a replay, if it is not that of each event. */
   readonly toDestinationUrlId?: string | null;
 }
 

@@ -10,7 +10,7 @@ export function useSenderChanged(): () => Promise<unknown> {
     queries.invalidateQueries({ queryKey: [operation] })));
 }
 
-/** Tells a person who has a form of a sender open who changed the sender since a moment. */
+/** Lists the changes of a sender since a moment, for a person with its form open. */
 export function SenderChangedSince({ id, moment }: { readonly id: string; readonly moment: string }): ReactNode {
   return (
     <ChangedSince

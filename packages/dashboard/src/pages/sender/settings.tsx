@@ -31,7 +31,7 @@ function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): React
       submit={async (_fields, changes) => {
         const { name: newName, destinationUrlId: newDestination } = changes;
         const changesFields = Object.keys(changes).some((field) => field.startsWith("searchFields."));
-        // They are saved as one list: the rows that this person did not change are as they are now.
+        // They are saved as one list, so the rows that this person did not change are read anew.
         const present = changesFields && textsOf((await relay.getSender({ id })).searchFields);
         await relay.updateSender({ id }, {
           ...(newName !== undefined && { name: newName }),
