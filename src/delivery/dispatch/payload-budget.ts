@@ -1,3 +1,5 @@
+import { mayTake } from "../../kernel/tools/fair-share.ts";
+
 /**
  * Limits the memory for payloads in all dispatchers of a worker: with many slow destinations they would otherwise
  * exceed it. Events beyond the budget wait in the due index, which knows only ids.
@@ -23,12 +25,11 @@ export class PayloadBudget {
   }
 
   /**
-   * Whether a dispatcher that holds so many characters may take more: while it holds less than is left to all others.
-   * So one busy dispatcher leaves half of the budget, two leave a third, and a dispatcher that holds none always gets
-   * some.
+   * Whether a dispatcher that holds so many characters may take more: dispatchers have {@link mayTake fair shares}, and
+   * one that holds none always gets some.
    */
   allows(characters: number): boolean {
-    return characters === 0 || characters < this.#left;
+    return characters === 0 || mayTake(1, characters, this.#left);
   }
 
   /** Takes a payload out of the budget. */

@@ -1,6 +1,7 @@
 import { CallerGone } from "../../kernel/callers/caller-gone.ts";
 import { refuse, Refusal } from "../../kernel/domain/refusal.ts";
 import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import { mayTake } from "../../kernel/tools/fair-share.ts";
 
 /** How long a request waits for a place. */
 const patienceMs = 5_000;
@@ -28,9 +29,9 @@ interface Waiting {
 type Turns<Had> = Map<string, Had>;
 
 /**
- * Places for requests under way. A tenant may have as many as are free, and a caller as many as are left to its tenant:
- * alone, a tenant gets half of them and a caller a quarter, and who has none finds one. Those that wait take
- * turns: tenants, and callers within a tenant.
+ * Places for requests under way. Tenants have {@link mayTake fair shares} of them, and callers of what is left to their
+ * tenant: alone, a tenant gets half of the places and a caller a quarter. Requests that wait take turns: tenants, and
+ * callers within a tenant.
  */
 export class Places {
   readonly #clock: Pick<Clock, "schedule">;
@@ -81,14 +82,11 @@ export class Places {
   }
 
   #mayEnter({ tenantId, callerId }: Asker): boolean {
-    if (this.#free === 0) return false;
     const callers = this.#held.get(tenantId);
-    if (!callers) return true;
-    const ofTenant = sum(callers.values());
-    if (ofTenant + 1 > this.#free - 1) return false;
-    const ofCaller = callers.get(callerId) ?? 0;
+    const ofTenant = callers ? sum(callers.values()) : 0;
+    const ofCaller = callers?.get(callerId) ?? 0;
     const leftToTenant = Math.floor((this.#free - ofTenant) / 2);
-    return ofCaller === 0 || ofCaller + 1 <= leftToTenant - 1;
+    return mayTake(1, ofTenant, this.#free) && (ofCaller === 0 || mayTake(1, ofCaller, leftToTenant));
   }
 
   #enter({ tenantId, callerId }: Asker): Leave {

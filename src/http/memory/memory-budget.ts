@@ -1,6 +1,7 @@
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";
+import { mayTake } from "../../kernel/tools/fair-share.ts";
 
 /** Bytes of a budget that belong to one owner until they are given back. */
 export interface Claim {
@@ -23,9 +24,9 @@ interface Waiting {
 }
 
 /**
- * A budget of which an owner may hold at most as much as is free. One owner gets up to a half, two owners a third each,
- * and an owner that holds nothing finds room. Small claims have a reserve of the same size to themselves. All waiting
- * requests together may keep half as much; beyond that, the newest request of the owner that keeps most is refused.
+ * A budget of which owners have {@link mayTake fair shares}. Small claims have a reserve of the same size to
+ * themselves. All waiting requests together may keep half as much; beyond that, the newest request of the owner that
+ * keeps most is refused.
  */
 export class MemoryBudget {
   readonly #clock: Pick<Clock, "schedule">;
@@ -86,8 +87,7 @@ export class MemoryBudget {
 
   #mayHave(owner: string, bytes: number): boolean {
     const room = this.#left + (bytes <= smallBytes ? this.#bytes : 0);
-    const held = this.#held.get(owner) ?? 0;
-    return held === 0 ? bytes <= room : held + bytes <= room - bytes;
+    return mayTake(bytes, this.#held.get(owner) ?? 0, room);
   }
 
   #grant(owner: string, bytes: number): Claim {
