@@ -68,7 +68,7 @@ module.exports = {
       from: { path: "^packages/embedded-engine/" },
       to: {
         path: `${program}|^(test|bench|demo|packages)/`,
-        pathNot: "^packages/embedded-engine/|^src/kernel/(ports|domain|files|threads|read-models/engine)/",
+        pathNot: "^packages/embedded-engine/|^src/kernel/(files\\.ts$|(ports|domain|threads|read-models/engine)/)",
       },
     },
     {

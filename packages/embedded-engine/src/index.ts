@@ -4,12 +4,12 @@ export { logConverters, logFormat, logPath } from "./event-store/log-file.ts";
 export { isPosition } from "./event-store/positions.ts";
 export type { Tuning } from "./event-store/protocol.ts";
 
-export { remoteReadModels } from "./read-models/remote-read-models.ts";
-export { SqliteReadModels } from "./read-models/sqlite-read-models.ts";
+export { remoteReadModels, SqliteReadModels } from "./read-models/sqlite-read-models.ts";
 export { StoredReadModels } from "./read-models/stored-read-models.ts";
 
-export { remoteExpiringState } from "./expiring-state/remote-expiring-state.ts";
-export { SqliteExpiringState, stateConverters, stateFormat } from "./expiring-state/sqlite-expiring-state.ts";
+export {
+  remoteExpiringState, SqliteExpiringState, stateConverters, stateFormat,
+} from "./expiring-state/sqlite-expiring-state.ts";
 
 export { EmbeddedQueue } from "./queue/embedded-queue.ts";
 

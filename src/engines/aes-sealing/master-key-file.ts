@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../../kernel/files/folder.ts";
-import { sync } from "../../kernel/files/sync.ts";
+import { makeFolder, sync } from "../../kernel/files.ts";
 
 /** The master key, and the file that an operator has to back up. */
 export interface MasterKeyFile {

@@ -2,6 +2,7 @@ import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import { categoryOf, streams as names } from "../../kernel/domain/streams.ts";
 import type { EncodedEntry } from "../../kernel/ports/event-codec.ts";
 import { positionOf } from "./positions.ts";
+import type { Message } from "./requests.ts";
 
 /** An event as the server gives it. */
 export interface StoredRecord extends EncodedEntry {
@@ -26,7 +27,7 @@ export function recordOf(message: streams.ReadResp): StoredRecord | undefined {
   };
 }
 
-/** Written by the server for itself (metadata of streams, links, statistics), or by this adapter (see fence.ts). */
+/** Written by the server for itself (metadata of streams, links, statistics), or by {@link fenceMessage}. */
 export function isSystem({ stream, type }: StoredRecord): boolean {
   return stream.startsWith("$") || type.startsWith("$");
 }
@@ -41,4 +42,21 @@ export function isOwn(record: StoredRecord): boolean {
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}
+
+/**
+ * A deleted stream keeps its last revision on the server, and an append that expects just that revision brings it back.
+ * So a deletion first appends a fence: an append that expects the revision before the fence then conflicts, and no
+ * caller learns the fence's own revision. A stream that ends with a fence counts as deleted.
+ */
+const fenceType = "$relay-fence";
+
+/** A fence to append; `id` is the UUID of the message. */
+export function fenceMessage(id: string): Message {
+  return { id, type: fenceType, data: "{}", metadata: "{}" };
+}
+
+/** Whether a record is a fence: the records before it in its stream are deleted. */
+export function isFence({ type }: StoredRecord): boolean {
+  return type === fenceType;
 }

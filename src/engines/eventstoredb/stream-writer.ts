@@ -8,12 +8,10 @@ import {
 import type { AppendCalls } from "./append-calls.ts";
 import { outcomeOf, type Outcome } from "./append-outcome.ts";
 import type { Connection } from "./connection.ts";
-import { messagesOf } from "./encoding.ts";
 import { exceptionOf, unavailable } from "./failures.ts";
-import { fenceMessage, isFence } from "./fence.ts";
 import { readRecords } from "./reading.ts";
-import type { StoredRecord } from "./records.ts";
-import { appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
+import { fenceMessage, isFence, type StoredRecord } from "./records.ts";
+import { messagesOf, appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
 /** How long an append may wait until a stream that began again can be read, ms; the server needs some 20. */

@@ -5,7 +5,7 @@ import { asProblem, compileExpression, type Expression } from "./expression.ts";
 import { boundFunctions } from "./functions.ts";
 import { parsePayload, resultText } from "./json.ts";
 import { correctLookups } from "./lookups.ts";
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 
 /** Characters of cached expressions: a compiled syntax tree takes some hundred times as much memory. */
 const mostCachedCharacters = 128 * 1024;

@@ -1,5 +1,5 @@
 import { compile, getRegisteredFunctions, type TreeInterpreter } from "@jmespath-community/jmespath";
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 
 /** A compiled expression: the library's syntax tree. */
 export type Expression = Parameters<typeof TreeInterpreter.search>[0];

@@ -2,7 +2,7 @@ import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
 import type { Expression } from "./expression.ts";
 import { parsePayload } from "./json.ts";
 import { orderings } from "./ordering.ts";
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 import { texts } from "./texts.ts";
 
 type Function = (args: readonly JSONValue[]) => JSONValue;

@@ -1,4 +1,4 @@
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 
 /** A reviver's third argument: the source text of a primitive value. */
 interface Context {

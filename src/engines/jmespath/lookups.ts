@@ -1,5 +1,5 @@
 import { TreeInterpreter, TYPE_OBJECT, type JSONValue } from "@jmespath-community/jmespath";
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 
 /** As it is in the library, where its last member is private. */
 interface Interpreter extends Pick<typeof TreeInterpreter, "visit"> {

@@ -1,6 +1,6 @@
 import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
 import type { Expression } from "./expression.ts";
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 
 type Keys = readonly number[] | readonly string[];
 type Ordering = (items: readonly JSONValue[], keys: Keys) => JSONValue;

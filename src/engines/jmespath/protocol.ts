@@ -9,3 +9,8 @@ export type Outcome = ({ readonly text: string | null } | { readonly problem: st
 
 /** A message of a mapping process: first that it is ready, then one outcome for each task. */
 export type Message = "ready" | Outcome;
+
+/** A fault of an expression, or of its result, in words for the expression's author. */
+export class MappingProblem extends Error {
+  override readonly name: string = "MappingProblem";
+}

@@ -1,5 +1,5 @@
 import type { JSONValue } from "@jmespath-community/jmespath";
-import { MappingProblem } from "./problem.ts";
+import { MappingProblem } from "./protocol.ts";
 
 /**
  * Functions on texts, which JMESPath counts in code points. The library's own cut characters beyond U+FFFF in two or

@@ -1,6 +1,5 @@
 import { Evaluator, type EvaluatorOptions } from "./evaluator.ts";
-import { MappingProblem } from "./problem.ts";
-import type { Message, Outcome, Task } from "./protocol.ts";
+import { MappingProblem, type Message, type Outcome, type Task } from "./protocol.ts";
 
 /** The mapping process: one task after the other, until the relay is gone. */
 const evaluator = new Evaluator(JSON.parse(process.argv[2] ?? "") as EvaluatorOptions);

@@ -1,12 +1,11 @@
 import { CompressionTypes, type Producer } from "kafkajs";
 import pLimit from "p-limit";
 import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { late, within } from "../../kernel/ports/clock/within.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { QueueUnavailable, type WorkItem } from "../../kernel/ports/work-queue.ts";
 import { retry, type Line } from "./client.ts";
-import { encodeItem, wakeUpFor } from "./messages.ts";
-import { createPartitioner } from "./partitions.ts";
-import { inTime } from "./waiting.ts";
+import { encodeItem, wakeUpFor, createPartitioner } from "./messages.ts";
 
 /** Below the megabyte that a broker takes by default: a whole send may be for one partition. */
 const mostBytes = 900_000;
@@ -127,4 +126,11 @@ function sizeOf({ key, value }: Message): number {
 function isTooLarge(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("type" in error && error.type === "MESSAGE_TOO_LARGE") || isTooLarge(error.cause);
+}
+
+/** The task's result; rejects after `patienceMs`. */
+async function inTime<T>(clock: Clock, patienceMs: number, what: string, task: Promise<T>): Promise<T> {
+  const outcome = await within(clock, patienceMs, task);
+  if (outcome === late) throw new Error(`${what} took longer than ${patienceMs} ms`);
+  return outcome;
 }

@@ -1,7 +1,7 @@
 import { Binary, type Document as Stored, type UUID } from "mongodb";
 import { uuidForm } from "../../kernel/domain/uuid.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../kernel/ports/read-models.ts";
-import { kindOf, unmatched } from "../../kernel/read-models/engine/fields.ts";
+import { highestBucket, lowestBucket, kindOf, unmatched } from "../../kernel/read-models/engine/queries.ts";
 
 /**
  * A field's value in MongoDB: ids as 16 bytes, times as dates, `json` as text, `numbers` as documents; each sorts as
@@ -72,4 +72,18 @@ export function storable(definition: CollectionDefinition, field: string, value:
   const encoded = encode(kind, value);
   if (encoded === unmatched) throw new TypeError(`${definition.name}.${field}: not a value of kind ${kind}`);
   return encoded;
+}
+
+const digits = 17;
+
+/** The id of a counter: those of one scope are adjacent, in the order of their buckets. */
+export function counterId(scope: string, bucket: number): string {
+  const within = Math.min(Math.max(bucket, lowestBucket), highestBucket);
+  const place = (BigInt(within) - BigInt(lowestBucket)).toString().padStart(digits, "0");
+  return `${scope}\n${place}`;
+}
+
+/** The bucket of a counter with this id. */
+export function bucketOf(id: string): number {
+  return Number(BigInt(id.slice(-digits)) + BigInt(lowestBucket));
 }

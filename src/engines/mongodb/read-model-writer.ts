@@ -6,15 +6,14 @@ import {
   type ReadModels, type ReadModelWriter,
 } from "../../kernel/ports/read-models.ts";
 import { fold } from "../../kernel/read-models/engine/folded-changes.ts";
-import { portionsOf } from "../../kernel/read-models/engine/portions.ts";
+import { createCollections } from "./collections.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import {
   countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
 } from "./generation.ts";
 import { ObsoleteGenerations } from "./obsolete-generations.ts";
-import { operationsOf, type Operation } from "./operations.ts";
+import { portionsOf, operationsOf, type Operation } from "./operations.ts";
 import { Questions } from "./questions.ts";
-import { createCollections } from "./schema.ts";
 import { unlessMade } from "./upsert.ts";
 import { takenOver, WriterSession } from "./writer-session.ts";
 

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { SlotTable } from "./slot-table.ts";
-import { TurnBatcher } from "./turn-batcher.ts";
+import { TurnBatcher } from "./turns.ts";
 
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
 type Answer = readonly [number: number, value: unknown, failure?: { readonly name: string; readonly message: string }];

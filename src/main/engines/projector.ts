@@ -1,6 +1,6 @@
 import { MessageChannel, Worker } from "node:worker_threads";
 import { remote, type MethodsOf } from "../../kernel/threads/calls.ts";
-import { endThread } from "../../kernel/threads/end-thread.ts";
+import { endThread } from "../../kernel/threads/threads.ts";
 import type { FromReadThread, ReadThreadData } from "./read-thread-protocol.ts";
 import type { EngineSettings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 import { SqliteExpiringState, SqliteReadModels } from "../../../packages/embedded-engine/src/index.ts";
-import { inFile } from "../../kernel/files/in-file.ts";
+import { inFile } from "../../kernel/files.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../kernel/ports/read-models.ts";

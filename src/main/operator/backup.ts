@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { copyDatabases } from "../../../packages/embedded-engine/src/index.ts";
-import { makeFolder } from "../../kernel/files/folder.ts";
+import { makeFolder } from "../../kernel/files.ts";
 import type { Config } from "../config/config.ts";
 import { keptFiles } from "../engines/files.ts";
 

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { formatOf, logPath, requireNotNewer } from "../../../packages/embedded-engine/src/index.ts";
-import { inFile } from "../../kernel/files/in-file.ts";
+import { inFile } from "../../kernel/files.ts";
 import type { Config } from "../config/config.ts";
 import { keptFiles } from "../engines/files.ts";
 import { asSaidBy } from "../variable-problem.ts";

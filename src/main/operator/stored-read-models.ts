@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { StoredReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import { SystemClock } from "../../engines/system/system-clock.ts";
-import { inFile } from "../../kernel/files/in-file.ts";
+import { inFile } from "../../kernel/files.ts";
 import type { ReadModelQuestions } from "../../kernel/ports/read-models.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import type { Config } from "../config/config.ts";

@@ -6,9 +6,8 @@ import {
   type BatchHandler, type EntryTime, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
   type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../../../src/kernel/ports/event-store.ts";
-import { endThread } from "../../../../src/kernel/threads/end-thread.ts";
-import { TurnBatcher } from "../../../../src/kernel/threads/turn-batcher.ts";
-import { inTurn } from "../../../../src/kernel/threads/turn-share.ts";
+import { endThread } from "../../../../src/kernel/threads/threads.ts";
+import { TurnBatcher, inTurn } from "../../../../src/kernel/threads/turns.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";

@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { endThread } from "../../../../src/kernel/threads/end-thread.ts";
-import { newThread } from "../../../../src/kernel/threads/new-thread.ts";
-import { TurnBatcher } from "../../../../src/kernel/threads/turn-batcher.ts";
+import { endThread, newThread } from "../../../../src/kernel/threads/threads.ts";
+import { TurnBatcher } from "../../../../src/kernel/threads/turns.ts";
 import type { Sequence } from "./positions.ts";
 import { noRows, type Answer } from "./protocol.ts";
 

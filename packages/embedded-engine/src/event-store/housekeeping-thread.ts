@@ -2,9 +2,9 @@ import { fsyncSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { orEndUnsynced } from "../../../../src/kernel/files/failed-sync.ts";
+import { orEndUnsynced } from "../../../../src/kernel/files.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
-import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
+import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 

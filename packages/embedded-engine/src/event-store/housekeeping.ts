@@ -1,18 +1,38 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { endThread } from "../../../../src/kernel/threads/end-thread.ts";
-import { newThread } from "../../../../src/kernel/threads/new-thread.ts";
 import { SlotTable } from "../../../../src/kernel/threads/slot-table.ts";
+import { endThread, newThread } from "../../../../src/kernel/threads/threads.ts";
 import type { CommitEngine } from "./commit-engine.ts";
-import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import type { LogFile } from "./log-file.ts";
 import type { Tuning } from "./protocol.ts";
 import type { IndexFolder } from "./stream-index/index-folder.ts";
-import { dueForMerge } from "./stream-index/merge-policy.ts";
 import { Segment } from "./stream-index/segment.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
+
+/** The start data of the housekeeping thread. */
+export interface HousekeptLog {
+  readonly path: string;
+  /** Of the log's file; stays open. */
+  readonly descriptor: number;
+}
+
+/** Work that must not hold up commits. A thread of its own does one job after the other; a merge lets others pass. */
+export type Job =
+  | { readonly kind: "flush"; readonly path: string; readonly words: Uint32Array; readonly count: number }
+  | { readonly kind: "merge"; readonly path: string; readonly inputs: readonly string[] }
+  | { readonly kind: "checkpoint" };
+
+/** A message to the housekeeping thread: a job, or "stop", which ends it at once and abandons a merge under way. */
+export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
+
+/** The thread's answer to the job of that id. `summary` is null for a checkpoint, which makes no segment. */
+export type JobResult =
+  | { readonly id: number; readonly summary: SegmentSummary | null }
+  | { readonly id: number; readonly error: string }
+  /** The index must be rebuilt. */
+  | { readonly id: number; readonly damaged: { readonly file: string; readonly what: string } };
 
 /** Every so many failures in a row count as an anomaly: most readers are in the way for a moment only. */
 const failuresTold = 20;
@@ -221,4 +241,31 @@ function listed(segment: Segment, list: () => void): Segment {
     throw error;
   }
   return segment;
+}
+
+/**
+ * The neighbours, of segments from old to new, that are to be merged next; none when there are few enough. A tier
+ * is `fanout` times the size of the one before, the first that of a flush. Segments of a tier or below it, next to
+ * each other, are merged once together they reach a higher tier: so a record is rewritten once for each tier, and
+ * the number of segments grows with the logarithm of the number of records.
+ */
+export function dueForMerge<Sized extends { readonly records: number }>(
+  segments: readonly Sized[],
+  flushRecords: number,
+  fanout: number,
+): readonly Sized[] {
+  // Slightly fewer records count as a full tier: a merge keeps one of two equal records.
+  const tierOf = (records: number) =>
+    Math.max(0, Math.floor(Math.log(records / flushRecords) / Math.log(fanout) + 0.1));
+  const highest = Math.max(0, ...segments.map(({ records }) => tierOf(records)));
+  for (let tier = 0; tier <= highest; tier++) {
+    for (let end = segments.length; end > 0;) {
+      let start = end;
+      let records = 0;
+      while (start > 0 && tierOf(segments[start - 1]!.records) <= tier) records += segments[--start]!.records;
+      if (end - start > 1 && tierOf(records) > tier) return segments.slice(start, end);
+      end = start === end ? end - 1 : start;
+    }
+  }
+  return [];
 }

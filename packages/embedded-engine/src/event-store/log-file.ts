@@ -1,8 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { inFile } from "../../../../src/kernel/files/in-file.ts";
-import { sync } from "../../../../src/kernel/files/sync.ts";
+import { inFile, sync } from "../../../../src/kernel/files.ts";
 import type { Converter } from "../sqlite/conversion.ts";
 import { formatIn, marking, requireFormat, type FileFormat } from "../sqlite/file-format.ts";
 import { emptyWriteAheadLog, moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";

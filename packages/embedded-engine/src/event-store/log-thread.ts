@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { makeFolder } from "../../../../src/kernel/files/folder.ts";
+import { makeFolder } from "../../../../src/kernel/files.ts";
 import { shrinkAtRest } from "../../../../src/kernel/threads/young-generation.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
 import { Housekeeping } from "./housekeeping.ts";

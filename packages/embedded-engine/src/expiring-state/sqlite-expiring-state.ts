@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
 import {
   ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type RateLimitSlot, type Tally,
   type TallyLimits,
 } from "../../../../src/kernel/ports/expiring-state.ts";
+import { remote, type MethodsOf, type Remote } from "../../../../src/kernel/threads/calls.ts";
 import type { Converter } from "../sqlite/conversion.ts";
 import { formatIn, marking, requireFormat, type FileFormat } from "../sqlite/file-format.ts";
 import { Statements } from "../sqlite/statements.ts";
@@ -224,4 +226,14 @@ export class SqliteExpiringState implements ExpiringState {
   #run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#statements.of(sql).run(...values).changes);
   }
+}
+
+const methods: MethodsOf<ExpiringState> = {
+  get: true, put: true, admit: true, forgive: true, lease: true, release: true, tally: true, tallies: true,
+  dropTallies: true,
+};
+
+/** The expiring state that another thread serves at the other end of a port. */
+export function remoteExpiringState(port: MessagePort): Remote<ExpiringState> {
+  return remote(port, methods, (message) => new ExpiringStateUnavailable(message));
 }

@@ -1,7 +1,7 @@
 import { fsyncSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { orEndUnsynced } from "../../../../src/kernel/files/failed-sync.ts";
+import { orEndUnsynced } from "../../../../src/kernel/files.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import type { MovedFile } from "./checkpoints.ts";
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { newThread } from "../../../../src/kernel/threads/new-thread.ts";
+import { newThread } from "../../../../src/kernel/threads/threads.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 
 /** Numbers of pages of the write-ahead log (4 KiB each). */

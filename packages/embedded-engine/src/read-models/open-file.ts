@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { endUnsynced } from "../../../../src/kernel/files/failed-sync.ts";
+import { endUnsynced } from "../../../../src/kernel/files.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { openDatabase } from "./database.ts";
 import { ReadAhead } from "./read-ahead.ts";

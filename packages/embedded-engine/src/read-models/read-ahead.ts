@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { newThread } from "../../../../src/kernel/threads/new-thread.ts";
+import { newThread } from "../../../../src/kernel/threads/threads.ts";
 
 /** The start data of a thread. */
 export interface AheadOf {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { MessagePort } from "node:worker_threads";
 import pLimit from "p-limit";
 import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
 import { logStart, type Position } from "../../../../src/kernel/ports/event-store.ts";
@@ -8,6 +9,7 @@ import {
 } from "../../../../src/kernel/ports/read-models.ts";
 import { fold, type Folded } from "../../../../src/kernel/read-models/engine/folded-changes.ts";
 import { Waiters } from "../../../../src/kernel/read-models/engine/waiters.ts";
+import { remote, type MethodsOf, type Remote } from "../../../../src/kernel/threads/calls.ts";
 import { schemaOf } from "./columns.ts";
 import { isDamage, removeDatabase, unavailable } from "./database.ts";
 import { OpenFile } from "./open-file.ts";
@@ -291,4 +293,14 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 function storedState({ toWrite }: OpenFile): State | null {
   const row = toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
   return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
+}
+
+const questions: MethodsOf<ReadModels> = {
+  get: true, find: true, keys: true, count: true, distinct: true, sum: true, buckets: true, checkpoint: true,
+  standsAt: true, settle: true, caughtUp: true,
+};
+
+/** The read models that another thread serves at the other end of a port. */
+export function remoteReadModels(port: MessagePort): Remote<ReadModels> {
+  return remote(port, questions, (message) => new ReadModelsUnavailable(message));
 }

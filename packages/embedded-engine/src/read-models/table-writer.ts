@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache";
 import type {
   CollectionDefinition, Document, FieldKind, FieldValue,
 } from "../../../../src/kernel/ports/read-models.ts";
-import { unmatched } from "../../../../src/kernel/read-models/engine/fields.ts";
 import { addTallies, type Effect } from "../../../../src/kernel/read-models/engine/folded-changes.ts";
+import { unmatched } from "../../../../src/kernel/read-models/engine/queries.ts";
 import { byName, decode, encode, quoted, tableOf } from "./columns.ts";
 
 /** Documents with tallies whose integers are in memory: most batches add to the same. */

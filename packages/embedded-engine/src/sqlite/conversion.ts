@@ -3,9 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { orEndUnsynced } from "../../../../src/kernel/files/failed-sync.ts";
-import { fileProblem, inFile } from "../../../../src/kernel/files/in-file.ts";
-import { sync } from "../../../../src/kernel/files/sync.ts";
+import { orEndUnsynced, fileProblem, inFile, sync } from "../../../../src/kernel/files.ts";
 import type { Instruments } from "../../../../src/kernel/ports/telemetry.ts";
 import { formatIn, formatOf, marking, requireNotNewer, type FileFormat } from "./file-format.ts";
 

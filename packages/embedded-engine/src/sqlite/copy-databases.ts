@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { inFile } from "../../../../src/kernel/files/in-file.ts";
-import { sync } from "../../../../src/kernel/files/sync.ts";
+import { inFile, sync } from "../../../../src/kernel/files.ts";
 
 /**
  * Copies SQLite databases from one folder to another, in their order, each in its state of one moment. Others may write

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { makeFolder } from "../../../../src/kernel/files/folder.ts";
-import { fileProblem, inFile } from "../../../../src/kernel/files/in-file.ts";
+import { makeFolder, fileProblem, inFile } from "../../../../src/kernel/files.ts";
 
 /**
  * Holds a data folder for this process alone, until the returned function is called; makes the folder where there is

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { orEndUnsynced } from "../../../../src/kernel/files/failed-sync.ts";
+import { orEndUnsynced } from "../../../../src/kernel/files.ts";
 
 /**
  * Moves committed pages from the write-ahead log of a database into its file, as far as no reader is in the way.

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MessageChannel } from "node:worker_threads";
 import { expect } from "chai";
-import { remoteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/remote-expiring-state.ts";
-import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
+import {
+  remoteExpiringState, SqliteExpiringState,
+} from "../../../../packages/embedded-engine/src/expiring-state/sqlite-expiring-state.ts";
 import { formatOf, marking } from "../../../../packages/embedded-engine/src/sqlite/file-format.ts";
 import type { ExpiringState } from "../../../../src/kernel/ports/expiring-state.ts";
 import { serve } from "../../../../src/kernel/threads/calls.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Evaluator } from "../../../../src/engines/jmespath/evaluator.ts";
 import { asProblem } from "../../../../src/engines/jmespath/expression.ts";
-import { MappingProblem } from "../../../../src/engines/jmespath/problem.ts";
+import { MappingProblem } from "../../../../src/engines/jmespath/protocol.ts";
 
 // Far more time than in production: these tests do not specify time.
 const evaluator = new Evaluator({ timeoutMs: 5_000, patienceMs: 5_000, maxBytes: 10_000 });

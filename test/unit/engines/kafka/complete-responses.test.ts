@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { expect } from "chai";
-import { tellingOfCompleteResponses } from "../../../../src/engines/kafka/complete-responses.ts";
+import { tellingOfCompleteResponses } from "../../../../src/engines/kafka/sockets.ts";
 import { chanceFrom } from "../../../support/chance.ts";
 
 describe("a socket that emits complete responses", () => {

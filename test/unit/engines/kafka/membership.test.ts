@@ -2,8 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import type { ConsumerConfig, EachBatchPayload, Kafka } from "kafkajs";
 import { Membership } from "../../../../src/engines/kafka/membership.ts";
-import { encodeItem } from "../../../../src/engines/kafka/messages.ts";
-import { partitionOf } from "../../../../src/engines/kafka/partitions.ts";
+import { encodeItem, partitionOf } from "../../../../src/engines/kafka/messages.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { firstAttempt, WorkRecorder } from "../../../support/work-recorder.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { partitionOf } from "../../../../src/engines/kafka/partitions.ts";
+import { partitionOf } from "../../../../src/engines/kafka/messages.ts";
 
 describe("the partition of a destination", () => {
   // From the tests of Kafka's own Java client.

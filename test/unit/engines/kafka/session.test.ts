@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { GroupSession } from "../../../../src/engines/kafka/session.ts";
+import { GroupSession } from "../../../../src/engines/kafka/membership.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 describe("a session in the group", () => {

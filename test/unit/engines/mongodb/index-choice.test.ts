@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { audit, auditSelected, type AuditFilter } from "../../../../projections/audit/audit.ts";
 import { events } from "../../../../projections/events/events.ts";
 import { labels } from "../../../../projections/events/labels.ts";
-import { indexFor } from "../../../../src/engines/mongodb/index-choice.ts";
+import { indexFor } from "../../../../src/engines/mongodb/collections.ts";
 
 describe("the index that MongoDB is told to use", () => {
   /** Each filter selects fewer facts than the one before. */

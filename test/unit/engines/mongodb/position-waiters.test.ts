@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { PositionWaiters } from "../../../../src/engines/mongodb/position-waiters.ts";
+import { PositionWaiters } from "../../../../src/engines/mongodb/read-models.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../../../../../src/kernel/files/folder.ts";
+import { makeFolder } from "../../../../../src/kernel/files.ts";
 import type { LogFile } from "../log-file.ts";
 import { Segment } from "./segment.ts";
 import { SegmentDamaged } from "./segment-format.ts";

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
-import { sync } from "../../../../../src/kernel/files/sync.ts";
+import { sync } from "../../../../../src/kernel/files.ts";
 import { addToBloom, bloomWords } from "./bloom.ts";
 import {
   blockRecords, fenceWords, footerWords, formatVersion, magic, segmentWords, type SegmentSummary,

@@ -1,9 +1,30 @@
 import type { CollectionDefinition, Query } from "../../kernel/ports/read-models.ts";
-import { columnsOf, orderFieldOf } from "../../kernel/read-models/engine/indexes.ts";
+import { columnsOf, orderFieldOf } from "../../kernel/read-models/engine/queries.ts";
+import type { MongoConnection } from "./connection.ts";
 import { storedName } from "./fields.ts";
+import { countersName, storedIn } from "./generation.ts";
+
+/** Makes the collections of a generation, with their indexes. */
+export async function createCollections(
+  { db }: MongoConnection,
+  generation: number,
+  definitions: readonly CollectionDefinition[],
+): Promise<void> {
+  const made = definitions.map(async (definition) => {
+    const collection = await db.createCollection(storedIn(generation, definition.name));
+    const keys = definition.indexes.map((index) => ({ key: indexKeys(definition, index) }));
+    if (keys.length > 0) await collection.createIndexes(keys);
+  });
+  const counters = async () => {
+    const collection = await db.createCollection(storedIn(generation, countersName));
+    // For counters at zero, which are deleted now and then.
+    await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
+  };
+  await Promise.all([...made, counters()]);
+}
 
 /** The keys of an index of MongoDB's. */
-export function indexKeys(definition: CollectionDefinition, index: readonly string[]): Record<string, 1> {
+function indexKeys(definition: CollectionDefinition, index: readonly string[]): Record<string, 1> {
   return Object.fromEntries(columnsOf(definition, index).map((field) => [storedName(definition, field), 1 as const]));
 }
 

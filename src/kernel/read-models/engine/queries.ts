@@ -1,5 +1,31 @@
-import type { CollectionDefinition, FieldValue, Query } from "../../ports/read-models.ts";
-import { orderFieldOf } from "./indexes.ts";
+import type { CollectionDefinition, FieldKind, Query, FieldValue } from "../../ports/read-models.ts";
+
+/** Buckets are whole numbers that a number holds exactly. */
+export const lowestBucket = Number.MIN_SAFE_INTEGER;
+/** See {@link lowestBucket}. */
+export const highestBucket = Number.MAX_SAFE_INTEGER;
+
+/** A value no field holds: conditions with it select nothing. */
+export const unmatched = Symbol("unmatched");
+
+/** The kind of a field. Throws a TypeError where the collection has no such field. */
+export function kindOf(definition: CollectionDefinition, field: string): FieldKind {
+  const kind = definition.fields[field];
+  if (!kind) throw new TypeError(`${definition.name} has no field ${field}`);
+  return kind;
+}
+
+/** The columns of an index: its fields, and the key last where they do not name it, which orders pages. */
+export function columnsOf(definition: CollectionDefinition, index: readonly string[]): readonly string[] {
+  return index.includes(definition.key) ? index : [...index, definition.key];
+}
+
+/** The field that orders a query: the key where `where` fixes the value of the given field. */
+export function orderFieldOf(
+  definition: CollectionDefinition, { where, order }: Pick<Query, "where" | "order">,
+): string {
+  return where && order.field in where ? definition.key : order.field;
+}
 
 /** One more condition on a document: the field is less or greater than a value; "greater than null" is "not null". */
 export interface Beyond {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { dueForMerge } from "../../../../../packages/embedded-engine/src/event-store/stream-index/merge-policy.ts";
+import { dueForMerge } from "../../../../packages/embedded-engine/src/event-store/housekeeping.ts";
 
 /** Flushes of the given sizes, each followed by all merges that are due. */
 function run(flushes: readonly number[], fanout: number) {

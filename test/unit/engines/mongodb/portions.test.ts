@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Change } from "../../../../../src/kernel/ports/read-models.ts";
-import { portionsOf } from "../../../../../src/kernel/read-models/engine/portions.ts";
-import { add, entriesOf, position, put, remove, set, thing } from "../../../../contract/read-models-things.ts";
+import { portionsOf } from "../../../../src/engines/mongodb/operations.ts";
+import type { Change } from "../../../../src/kernel/ports/read-models.ts";
+import { add, entriesOf, position, put, remove, set, thing } from "../../../contract/read-models-things.ts";
 
 const sizes = (batch: Parameters<typeof portionsOf>[0]) =>
   [...portionsOf(batch, position(9_999))].map(({ entries, upTo }) => [entries.length, Number(upTo)]);

@@ -3,10 +3,10 @@ import fs, { mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeF
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
-import { makeFolder } from "../../../../src/kernel/files/folder.ts";
-import { temporaryFolder } from "../../../support/embedded-store.ts";
+import { makeFolder } from "../../../src/kernel/files.ts";
+import { temporaryFolder } from "../../support/embedded-store.ts";
 
-const source = new URL("../../../../src/kernel/files/folder.ts", import.meta.url).href;
+const source = new URL("../../../src/kernel/files.ts", import.meta.url).href;
 
 describe("making a folder", () => {
   let folder: ReturnType<typeof temporaryFolder>;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { inTurn } from "../../../../src/kernel/threads/turn-share.ts";
+import { inTurn } from "../../../../src/kernel/threads/turns.ts";
 
 /** A piece of work that takes so long. */
 function busy(ms: number): void {
