@@ -1,6 +1,7 @@
 /** Which of our folders each folder may import, itself included where nothing else is said. */
 const layers = {
-  "src/kernel": ["src/features", "projections", "schemas"],
+  // The moments of the log, the quarantine and the fingerprint of all projections are what it reads.
+  "src/kernel": ["projections", "schemas"],
   "src/features": ["src/kernel", "src/delivery", "projections", "schemas"],
   projections: ["src/kernel", "src/features", "src/delivery/circuit"],
   schemas: [],
@@ -62,6 +63,19 @@ module.exports = {
     { name: "no circles", severity: "error", from: {}, to: { circular: true } },
     { name: "nothing unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     ...layerRules,
+    {
+      name: "a feature knows the facts and deciders of others; their services come by its constructor, as types",
+      severity: "error",
+      from: { path: "^src/features/([^/]+)/" },
+      to: {
+        path: "^src/features/[^/]+/",
+        pathNot: [
+          "^src/features/$1/", "/(facts|decide)\\.ts$", "^src/features/story/",
+          "^src/features/events/(webhooks|selection)\\.ts$",
+        ],
+        dependencyTypesNot: ["type-only"],
+      },
+    },
     {
       name: "the engine in packages/embedded-engine knows the ports and the tools that engines share",
       severity: "error",

@@ -1,6 +1,5 @@
 import type { DomainEvent } from "../src/kernel/domain/domain-event.ts";
 import type { Change, CollectionDefinition } from "../src/kernel/ports/read-models.ts";
-import type { Projection, Recording } from "../src/kernel/read-models/projection.ts";
 import { apiKeysProjection } from "./api-keys/api-keys.ts";
 import { auditProjection } from "./audit/audit.ts";
 import { destinationsProjection } from "./destinations/destinations.ts";
@@ -11,6 +10,7 @@ import { eventsProjection } from "./events/projection.ts";
 import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import { momentsProjection } from "./moments/moments.ts";
+import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
 import { replaysProjection } from "./replays/replays.ts";

@@ -1,6 +1,5 @@
-import {
-  add, create, raise, remove, tenantCounter, type Collection, type Projection,
-} from "../../src/kernel/read-models/projection.ts";
+import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, raise, remove, type Projection } from "../projection.ts";
 
 /** An API key as the API lists it. */
 export type ApiKeyDocument = {

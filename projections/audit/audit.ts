@@ -1,11 +1,8 @@
-import { auditTypes, facts } from "../../src/features/facts.ts";
+import { auditTypes, facts, historyItem, type HistoryItem } from "../../src/features/facts.ts";
 import type { Actor } from "../../src/kernel/domain/domain-event.ts";
 import { subjectIds, type SubjectType } from "../../src/kernel/domain/fact.ts";
-import { historyItem, type HistoryItem } from "../../src/kernel/domain/history-fields.ts";
-import type { Selection } from "../../src/kernel/ports/read-models.ts";
-import {
-  add, create, tenantCounter, type Collection, type Projection, type Recording,
-} from "../../src/kernel/read-models/projection.ts";
+import { type Selection, tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, type Projection, type Recording } from "../projection.ts";
 
 /** A fact as the audit lists it: the fields that its history shows, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
@@ -101,3 +98,15 @@ export const auditProjection: Projection = {
   collections: [audit],
   on: Object.fromEntries(auditTypes.map((type) => [type, recorded(type)])),
 };
+
+/** A fact of the audit: as its subject's history has it, and the subject. */
+export interface AuditItem extends HistoryItem {
+  readonly subject: { readonly type: SubjectType; readonly id: string };
+}
+
+/** A fact of the audit as the API shows it. */
+export function auditItem(
+  { tenantId: _, subjectType, subjectId, actorId: __, type, ...rest }: AuditDocument,
+): AuditItem {
+  return { type, subject: { type: subjectType, id: subjectId }, ...rest };
+}

@@ -1,10 +1,9 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/delivery/circuit/facts.ts";
-import { destinationStatus, type DestinationStatus } from "../../src/features/destinations/availability.ts";
-import { destinationFacts, type AuthType } from "../../src/features/destinations/facts.ts";
-import type { Change, Selection } from "../../src/kernel/ports/read-models.ts";
 import {
-  add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
-} from "../../src/kernel/read-models/projection.ts";
+  destinationStatus, type DestinationStatus, destinationFacts, type AuthType,
+} from "../../src/features/destinations/facts.ts";
+import { type Change, type Selection, tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
 /** A destination as the API shows it, with the fields from which its availability follows in place of it. */
 export type DestinationDocument = {

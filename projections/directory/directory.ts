@@ -1,4 +1,5 @@
-import { create, remove, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Collection } from "../../src/kernel/ports/read-models.ts";
+import { create, remove, type Projection } from "../projection.ts";
 
 /** An API key, by its SHA-256 (hex). */
 export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string };

@@ -1,7 +1,7 @@
 import { isWaiting } from "../../src/features/events/decide.ts";
 import type { Moved } from "../../src/features/events/facts.ts";
-import type { Change } from "../../src/kernel/ports/read-models.ts";
-import { add, create, remove, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, remove, set, type Projection } from "../projection.ts";
 
 /** An event that waits for its next attempt to be due. One that is Pending is due at once: `events` has those. */
 export type WaitingDocument = {

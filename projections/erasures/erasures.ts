@@ -1,4 +1,5 @@
-import { put, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Collection } from "../../src/kernel/ports/read-models.ts";
+import { put, type Projection } from "../projection.ts";
 
 /** An erased tenant of which documents may be left. */
 export type ErasureDocument = { readonly tenantId: string };

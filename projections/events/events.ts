@@ -1,9 +1,9 @@
-import { eventStatuses, type EventStatus, type FailureReason } from "../../src/features/events/facts.ts";
+import { eventStatuses, type EventStatus } from "../../src/features/events/facts.ts";
 import { greatestEventId, leastEventId } from "../../src/kernel/domain/event-id.ts";
+import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
 import type { Tags } from "../../src/kernel/domain/tags.ts";
 import { millis, timestamp } from "../../src/kernel/domain/time.ts";
-import type { Query, Selection } from "../../src/kernel/ports/read-models.ts";
-import type { Collection } from "../../src/kernel/read-models/projection.ts";
+import type { Query, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
 import { labelsWanted, type LabelFilter } from "./labels.ts";
 
 /** A webhook event as lists show it, without its payload, which stays in the log. */

@@ -4,8 +4,8 @@ import { acceptedMsOf, greatestEventId, leastEventId } from "../../src/kernel/do
 import type { Tag, Tags } from "../../src/kernel/domain/tags.ts";
 import { millis, type Timestamp } from "../../src/kernel/domain/time.ts";
 import { uuidForm } from "../../src/kernel/domain/uuid.ts";
-import type { Change, Query } from "../../src/kernel/ports/read-models.ts";
-import { create, remove, type Collection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Query, Collection } from "../../src/kernel/ports/read-models.ts";
+import { create, remove } from "../projection.ts";
 
 /** A label of an event; its key says all of it. */
 export type LabelDocument = { readonly key: string };

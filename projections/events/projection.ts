@@ -1,7 +1,8 @@
-import type { FailureReason, WebhookEvent } from "../../src/features/events/facts.ts";
+import type { WebhookEvent } from "../../src/features/events/facts.ts";
 import type { DataOf } from "../../src/kernel/domain/domain-event.ts";
+import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
 import type { Change } from "../../src/kernel/ports/read-models.ts";
-import { create, set, type Projection, type Recording } from "../../src/kernel/read-models/projection.ts";
+import { create, set, type Projection, type Recording } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events, type EventDocument } from "./events.ts";
 import { isOfOwnRequest, labelled, labels, labelsOf } from "./labels.ts";

@@ -1,4 +1,5 @@
-import { create, remove, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Collection } from "../../src/kernel/ports/read-models.ts";
+import { create, remove, type Projection } from "../projection.ts";
 
 /** A deleted user whose addresses may still be readable. */
 export type ForgettingDocument = {

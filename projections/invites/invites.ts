@@ -1,8 +1,7 @@
 import type { InviteStatus } from "../../src/features/people/invites/decide.ts";
 import type { Role } from "../../src/kernel/domain/roles.ts";
-import {
-  add, create, set, tenantCounter, type Collection, type Projection,
-} from "../../src/kernel/read-models/projection.ts";
+import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, set, type Projection } from "../projection.ts";
 
 /** An invite as the API lists it, except that it may have expired; the email is null once its person is deleted. */
 export type InviteDocument = {

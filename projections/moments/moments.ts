@@ -1,5 +1,5 @@
-import type { Selection } from "../../src/kernel/ports/read-models.ts";
-import type { Collection, Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Selection, Collection } from "../../src/kernel/ports/read-models.ts";
+import type { Projection } from "../projection.ts";
 
 /** The entry that began a minute: the first one in the log whose time is in the minute or later. */
 export type MomentDocument = {

@@ -1,11 +1,12 @@
-import { finishedStatuses, isMeant, type Purge, type PurgeFilter } from "../../src/features/events/purge.ts";
+import { finishedStatuses } from "../../src/features/events/facts.ts";
+import { isMeant, type Purge, type PurgeFilter } from "../../src/features/purges/facts.ts";
 import { millis, timestamp } from "../../src/kernel/domain/time.ts";
-import type { Change, Selection } from "../../src/kernel/ports/read-models.ts";
-import { create, remove, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
 import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
 import { unlabelled } from "../events/labels.ts";
+import { create, remove, set, type Projection } from "../projection.ts";
 
 /** A purge, until it is finished. */
 export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & {

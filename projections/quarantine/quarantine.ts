@@ -1,6 +1,6 @@
-import type { Change } from "../../src/kernel/ports/read-models.ts";
-import { put, remove, type Collection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Collection } from "../../src/kernel/ports/read-models.ts";
 import { dueProjection } from "../due/due.ts";
+import { put, remove } from "../projection.ts";
 
 /** A stream that is not projected any further, from its first unreadable entry on. */
 export type QuarantineDocument = {

@@ -1,9 +1,8 @@
-import type { FinishedStatus } from "../../src/features/events/purge.ts";
+import type { FinishedStatus } from "../../src/features/events/facts.ts";
 import type { ReplayState } from "../../src/features/replays/facts.ts";
 import type { Actor } from "../../src/kernel/domain/domain-event.ts";
-import {
-  add, create, set, tenantCounter, type Collection, type Projection,
-} from "../../src/kernel/read-models/projection.ts";
+import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, set, type Projection } from "../projection.ts";
 
 /** A replay as the API lists it. */
 export type ReplayDocument = {

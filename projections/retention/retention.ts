@@ -1,4 +1,5 @@
-import { put, remove, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Collection } from "../../src/kernel/ports/read-models.ts";
+import { put, remove, type Projection } from "../projection.ts";
 
 /** After how many days a tenant's finished events are purged. */
 export type RetentionDocument = {

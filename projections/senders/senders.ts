@@ -1,8 +1,6 @@
-import { senderFacts, type Mapping } from "../../src/features/senders/facts.ts";
-import type { SearchField } from "../../src/features/senders/search-fields.ts";
-import {
-  add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
-} from "../../src/kernel/read-models/projection.ts";
+import { senderFacts, type Mapping, type SearchField } from "../../src/features/senders/facts.ts";
+import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
 /** A sender as the API shows it, except for the wording of its status. */
 export type SenderDocument = {

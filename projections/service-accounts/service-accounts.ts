@@ -1,8 +1,7 @@
 import { serviceAccountFacts, type ServiceRole } from "../../src/features/keys/service-accounts/facts.ts";
 import type { Scope } from "../../src/kernel/domain/scopes.ts";
-import {
-  add, create, remove, set, settingHandlers, tenantCounter, type Collection, type Projection,
-} from "../../src/kernel/read-models/projection.ts";
+import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
 /** A service account as the API shows it, except for the wording of its status. */
 export type ServiceAccountDocument = {

@@ -1,4 +1,5 @@
-import type { Collection, Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Collection } from "../../src/kernel/ports/read-models.ts";
+import type { Projection } from "../projection.ts";
 
 /** A type of a tenant's events that has statistics of its own. */
 export type EventTypeDocument = {

@@ -1,7 +1,8 @@
-import type { Classified, FailureReason } from "../../src/features/events/facts.ts";
+import type { Classified } from "../../src/features/events/facts.ts";
+import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
 import { millis } from "../../src/kernel/domain/time.ts";
-import type { Change, Tally } from "../../src/kernel/ports/read-models.ts";
-import { create, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Tally, Collection } from "../../src/kernel/ports/read-models.ts";
+import { create, type Projection } from "../projection.ts";
 import { binOf, mostBins } from "./histogram.ts";
 
 /** What happened in one bucket of time, of a tenant's events or some of them. */

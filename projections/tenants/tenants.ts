@@ -1,4 +1,5 @@
-import { create, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Collection } from "../../src/kernel/ports/read-models.ts";
+import { create, set, type Projection } from "../projection.ts";
 
 /** A tenant's name, so that operators do not mistake one for another. */
 export type TenantDocument = {

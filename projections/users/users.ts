@@ -1,7 +1,7 @@
 import type { UserStatus } from "../../src/features/tenants/facts.ts";
 import type { Role } from "../../src/kernel/domain/roles.ts";
-import type { Change, Selection } from "../../src/kernel/ports/read-models.ts";
-import { add, create, remove, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
+import { add, create, remove, set, type Projection } from "../projection.ts";
 
 /** A user as the API shows it; the email is null once the person's key is gone. */
 export type UserDocument = {

@@ -1,6 +1,6 @@
-import type { Change } from "../../src/kernel/ports/read-models.ts";
-import { create, put, set, type Collection, type Projection } from "../../src/kernel/read-models/projection.ts";
+import type { Change, Collection } from "../../src/kernel/ports/read-models.ts";
 import { masterKeyIdOf } from "../../src/kernel/sealing/facts.ts";
+import { create, put, set, type Projection } from "../projection.ts";
 
 /** The master key that a key is wrapped under; the wrapped key itself stays in the log. */
 export type WrappedKeyDocument = {

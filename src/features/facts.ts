@@ -1,9 +1,10 @@
 import { circuitFacts } from "../delivery/circuit/facts.ts";
+import type { Actor, DomainEvent, Metadata } from "../kernel/domain/domain-event.ts";
 import type { EventsOf, Fact } from "../kernel/domain/fact.ts";
 import { object } from "../kernel/domain/schema.ts";
 import { platformFacts } from "../kernel/sealing/facts.ts";
 import { cancellationsFacts } from "./bulk/facts.ts";
-import { destinationFacts } from "./destinations/facts.ts";
+import { destinationFacts, type DestinationAuth } from "./destinations/facts.ts";
 import { webhookFacts } from "./events/facts.ts";
 import { apiKeyFacts } from "./keys/api-keys/facts.ts";
 import { serviceAccountFacts } from "./keys/service-accounts/facts.ts";
@@ -78,4 +79,37 @@ export function schemaOf(type: string, fact: Fact): ReturnType<typeof object> & 
     type: kind,
     ...keywords,
   };
+}
+
+/** A sentence for the description of a history: the types its facts can have. */
+export function typesOf(history: HistoryName): string {
+  return `Its facts: ${histories[history].map((type) => `\`${type}\``).join(", ")}.`;
+}
+
+/** The shown fields of a fact's data: none if no history has the fact; of authentication only the kind. */
+export function shownData({ type, data }: DomainEvent): object {
+  const shown = facts.get(type)?.shown ?? [];
+  if (shown === "all") return data;
+  const { auth, ...fields } = Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name)));
+  return auth === undefined ? fields : { ...fields, authType: (auth as DestinationAuth | null)?.type ?? null };
+}
+
+/** A fact of a history. */
+export interface HistoryItem {
+  readonly type: string;
+  readonly revision: number;
+  readonly position: string;
+  readonly time: string;
+  readonly actor: Actor;
+  /** The id of the request that wrote it; of an attempt, that of the request by which the event was accepted. */
+  readonly correlationId: string;
+  readonly data: object;
+}
+
+/** A fact as the API shows it, from its entry in the log. */
+export function historyItem(
+  fact: DomainEvent & { readonly revision: number; readonly position: string; readonly metadata: Metadata },
+): HistoryItem {
+  const { type, revision, position, metadata: { actor, correlationId, at: time } } = fact;
+  return { type, revision, position, time, actor, correlationId, data: shownData(fact) };
 }

@@ -1,3 +1,4 @@
+import { circuits } from "../delivery/circuit/facts.ts";
 import type { FirstAttempts } from "../delivery/requests/first-attempts.ts";
 import type { Aggregates } from "../kernel/log/aggregates.ts";
 import { Moments } from "../kernel/log/moments.ts";
@@ -19,6 +20,7 @@ import { AuditQueries } from "./audit/queries.ts";
 import { BulkCancel } from "./bulk/cancel.ts";
 import { BulkReplay } from "./bulk/replay.ts";
 import { DestinationCommands } from "./destinations/commands.ts";
+import { destinations } from "./destinations/facts.ts";
 import { DestinationQueries } from "./destinations/queries.ts";
 import { EventCommands } from "./events/commands.ts";
 import { EventExport } from "./events/export.ts";
@@ -31,12 +33,15 @@ import type { CredentialLookup } from "./ingest/credential-lookup.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { ApiKeyCommands } from "./keys/api-keys/commands.ts";
+import { apiKeys } from "./keys/api-keys/decide.ts";
 import { ApiKeyQueries } from "./keys/api-keys/queries.ts";
 import { ServiceAccountCommands } from "./keys/service-accounts/commands.ts";
+import { serviceAccounts } from "./keys/service-accounts/facts.ts";
 import { ServiceAccountQueries } from "./keys/service-accounts/queries.ts";
 import { ServiceKeys } from "./keys/service-accounts/service-keys.ts";
 import { Live } from "./live/live.ts";
 import { InviteCommands } from "./people/invites/commands.ts";
+import { invites } from "./people/invites/decide.ts";
 import { InviteQueries } from "./people/invites/queries.ts";
 import { Forgetting } from "./people/persons/forgetting.ts";
 import { People } from "./people/persons/people.ts";
@@ -46,15 +51,18 @@ import { UserCommands } from "./people/users/commands.ts";
 import { MeQueries } from "./people/users/me.ts";
 import { UserQueries } from "./people/users/queries.ts";
 import { PurgeCommands } from "./purges/commands.ts";
+import { purges } from "./purges/facts.ts";
 import { RefusalQueries } from "./refusals/queries.ts";
 import { RefusedRequests } from "./refusals/refused-requests.ts";
 import { ReplayCommands } from "./replays/commands.ts";
 import { ReplayQueries } from "./replays/queries.ts";
 import { Replaying } from "./replays/replaying.ts";
 import { SenderCommands } from "./senders/commands.ts";
+import { senders } from "./senders/facts.ts";
 import { SenderQueries } from "./senders/queries.ts";
 import { StatisticsQueries } from "./statistics/queries.ts";
 import { TenantCommands } from "./tenants/commands.ts";
+import { tenants } from "./tenants/facts.ts";
 import { TenantQueries } from "./tenants/queries.ts";
 import type { RegistrationGuards } from "./tenants/registration-guards.ts";
 import { Reservations } from "./tenants/reservations/reservations.ts";
@@ -205,4 +213,10 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       isShown: async (tenantId, eventId) => (await loadShown(parts, tenantId, eventId)).state !== undefined,
     }),
   };
+}
+
+/** Makes aggregates serve all of these. */
+export function serveAll(aggregates: Aggregates): void {
+  aggregates.register(tenants).register(purges).register(destinations).register(senders);
+  aggregates.register(circuits).register(apiKeys).register(invites).register(serviceAccounts);
 }

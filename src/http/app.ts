@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Router from "@koa/router";
-import Koa, { type Context, type Middleware } from "koa";
+import Koa from "koa";
+import type { Context, Middleware } from "koa";
 import { ingestPath } from "../features/ingest/operation.ts";
-import type { Session } from "../features/people/sessions/sessions.ts";
-import { isService, type ServiceCaller } from "../kernel/callers/caller.ts";
+import { type Session, isService, type ServiceCaller } from "../kernel/callers/caller.ts";
 import { CallerGone, forCaller } from "../kernel/callers/caller-gone.ts";
 import { requestIdOf } from "../kernel/operations/identifiers.ts";
 import type { Exchange, Operation } from "../kernel/operations/operation.ts";

@@ -1,8 +1,8 @@
 import { erasures } from "../../projections/erasures/erasures.ts";
 import { collections } from "../../projections/index.ts";
+import { remove } from "../../projections/projection.ts";
 import { tenants } from "../../projections/tenants/tenants.ts";
 import type { CollectionDefinition, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
-import { remove } from "../kernel/read-models/projection.ts";
 import { everyDocument } from "../kernel/read-models/scans.ts";
 
 /** Documents removed at once: batches wait no longer than that takes. */

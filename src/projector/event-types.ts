@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
+import { put } from "../../projections/projection.ts";
 import { eventTypes, mostEventTypes, type EventTypeDocument } from "../../projections/statistics/event-types.ts";
 import { typedChange } from "../../projections/statistics/statistics.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
-import { put } from "../kernel/read-models/projection.ts";
 
 /** Tenants whose types are in memory. */
 const keptInMemory = 5_000;

@@ -1,8 +1,8 @@
+import { set } from "../../projections/projection.ts";
 import { isOfDueIndex, quarantine, type QuarantineDocument } from "../../projections/quarantine/quarantine.ts";
 import type { EventStore, LogEntry, Position } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";
-import { set } from "../kernel/read-models/projection.ts";
 import { pagesOf } from "../kernel/read-models/scans.ts";
 import type { BatchesParts } from "./batches.ts";
 import { changesOf } from "./changes-of.ts";

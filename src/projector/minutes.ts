@@ -1,7 +1,7 @@
 import { minuteOf, moments, type MomentDocument } from "../../projections/moments/moments.ts";
+import { create } from "../../projections/projection.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
-import { create } from "../kernel/read-models/projection.ts";
 
 /** Later than the last moment of a minute, in the order of texts. */
 const afterMinute = "\uffff";

@@ -1,9 +1,9 @@
 import { moments, type MomentDocument } from "../../projections/moments/moments.ts";
+import { remove } from "../../projections/projection.ts";
 import { minuteNumber, statistics, statisticsLevels } from "../../projections/statistics/statistics.ts";
 import { timestamp } from "../kernel/domain/time.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
-import { remove } from "../kernel/read-models/projection.ts";
 
 /** Rows removed at once: batches wait no longer than that takes. */
 const slice = 500;

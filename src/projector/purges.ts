@@ -1,5 +1,6 @@
 import { leases } from "../../projections/due/due.ts";
 import { events, type EventDocument } from "../../projections/events/events.ts";
+import { remove, set } from "../../projections/projection.ts";
 import {
   begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
 } from "../../projections/purges/purges.ts";
@@ -7,7 +8,6 @@ import { tenantOf } from "../kernel/domain/domain-event.ts";
 import { categoryOf, streams } from "../kernel/domain/streams.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
-import { remove, set } from "../kernel/read-models/projection.ts";
 import { documentOf, everyDocument, pagesOf } from "../kernel/read-models/scans.ts";
 
 /** Events hidden at once: batches wait no longer than that takes. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createLogger } from "../../src/engines/pino/logger.ts";
-import { tenants } from "../../src/features/aggregate-types.ts";
+import { tenants } from "../../src/features/tenants/facts.ts";
 import { places, Vault } from "../../src/kernel/sealing/vault.ts";
 import { readConfig } from "../../src/main/config/config.ts";
 import { readSecrets } from "../../src/main/config/secrets.ts";

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
 import { createLogger } from "../../src/engines/pino/logger.ts";
-import { tenants } from "../../src/features/aggregate-types.ts";
 import { decide } from "../../src/features/tenants/decide.ts";
+import { tenants } from "../../src/features/tenants/facts.ts";
 import { readConfig } from "../../src/main/config/config.ts";
 import { readSecrets } from "../../src/main/config/secrets.ts";
 import { atDesk, type OperatorDesk } from "../../src/main/operator/commands.ts";

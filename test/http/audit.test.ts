@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { recordUse } from "../../src/features/ingest/key-use.ts";
+import { recordUse } from "../../src/features/keys/api-keys/decide.ts";
 import { resetOwnerPassword } from "../../src/features/people/sessions/owner-password.ts";
 import { Reservations } from "../../src/features/tenants/reservations/reservations.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";

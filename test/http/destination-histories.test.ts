@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { decide, evolve, newCircuit } from "../../src/delivery/circuit/facts.ts";
-import { destinations } from "../../src/features/aggregate-types.ts";
+import { destinations } from "../../src/features/destinations/facts.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import { entriesOf } from "../../src/kernel/log/origin.ts";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { decide, newCircuit } from "../../src/delivery/circuit/facts.ts";
-import { circuits, destinations, tenants } from "../../src/features/aggregate-types.ts";
+import { decide, newCircuit, circuits } from "../../src/delivery/circuit/facts.ts";
+import { destinations } from "../../src/features/destinations/facts.ts";
+import { tenants } from "../../src/features/tenants/facts.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import { entriesOf } from "../../src/kernel/log/origin.ts";

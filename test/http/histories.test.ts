@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { apiKeys, invites, purges, senders, tenants } from "../../src/features/aggregate-types.ts";
-import { recordUse } from "../../src/features/ingest/key-use.ts";
-import { decide, noPurges } from "../../src/features/purges/facts.ts";
+import { recordUse, apiKeys } from "../../src/features/keys/api-keys/decide.ts";
+import { invites } from "../../src/features/people/invites/decide.ts";
+import { purges, decide, noPurges } from "../../src/features/purges/facts.ts";
+import { senders } from "../../src/features/senders/facts.ts";
+import { tenants } from "../../src/features/tenants/facts.ts";
 import { Reservations } from "../../src/features/tenants/reservations/reservations.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { tenants } from "../../src/features/aggregate-types.ts";
+import { tenants } from "../../src/features/tenants/facts.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import { entriesOf } from "../../src/kernel/log/origin.ts";

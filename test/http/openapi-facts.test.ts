@@ -1,8 +1,7 @@
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
-import { auditTypes, histories } from "../../src/features/facts.ts";
-import { shownData } from "../../src/kernel/domain/history-fields.ts";
+import { auditTypes, histories, shownData } from "../../src/features/facts.ts";
 import type { Schema } from "../../src/kernel/operations/description.ts";
 import { apiDocument, closedDocument } from "../support/document.ts";
 import { examplesOf } from "../support/fact-examples.ts";

@@ -437,7 +437,7 @@ const refused: readonly Bug[] = [
   {
     name: "purge-takes-unfinished",
     breaks: "a purge takes finished events only",
-    changes: [{ file: "src/features/events/purge.ts", from: "    isFinished(event.status) &&\n", to: "" }],
+    changes: [{ file: "src/features/purges/facts.ts", from: "    isFinished(event.status) &&\n", to: "" }],
     tests: ["test/unit/features/purges/purge.test.ts", "test/http/purge.test.ts"],
   },
 ];

@@ -1,9 +1,9 @@
 import { collections } from "../../projections/index.ts";
 import { moments } from "../../projections/moments/moments.ts";
 import { eventStatuses } from "../../src/features/events/facts.ts";
+import type { EventView } from "../../src/features/events/webhooks.ts";
 import { EmailOpener } from "../../src/features/people/persons/email-opener.ts";
 import { takeoverAfterMs } from "../../src/features/tenants/reservations/facts.ts";
-import type { EventView } from "../../src/features/views.ts";
 import type { Caller } from "../../src/kernel/callers/caller.ts";
 import { Vault } from "../../src/kernel/sealing/vault.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";

@@ -1,10 +1,9 @@
 import { FirstAttempts } from "../../src/delivery/requests/first-attempts.ts";
-import { serveAll } from "../../src/features/aggregate-types.ts";
 import type { RetryPolicy } from "../../src/features/events/retry-policy.ts";
 import { CredentialLookup } from "../../src/features/ingest/credential-lookup.ts";
 import { KeyRotation } from "../../src/features/key-rotation/key-rotation.ts";
 import { EmailOpener } from "../../src/features/people/persons/email-opener.ts";
-import { createServices, type Services } from "../../src/features/services.ts";
+import { serveAll, createServices, type Services } from "../../src/features/services.ts";
 import { openRegistration } from "../../src/features/tenants/registration-guards.ts";
 import { Aggregates } from "../../src/kernel/log/aggregates.ts";
 import type { Logger } from "../../src/kernel/ports/telemetry.ts";

@@ -1,15 +1,14 @@
 import { evolve as evolveCircuit, type CircuitEvent } from "../../src/delivery/circuit/facts.ts";
-import { availabilityOf } from "../../src/features/destinations/availability.ts";
 import {
-  evolve as evolveDestination, type DestinationEvent, type DestinationState,
+  availabilityOf, evolve as evolveDestination, type DestinationEvent, type DestinationState,
 } from "../../src/features/destinations/facts.ts";
 import { evolve, type WebhookEvent, type WebhookState } from "../../src/features/events/facts.ts";
+import { eventView } from "../../src/features/events/webhooks.ts";
 import type { SenderEvent } from "../../src/features/senders/facts.ts";
 import type { Cause, Story } from "../../src/features/story/story.ts";
 import { tellStory } from "../../src/features/story/tell.ts";
 import type { StoryFacts } from "../../src/features/story/told.ts";
 import type { TenantEvent } from "../../src/features/tenants/facts.ts";
-import { eventView } from "../../src/features/views.ts";
 import type { Caller } from "../../src/kernel/callers/caller.ts";
 import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";

@@ -1,5 +1,5 @@
 import type { Inputs } from "../../schemas/inputs.ts";
-import { finishedStatuses } from "../../src/features/events/purge.ts";
+import { finishedStatuses } from "../../src/features/events/facts.ts";
 import type { Caller, UserCaller } from "../../src/kernel/callers/caller.ts";
 import { Refusal } from "../../src/kernel/domain/refusal.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";

@@ -13,8 +13,7 @@ import {
 import type { ApiKeyEvent } from "../../src/features/keys/api-keys/facts.ts";
 import { decide as decideSender, type SenderCommand } from "../../src/features/senders/decide.ts";
 import { evolve as evolveSender, type SenderEvent, type SenderState } from "../../src/features/senders/facts.ts";
-import { decide as decideTenant } from "../../src/features/tenants/decide.ts";
-import type { TenantCommand } from "../../src/features/tenants/decider-commands.ts";
+import { decide as decideTenant, type TenantCommand } from "../../src/features/tenants/decide.ts";
 import { evolve as evolveTenant, type TenantEvent, type TenantState } from "../../src/features/tenants/facts.ts";
 import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
 import { Refusal } from "../../src/kernel/domain/refusal.ts";

@@ -3,8 +3,7 @@ import { SqliteExpiringState } from "../../packages/embedded-engine/src/index.ts
 import { collections, fingerprint } from "../../projections/index.ts";
 import { SystemIds } from "../../src/engines/system/system-ids.ts";
 import type { WebhookEvent } from "../../src/features/events/facts.ts";
-import { isPurged, type Purge } from "../../src/features/events/purge.ts";
-import { evolve, type PurgesEvent } from "../../src/features/purges/facts.ts";
+import { isPurged, type Purge, evolve, type PurgesEvent } from "../../src/features/purges/facts.ts";
 import { Purger } from "../../src/features/purges/worker.ts";
 import type { Timer } from "../../src/kernel/ports/clock/clock.ts";
 import { logStart, type RecordedEvent } from "../../src/kernel/ports/event-store.ts";

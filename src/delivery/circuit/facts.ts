@@ -3,7 +3,9 @@ import { at, fact, type EventsOf, type Upcaster } from "../../kernel/domain/fact
 import {
   integer, nullable, object, oneOf, optional, time, uuid, type ObjectOf, type ValueOf,
 } from "../../kernel/domain/schema.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import { millis, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
+import type { AggregateType } from "../../kernel/log/aggregates.ts";
 
 /**
  * Closed: deliveries flow. Open: the destination is Suspended. HalfOpen: the timer ended with nothing
@@ -258,3 +260,11 @@ export function isSame(a: Probe | null | undefined, b: Probe): boolean {
 export function mayProbe(state: Circuit, at: Timestamp): boolean {
   return state.position === "HalfOpen" || (state.openUntil !== null && state.openUntil <= at);
 }
+
+/** Circuits by the id of their destination; undefined is a closed one to which nothing has happened, see newCircuit. */
+export const circuits: AggregateType<Circuit, CircuitEvent> = {
+  category: "circuit",
+  stream: streams.circuit,
+  evolve,
+  whole: true,
+};

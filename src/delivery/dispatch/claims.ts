@@ -1,10 +1,8 @@
-import { destinations, tenants } from "../../features/aggregate-types.ts";
-import { countFinished } from "../../features/bulk/finishing.ts";
-import type { Destination } from "../../features/destinations/facts.ts";
+import { destinations, type Destination } from "../../features/destinations/facts.ts";
 import { decide } from "../../features/events/decide.ts";
 import { evolve, type Webhook, type WebhookState } from "../../features/events/facts.ts";
-import { loadWebhook, referencesOf } from "../../features/events/webhooks.ts";
-import type { Tenant } from "../../features/tenants/facts.ts";
+import { countFinished, loadWebhook, referencesOf } from "../../features/events/webhooks.ts";
+import { tenants, type Tenant } from "../../features/tenants/facts.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";

@@ -3,7 +3,7 @@ import { waiting } from "../../../projections/due/due.ts";
 import { eventsCounter } from "../../../projections/events/counters.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
 import { countedOf } from "../../../projections/events/totals.ts";
-import { destinationStatus, type DestinationStatus } from "../../features/destinations/availability.ts";
+import { destinationStatus, type DestinationStatus } from "../../features/destinations/facts.ts";
 import { isWaiting } from "../../features/events/decide.ts";
 import { eventStatuses, type EventStatus } from "../../features/events/facts.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";

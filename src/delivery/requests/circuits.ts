@@ -1,9 +1,8 @@
-import { circuits } from "../../features/aggregate-types.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import { decide, newCircuit, type Circuit, type CircuitCommand } from "../circuit/facts.ts";
+import { circuits, decide, newCircuit, type Circuit, type CircuitCommand } from "../circuit/facts.ts";
 
 /** Facts that operators see in the log lines; a count and a probe change nothing for the destination. */
 const told: Readonly<Record<string, string>> = {

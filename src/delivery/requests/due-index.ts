@@ -4,7 +4,7 @@ import {
 } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
 import { quarantine } from "../../../projections/quarantine/quarantine.ts";
-import { destinationStatus } from "../../features/destinations/availability.ts";
+import { destinationStatus } from "../../features/destinations/facts.ts";
 import { acceptedMsOf } from "../../kernel/domain/event-id.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { timestamp } from "../../kernel/domain/time.ts";

@@ -1,4 +1,5 @@
-import { ownFailures, type Answer, type FailureReason } from "../../features/events/facts.ts";
+import { ownFailures, type Answer } from "../../features/events/facts.ts";
+import type { FailureReason } from "../../kernel/domain/failure-reason.ts";
 import { dayMs } from "../../kernel/domain/time.ts";
 
 /** How an attempt ended, as its worker saw it. */

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { destinations, tenants } from "../../features/aggregate-types.ts";
-import { countFinished } from "../../features/bulk/finishing.ts";
+import { destinations } from "../../features/destinations/facts.ts";
 import { decide as decideWebhook } from "../../features/events/decide.ts";
 import { evolve, isLate, type Webhook, type WebhookEvent, type WebhookState } from "../../features/events/facts.ts";
 import type { RetryPolicy } from "../../features/events/retry-policy.ts";
-import { loadWebhook, type LoadedWebhook } from "../../features/events/webhooks.ts";
-import type { Tenant } from "../../features/tenants/facts.ts";
+import { countFinished, loadWebhook, type LoadedWebhook } from "../../features/events/webhooks.ts";
+import { tenants, type Tenant } from "../../features/tenants/facts.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { passwordProblem } from "../../features/tenants/password.ts";
+import { passwordProblem } from "../../kernel/callers/input-rules.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import type { Passwords } from "../../kernel/ports/passwords.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";

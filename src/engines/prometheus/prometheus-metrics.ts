@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import { failureReasons, type FailureReason } from "../../features/events/facts.ts";
-import { finishedStatuses, type FinishedStatus } from "../../features/events/purge.ts";
+import { finishedStatuses, type FinishedStatus } from "../../features/events/facts.ts";
+import { failureReasons, type FailureReason } from "../../kernel/domain/failure-reason.ts";
 import type { Clock } from "../../kernel/ports/clock/clock.ts";
 import { late, within } from "../../kernel/ports/clock/within.ts";
 import {

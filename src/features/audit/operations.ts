@@ -2,9 +2,9 @@ import listAudit from "../../../schemas/requests/list-audit.json" with { type: "
 import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
 import { access } from "../../kernel/operations/access.ts";
 import { page } from "../../kernel/operations/description.ts";
-import { auditFact } from "../../kernel/operations/examples.ts";
 import { extended } from "../../kernel/operations/extended.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { auditFact } from "../examples.ts";
 import { auditTypes } from "../facts.ts";
 import type { Services } from "../services.ts";
 

@@ -1,16 +1,8 @@
-import { audit, auditSelected, type AuditDocument, type AuditFilter } from "../../../projections/audit/audit.ts";
+import { audit, auditSelected, type AuditFilter, type AuditItem, auditItem } from "../../../projections/audit/audit.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { SubjectType } from "../../kernel/domain/fact.ts";
-import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-import { tenantCounter } from "../../kernel/read-models/projection.ts";
-
-/** A fact of the audit: as its subject's history has it, and the subject. */
-export interface AuditItem extends HistoryItem {
-  readonly subject: { readonly type: SubjectType; readonly id: string };
-}
 
 interface AuditQueryParts {
   readonly readModels: ReadModels;
@@ -35,11 +27,4 @@ export class AuditQueries {
     const asked = { ...selected, counter: isWhole ? tenantCounter(audit, tenantId) : null, page };
     return listed(this.#parts, audit, asked, auditItem);
   }
-}
-
-/** A fact of the audit as the API shows it. */
-export function auditItem(
-  { tenantId: _, subjectType, subjectId, actorId: __, type, ...rest }: AuditDocument,
-): AuditItem {
-  return { type, subject: { type: subjectType, id: subjectId }, ...rest };
 }

@@ -13,12 +13,10 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Metrics } from "../../kernel/ports/telemetry.ts";
 import { decide } from "../events/decide.ts";
 import type { Webhook } from "../events/facts.ts";
+import { actOnEach, bulkFilter, record, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { changeShown, loadShown } from "../events/webhooks.ts";
-import { eventView } from "../views.ts";
-import { actOnEach, bulkFilter, record, selectedBy } from "./bulk.ts";
+import { changeShown, loadShown, eventView, countFinished } from "../events/webhooks.ts";
 import { cancellableStatuses, type CancellationsEvent } from "./facts.ts";
-import { countFinished } from "./finishing.ts";
 
 /** The result of a bulk cancellation; of a dry run, only how many matched. */
 export type BulkCancelOutcome = Readonly<components["schemas"]["BulkCancellation"]>;

@@ -3,8 +3,8 @@ import purgeEvents from "../../../schemas/requests/purge-events.json" with { typ
 import replayEvents from "../../../schemas/requests/replay-events.json" with { type: "json" };
 import { access } from "../../kernel/operations/access.ts";
 import { json, nothing, problem } from "../../kernel/operations/description.ts";
-import { destination, event } from "../../kernel/operations/examples.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { destination, event } from "../examples.ts";
 import type { Services } from "../services.ts";
 
 const replay = access("Developer", "events:write");

@@ -2,6 +2,7 @@ import { events, eventsSelected, type EventDocument, type EventFilter } from "..
 import type { components } from "../../../schemas/api.ts";
 import type { Inputs } from "../../../schemas/inputs.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
+import { unlessRefused } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
@@ -13,12 +14,12 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Metrics } from "../../kernel/ports/telemetry.ts";
 import { pagesOf } from "../../kernel/read-models/scans.ts";
-import { destinations } from "../aggregate-types.ts";
+import { destinations } from "../destinations/facts.ts";
 import { decide } from "../events/decide.ts";
+import { actOnEach, bulkFilter, record, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
 import type { ReplaysEvent } from "../replays/events-replayed.ts";
-import { actOnEach, bulkFilter, record, selectedBy, unlessRefused } from "./bulk.ts";
 
 /** The result of a bulk replay; with `dryRun` nothing is replayed. */
 export type BulkReplayOutcome = Readonly<components["schemas"]["BulkReplay"]>;

@@ -1,7 +1,8 @@
 import type { Inputs } from "../../../schemas/inputs.ts";
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
+import { circuits } from "../../delivery/circuit/facts.ts";
 import { changeCircuit } from "../../delivery/requests/circuits.ts";
-import { ownOf, ownTenant } from "../../kernel/callers/access.ts";
+import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkOutboundUrl } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
@@ -16,12 +17,11 @@ import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { places, type Vault } from "../../kernel/sealing/vault.ts";
 import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
-import { circuits, destinations } from "../aggregate-types.ts";
-import type { Tenant } from "../tenants/facts.ts";
-import type { DestinationView } from "../views.ts";
+import { ownTenant, type Tenant } from "../tenants/facts.ts";
 import { readAuth, type AuthInput } from "./credentials.ts";
 import { decide, type DestinationCommand } from "./decide.ts";
-import type { DestinationQueries } from "./queries.ts";
+import { destinations } from "./facts.ts";
+import type { DestinationView, DestinationQueries } from "./queries.ts";
 
 interface DestinationParts {
   readonly aggregates: Aggregates;

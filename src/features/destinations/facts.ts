@@ -1,10 +1,13 @@
+import type { Circuit, CircuitPosition } from "../../delivery/circuit/facts.ts";
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import {
   httpsUrl, integer, nullable, object, oneOf, sealed, text, uuid, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
+import type { AggregateType } from "../../kernel/log/aggregates.ts";
 
 /**
  * How destinations can have requests authenticated: a header of their own, a bearer token, one got by OAuth client
@@ -167,4 +170,42 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
     case "DestinationDeleted":
       return { ...state, deleted: true, updatedAt };
   }
+}
+
+/** Destinations by id, deleted ones too. */
+export const destinations: AggregateType<Destination, DestinationEvent> = {
+  category: "destination",
+  stream: streams.destination,
+  evolve,
+};
+
+/** The status shown for a destination: its own setting, combined with its circuit. */
+export type DestinationStatus = "Active" | "Inactive" | "Suspended";
+
+/** Whether a destination takes events. */
+export interface Availability {
+  readonly status: DestinationStatus;
+  /** The earliest time at which it is tried again, past while that is going on; null unless it is Suspended. */
+  readonly suspendedUntil: string | null;
+}
+
+/** The status to show: Inactive, as a person set it, takes precedence over the circuit. */
+export function destinationStatus(
+  { active, circuit }: { readonly active: boolean; readonly circuit: CircuitPosition },
+): DestinationStatus {
+  if (!active) return "Inactive";
+  return circuit === "Open" ? "Suspended" : "Active";
+}
+
+/** The availability of a destination with these settings. `openUntil`: until when its circuit is open, or null. */
+export function availability(
+  shown: { readonly active: boolean; readonly circuit: CircuitPosition; readonly openUntil: string | null },
+): Availability {
+  const status = destinationStatus(shown);
+  return { status, suspendedUntil: status === "Suspended" ? shown.openUntil : null };
+}
+
+/** The availability of a folded destination. Its circuit is undefined before the first failed attempt. */
+export function availabilityOf({ active }: Destination, circuit: Circuit | undefined): Availability {
+  return availability({ active, circuit: circuit?.position ?? "Closed", openUntil: circuit?.openUntil ?? null });
 }

@@ -7,12 +7,12 @@ import testDestination from "../../../schemas/requests/test-destination.json" wi
 import updateDestination from "../../../schemas/requests/update-destination.json" with { type: "json" };
 import { access } from "../../kernel/operations/access.ts";
 import { asOfWords, facts, json, nothing, page, problem } from "../../kernel/operations/description.ts";
-import { circuitFact, destination, destinationFact, testEvent, token } from "../../kernel/operations/examples.ts";
 import { changeOf, extended } from "../../kernel/operations/extended.ts";
-import { historyLists, historyRequest } from "../../kernel/operations/history-request.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import { payloadReader } from "../../kernel/operations/payload-reader.ts";
-import { typesOf } from "../fact-types.ts";
+import { circuitFact, destination, destinationFact, testEvent, token } from "../examples.ts";
+import { typesOf } from "../facts.ts";
+import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
 
 const read = access("Viewer", "destinations:read");

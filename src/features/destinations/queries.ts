@@ -1,25 +1,24 @@
 import {
-  destinations as collection, destinationsSelected, type DestinationFilter,
+  destinations as collection, destinationsSelected, type DestinationFilter, type DestinationDocument,
 } from "../../../projections/destinations/destinations.ts";
-import type { Circuit } from "../../delivery/circuit/facts.ts";
+import type { components } from "../../../schemas/api.ts";
+import destinationSchema from "../../../schemas/responses/destination.json" with { type: "json" };
+import { type Circuit, circuits } from "../../delivery/circuit/facts.ts";
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { viewAsOf } from "../../kernel/log/as-of.ts";
-import { ownHistory, type HistoryRequest } from "../../kernel/log/history.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { stateAt } from "../../kernel/log/past-states.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
+import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-import { tenantCounter } from "../../kernel/read-models/projection.ts";
-import { circuits, destinations } from "../aggregate-types.ts";
-import { destinationView, type DestinationView } from "../views.ts";
-import { availability, availabilityOf } from "./availability.ts";
-import type { Destination } from "./facts.ts";
+import type { HistoryItem } from "../facts.ts";
+import { ownHistory, type HistoryRequest } from "../history.ts";
+import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";
 
 interface DestinationQueryParts {
   readonly store: EventStore;
@@ -78,4 +77,15 @@ export class DestinationQueries {
 function viewOf(destination: Destination, circuit: Circuit | undefined): DestinationView {
   const shown = { ...destination, authType: destination.auth?.type ?? null };
   return destinationView(shown, availabilityOf(destination, circuit));
+}
+
+/** A destination as the API shows it. */
+export type DestinationView = Readonly<components["schemas"]["Destination"]>;
+
+/** The API's view of a destination as the read models have it, with its availability. */
+export function destinationView(
+  { authType, ...document }: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">,
+  availability: Availability,
+): DestinationView {
+  return fieldsOf<DestinationView>(destinationSchema, { ...document, ...availability, ...(authType && { authType }) });
 }

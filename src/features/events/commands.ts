@@ -9,12 +9,10 @@ import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Metrics } from "../../kernel/ports/telemetry.ts";
-import { destinations } from "../aggregate-types.ts";
-import { countFinished } from "../bulk/finishing.ts";
-import { eventView, type EventView } from "../views.ts";
+import { destinations } from "../destinations/facts.ts";
 import { decide, type WebhookCommand } from "./decide.ts";
 import type { Webhook } from "./facts.ts";
-import { changeShown, type Decision } from "./webhooks.ts";
+import { countFinished, eventView, type EventView, changeShown, type Decision } from "./webhooks.ts";
 
 interface EventCommandParts {
   readonly store: EventStore;

@@ -1,9 +1,8 @@
 import type { DataOf } from "../../kernel/domain/domain-event.ts";
+import type { FailureReason } from "../../kernel/domain/failure-reason.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis, type Timestamp } from "../../kernel/domain/time.ts";
-import {
-  ownFailures, type Answer, type FailureReason, type Moved, type Webhook, type WebhookEvent, type WebhookState,
-} from "./facts.ts";
+import { ownFailures, type Answer, type Moved, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 
 /** Commands to an event; `at` is their time, and that of the facts. */

@@ -1,11 +1,11 @@
 import type { EventDocument } from "../../../projections/events/events.ts";
+import type { components } from "../../../schemas/api.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { AttemptView, EventSummaryView, EventView } from "../views.ts";
-import { attemptsOf } from "./attempts.ts";
+import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
+import { inProgress, outcomeOf, type AttemptEnded, type WebhookEvent } from "./facts.ts";
 import type { HydratedEvent } from "./hydrated-events.ts";
-import { loadShown, type LoadedWebhook } from "./webhooks.ts";
+import { type EventView, loadShown, type LoadedWebhook } from "./webhooks.ts";
 
 const previewCharacters = 200;
 
@@ -78,4 +78,38 @@ function recorded(document: EventDocument): LastAttempt {
 /** The first characters; no character is cut in two. */
 function previewOf(payload: string): string {
   return [...payload.slice(0, 2 * previewCharacters)].slice(0, previewCharacters).join("");
+}
+
+/** An event as a summary shows it. */
+export type EventSummaryView = Readonly<components["schemas"]["EventSummary"]>;
+
+/** One attempt to deliver an event. */
+export type AttemptView = Readonly<components["schemas"]["Attempt"]>;
+
+/** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
+export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {
+  const attempts = new Map<number, AttemptView>();
+  for (const fact of facts) {
+    if (fact.type === "DeliveryAttemptStarted") {
+      const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
+      attempts.set(number, {
+        ...inProgress(number), startedAt, finishedAt: null, requestHeaders: null, responseHeaders: null,
+        responseBody: null, truncated: false, destinationUrl,
+      });
+    } else if (fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed") {
+      const started = attempts.get(fact.data.attempt);
+      if (started) attempts.set(started.number, { ...started, ...endOf(fact) });
+    }
+  }
+  return [...attempts.values()];
+}
+
+function endOf(fact: AttemptEnded): Partial<AttemptView> {
+  const { at: finishedAt, requestHeaders, answer } = fact.data;
+  return {
+    ...outcomeOf(fact), finishedAt, requestHeaders,
+    responseHeaders: answer?.headers ?? null,
+    responseBody: answer?.body ?? null,
+    truncated: answer?.truncated ?? false,
+  };
 }

@@ -1,6 +1,5 @@
 import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
@@ -9,11 +8,13 @@ import type { EventStore, Position } from "../../kernel/ports/event-store.ts";
 import type { Place, ReadModels } from "../../kernel/ports/read-models.ts";
 import type { PageInParts, PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import type { AttemptView, EventView } from "../views.ts";
+import type { HistoryItem } from "../facts.ts";
+import type { AttemptView } from "./event-summaries.ts";
 import { hydrated } from "./hydrated-events.ts";
-import { narrowed } from "./narrowed.ts";
 import type { EventListFilter, EventQueries } from "./queries.ts";
+import { narrowed } from "./search.ts";
 import type { ShownEvents } from "./shown-events.ts";
+import type { EventView } from "./webhooks.ts";
 
 const documentsAtOnce = 100;
 

@@ -1,5 +1,6 @@
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
+import { failureReasons, type FailureReason } from "../../kernel/domain/failure-reason.ts";
 import {
   anyText, boolean, httpsUrl, integer, nullable, number, object, oneOf, optional, text, texts, time, uuid,
   type ObjectOf, type ValueOf,
@@ -44,23 +45,6 @@ const moved = {
 export type Moved = ObjectOf<typeof moved>;
 /** Fields that only facts of some events have, and that every fact of such an event repeats. */
 export type Classified = Pick<Moved, "eventType" | "ownerId" | "test">;
-
-/**
- * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost, or its
- * process was ending; `outcome unknown`: its worker was lost, the receiver may have seen it.
- */
-export const failureReasons = [
-  "status",
-  "timeout",
-  "connection",
-  "tls",
-  "address refused",
-  "token",
-  "not sent",
-  "outcome unknown",
-] as const;
-/** One of {@link failureReasons}, as facts, the API and the metrics spell it. */
-export type FailureReason = (typeof failureReasons)[number];
 
 /** Reasons that are the relay's own fault: they say nothing of the receiver. */
 export const ownFailures: ReadonlySet<FailureReason> = new Set(["not sent", "outcome unknown"]);
@@ -322,4 +306,46 @@ function settle(state: Webhook, attempt: number): Webhook {
   const open = state.open.filter((other) => other !== attempt);
   const lost = state.lost.filter((other) => other !== attempt);
   return { ...state, open, lost };
+}
+
+/** Statuses in which nothing is left to do. */
+export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as const satisfies readonly EventStatus[];
+
+/** One of {@link finishedStatuses}: only events in these are ever purged. */
+export type FinishedStatus = (typeof finishedStatuses)[number];
+
+/** Whether an event of this status is finished. */
+export function isFinished(status: EventStatus): status is FinishedStatus {
+  return (finishedStatuses as readonly EventStatus[]).includes(status);
+}
+
+/** How an attempt came out, without what was sent and answered. */
+export interface AttemptOutcome {
+  readonly number: number;
+  readonly outcome: "in progress" | "succeeded" | "failed" | "unknown";
+  /** Null while it is in progress, and if the outcome is unknown. */
+  readonly durationMs: number | null;
+  readonly statusCode: number | null;
+  readonly reason: FailureReason | null;
+  readonly error: string | null;
+}
+
+/** A fact that ends an attempt. */
+export type AttemptEnded = Extract<WebhookEvent, { readonly type: "DeliverySucceeded" | "DeliveryFailed" }>;
+
+/** The outcome of an attempt whose end is not recorded. */
+export function inProgress(number: number): AttemptOutcome {
+  return { number, outcome: "in progress", durationMs: null, statusCode: null, reason: null, error: null };
+}
+
+/** The outcome that a fact tells of. */
+export function outcomeOf({ type, data }: AttemptEnded): AttemptOutcome {
+  const { attempt: number, durationMs, answer } = data;
+  const statusCode = answer?.statusCode ?? null;
+  if (type === "DeliverySucceeded") {
+    return { number, outcome: "succeeded", durationMs, statusCode, reason: null, error: null };
+  }
+  const { reason, error } = data;
+  const outcome = reason === "outcome unknown" ? "unknown" : "failed";
+  return { number, outcome, durationMs, statusCode, reason, error };
 }

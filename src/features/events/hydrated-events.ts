@@ -2,8 +2,8 @@ import type { EventDocument } from "../../../projections/events/events.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { LongReads } from "../../kernel/log/long-reads.ts";
 import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
-import { eventView, type EventView } from "../views.ts";
 import { evolve, type WebhookEvent } from "./facts.ts";
+import { eventView, type EventView } from "./webhooks.ts";
 
 /** Events whose payloads are read first, before it is known how large they are. */
 const firstEvents = 1;

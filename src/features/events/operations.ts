@@ -8,12 +8,10 @@ import { refuse } from "../../kernel/domain/refusal.ts";
 import { access, barrier } from "../../kernel/operations/access.ts";
 import { asOfWords, facts, json, lines, page, problem } from "../../kernel/operations/description.ts";
 import { eventExportQuery, eventSearchQuery, eventTotalsQuery } from "../../kernel/operations/event-queries.ts";
-import {
-  attempt, event, eventSummary, eventTotals, fact, story, waitingEvent,
-} from "../../kernel/operations/examples.ts";
-import { historyLists, historyRequest } from "../../kernel/operations/history-request.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
-import { typesOf } from "../fact-types.ts";
+import { attempt, event, eventSummary, eventTotals, fact, story, waitingEvent } from "../examples.ts";
+import { typesOf } from "../facts.ts";
+import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
 import { exportLinesOf, jsonLines, linesBytes, linesOf } from "./lines.ts";
 import { isPointer, type PayloadCondition } from "./payload-condition.ts";

@@ -2,25 +2,24 @@ import { isSelected, type EventDocument, type EventFilter } from "../../../proje
 import type { components } from "../../../schemas/api.ts";
 import { requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import { historyItem, type HistoryItem } from "../../kernel/domain/history-fields.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import { isWanted, type HistoryRequest } from "../../kernel/log/history.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
-import type { Moments } from "../../kernel/log/moments.ts";
+import type { Moments, Moment } from "../../kernel/log/moments.ts";
 import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import { storyOf, type Chronicle } from "../story/queries.ts";
-import { eventView, type AttemptView, type EventSummaryView, type EventView, type StoryView } from "../views.ts";
-import { attemptsOf } from "./attempts.ts";
-import { summariesOf, summaryOf } from "./event-summaries.ts";
+import { historyItem, type HistoryItem } from "../facts.ts";
+import { isWanted, type HistoryRequest } from "../history.ts";
+import type { Story } from "../story/story.ts";
+import { attemptsOf, type AttemptView, type EventSummaryView, summariesOf, summaryOf } from "./event-summaries.ts";
 import { eventStatuses, evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
 import { hydrated, type HydratedEvent } from "./hydrated-events.ts";
 import type { ShownEvents } from "./shown-events.ts";
-import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "./webhooks.ts";
+import { storyOf, type Chronicle } from "./story.ts";
+import { eventView, type EventView, loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "./webhooks.ts";
 
 /** Attempts or facts whose requests and answers, of unknown size, are read at once. */
 const partSize = 4;
@@ -214,3 +213,6 @@ function inParts<Outline, Item>(
     },
   };
 }
+
+/** The story of an event as the API tells it, and the event and the moment that it is of. */
+export type StoryView = Story & { readonly asOf: Moment; readonly event: EventView };

@@ -9,13 +9,12 @@ import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { Place } from "../../kernel/ports/read-models.ts";
 import { cursorOf } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import type { EventSummaryView } from "../views.ts";
-import { summariesOf } from "./event-summaries.ts";
+import { type EventSummaryView, summariesOf } from "./event-summaries.ts";
 import { hydrated, type HydratedEvent } from "./hydrated-events.ts";
-import { narrowed } from "./narrowed.ts";
 import { payloadMatcher, type PayloadCondition } from "./payload-condition.ts";
 import type { EventListFilter } from "./queries.ts";
 import type { ShownEvents } from "./shown-events.ts";
+import { loadShownByKey } from "./webhooks.ts";
 
 const most = { hits: 100, ms: 5_000, events: 200_000 };
 const atOnce = 2;
@@ -163,4 +162,19 @@ export class EventSearch {
 
 function placeOf({ id }: EventDocument): Place {
   return { value: id, key: id };
+}
+
+/**
+ * The filter of a walk over documents, for events with an idempotency key, too: only the moment in which its event was
+ * accepted is left. Null where no event has the key. Throws as {@link loadShownByKey} does.
+ */
+export async function narrowed(
+  sources: Parameters<typeof loadShownByKey>[0], filter: EventFilter & EventListFilter,
+): Promise<(EventFilter & EventListFilter) | null> {
+  const { tenantId, idempotencyKey, from = "", to } = filter;
+  if (idempotencyKey === undefined) return filter;
+  const found = await loadShownByKey(sources, tenantId, idempotencyKey);
+  if (!found) return null;
+  const { acceptedAt: at } = found;
+  return { ...filter, from: from > at ? from : at, to: to !== undefined && to < at ? to : at };
 }

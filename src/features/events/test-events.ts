@@ -12,10 +12,10 @@ import { noStream, type EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Metrics } from "../../kernel/ports/telemetry.ts";
-import { destinations } from "../aggregate-types.ts";
-import { eventView, type EventView } from "../views.ts";
+import { destinations } from "../destinations/facts.ts";
 import { decide } from "./decide.ts";
 import { evolve, noApiKey, type WebhookEvent, type WebhookState } from "./facts.ts";
+import { eventView, type EventView } from "./webhooks.ts";
 
 /** What to send. */
 export interface TestInput {

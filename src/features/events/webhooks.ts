@@ -1,3 +1,4 @@
+import type { components } from "../../../schemas/api.ts";
 import { eventIdOf } from "../../kernel/domain/event-id.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
@@ -8,11 +9,11 @@ import {
   noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
 } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
+import type { Metrics } from "../../kernel/ports/telemetry.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { unkeyedEventKey } from "../../kernel/tools/hashing.ts";
-import { purges } from "../aggregate-types.ts";
-import { evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
-import { isFinished, isPurged } from "./purge.ts";
+import { purges, isPurged } from "../purges/facts.ts";
+import { evolve, type Webhook, type WebhookEvent, type WebhookState, isFinished } from "./facts.ts";
 
 /** Entries that are read at first: few events have more. */
 const pageEntries = 16;
@@ -224,4 +225,37 @@ async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<
   if (!loaded.state || !facts.some(({ data }) => "to" in data && isFinished(data.to))) return loaded;
   const { state } = await aggregates.current(purges, loaded.state.tenantId);
   return state && isPurged(state.underWay, facts) ? { ...loaded, state: undefined } : loaded;
+}
+
+/** An event as the API shows it. */
+export type EventView = Readonly<components["schemas"]["Event"]>;
+
+/** The API's view of a folded event. None is a delivery of a message. */
+export function eventView(webhook: Webhook): EventView {
+  return {
+    id: webhook.id,
+    tenantId: webhook.tenantId,
+    destinationUrlId: webhook.destinationId,
+    payload: webhook.payload,
+    status: webhook.status,
+    idempotencyKey: webhook.idempotencyKey,
+    currentRetryCount: webhook.retryCount,
+    nextAttemptAt: webhook.nextAttemptAt,
+    acceptedAt: webhook.acceptedAt,
+    deliveredAt: webhook.deliveredAt,
+    senderId: webhook.senderId,
+    messageId: null,
+    eventType: webhook.eventType,
+    ownerId: webhook.ownerId,
+    tags: webhook.tags,
+    test: webhook.test,
+    sourceEventId: webhook.sourceEventId,
+  };
+}
+
+/** Counts the event that these facts finish, unless it was finished already. */
+export function countFinished(metrics: Pick<Metrics, "finished">, facts: readonly WebhookEvent[]): void {
+  for (const { data } of facts) {
+    if ("to" in data && isFinished(data.to) && !isFinished(data.from)) metrics.finished(data.to);
+  }
 }

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
 import { serviceKeyHashes } from "../../../projections/service-accounts/service-accounts.ts";
-import type { Circuit } from "../../delivery/circuit/facts.ts";
+import { type Circuit, circuits } from "../../delivery/circuit/facts.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { Aggregates, AggregateType, Folded } from "../../kernel/log/aggregates.ts";
 import { hasNewerStream, type StreamSources } from "../../kernel/log/newer-streams.ts";
@@ -13,15 +13,15 @@ import { noStream, type LogEntry, type RecordedEvent } from "../../kernel/ports/
 import type { CollectionDefinition, ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import { apiKeys, circuits, destinations, senders, serviceAccounts } from "../aggregate-types.ts";
-import { availabilityOf, type Availability } from "../destinations/availability.ts";
-import type { Destination, DestinationEvent } from "../destinations/facts.ts";
-import { isUsable, type ApiKey } from "../keys/api-keys/decide.ts";
+import {
+  availabilityOf, type Availability, destinations, type Destination, type DestinationEvent,
+} from "../destinations/facts.ts";
+import { apiKeys, isUsable, type ApiKey } from "../keys/api-keys/decide.ts";
 import type { ApiKeyEvent } from "../keys/api-keys/facts.ts";
 import {
-  usableKey, type ServiceAccount, type ServiceAccountEvent, type ServiceKey,
+  serviceAccounts, usableKey, type ServiceAccount, type ServiceAccountEvent, type ServiceKey,
 } from "../keys/service-accounts/facts.ts";
-import type { Sender, SenderEvent } from "../senders/facts.ts";
+import { senders, type Sender, type SenderEvent } from "../senders/facts.ts";
 
 /** How far a process has seen the changes of other processes. */
 export interface Following {

@@ -17,14 +17,15 @@ import type { Metrics } from "../../kernel/ports/telemetry.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import type { Availability } from "../destinations/availability.ts";
+import type { Availability } from "../destinations/facts.ts";
 import { decide } from "../events/decide.ts";
 import { evolve, type Webhook, type WebhookEvent, type WebhookState } from "../events/facts.ts";
-import { hasKey, loadAcceptedByKey, loadShownByKey, loadShownOf, loadShownUnkeyed } from "../events/webhooks.ts";
-import { tagsOfBody } from "../senders/search-fields.ts";
-import { eventView, type EventView } from "../views.ts";
+import {
+  hasKey, loadAcceptedByKey, loadShownByKey, loadShownOf, loadShownUnkeyed, eventView, type EventView,
+} from "../events/webhooks.ts";
+import { recordUse } from "../keys/api-keys/decide.ts";
+import { tagsOfBody } from "../senders/facts.ts";
 import type { CredentialLookup } from "./credential-lookup.ts";
-import { recordUse } from "./key-use.ts";
 import type { Admission } from "./producer-authentication.ts";
 
 /** The answer to a producer about an event; for one accepted just now, `status` is Pending. */

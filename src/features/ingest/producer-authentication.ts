@@ -5,9 +5,9 @@ import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
 import { RecentlyUsed } from "../../kernel/tools/recently-used.ts";
-import { tenants } from "../aggregate-types.ts";
 import type { Destination } from "../destinations/facts.ts";
 import { isUsable, type ApiKey } from "../keys/api-keys/decide.ts";
+import { tenants } from "../tenants/facts.ts";
 import type { CredentialLookup, SenderAt } from "./credential-lookup.ts";
 
 /** A producer that showed a good key for a good token. */

@@ -16,8 +16,8 @@ import {
   neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
 } from "../../kernel/sealing/platform-keys.ts";
 import { places } from "../../kernel/sealing/vault.ts";
-import { tenants } from "../aggregate-types.ts";
 import { decide } from "../tenants/decide.ts";
+import { tenants } from "../tenants/facts.ts";
 import { wrappingKeys } from "./key-inventory.ts";
 
 /** A master key that something may still be wrapped under is not at hand. */

@@ -1,11 +1,10 @@
-import { auditDocument } from "../../../projections/audit/audit.ts";
+import { auditDocument, auditItem } from "../../../projections/audit/audit.ts";
 import type { CircuitEvent } from "../../delivery/circuit/facts.ts";
 import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
-import { historyItem } from "../../kernel/domain/history-fields.ts";
 import { categoryOf } from "../../kernel/domain/streams.ts";
 import type { RecordedEvent } from "../../kernel/ports/event-store.ts";
-import { auditItem } from "../audit/queries.ts";
 import type { EventStatus, WebhookEvent } from "../events/facts.ts";
+import { historyItem } from "../facts.ts";
 
 /** The kinds of entries that a client of the stream can ask for. */
 export const streamKinds = ["event", "circuit", "audit"] as const;

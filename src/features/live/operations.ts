@@ -3,8 +3,8 @@ import { isService, type Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { access, barrier } from "../../kernel/operations/access.ts";
 import { problem } from "../../kernel/operations/description.ts";
-import { auditFact, circuitFact, event, successType } from "../../kernel/operations/examples.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { auditFact, circuitFact, event, successType } from "../examples.ts";
 import type { Services } from "../services.ts";
 import { streamKinds, type StreamKind } from "./frames.ts";
 

@@ -9,10 +9,9 @@ import type { Origin } from "../../kernel/log/origin.ts";
 import type { Clock } from "../../kernel/ports/clock/clock.ts";
 import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
-import { purges, tenants } from "../aggregate-types.ts";
-import type { PurgeFilter } from "../events/purge.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { decide, noPurges } from "./facts.ts";
+import { tenants } from "../tenants/facts.ts";
+import { type PurgeFilter, purges, decide, noPurges } from "./facts.ts";
 
 /** Another purge of the tenant was ordered in between: the events it took must not be counted twice. */
 class CountedTooEarly extends Error {}

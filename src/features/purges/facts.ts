@@ -1,9 +1,35 @@
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { integer, list, nullable, text, uuid } from "../../kernel/domain/schema.ts";
+import {
+  integer, list, nullable, text, uuid, object, oneOf, time, type ObjectOf, type ValueOf,
+} from "../../kernel/domain/schema.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
-import { purge, purgeFilter, type Purge, type PurgeFilter } from "../events/purge.ts";
+import type { AggregateType } from "../../kernel/log/aggregates.ts";
+import { type Webhook, type WebhookEvent, finishedStatuses, isFinished } from "../events/facts.ts";
+
+/** The fields of a {@link PurgeFilter}. */
+export const purgeFilter = {
+  before: nullable(time(), "Accepted before this time; null: whenever."),
+  status: nullable(oneOf(finishedStatuses), "null: any in which nothing more is to be done."),
+  destinationId: nullable(uuid(), "null: of every destination."),
+};
+
+/** Which finished events a purge takes; null: any. */
+export type PurgeFilter = Readonly<ObjectOf<typeof purgeFilter>>;
+
+/** The schema of a {@link Purge}. */
+export const purge = object({
+  id: uuid(), position: text("Its place in the log."),
+  upTo: text("The place in the log up to which was counted what it takes."), ...purgeFilter,
+});
+
+/**
+ * A purge that is under way. It takes the events that it counted: those that match its filter at the purge's own place
+ * in the log (`position`), and had finished by the place up to which it counted (`upTo`).
+ */
+export type Purge = ValueOf<typeof purge>;
 
 /** The purges of a tenant; every fact of a `purges-<tenantId>` stream carries those under way. */
 export interface Purges {
@@ -105,4 +131,42 @@ export function decide({ underWay }: Purges, command: PurgesCommand): PurgesEven
   if (underWay.length >= mostUnderWay) refuse("unavailable", "too many purges are under way; try again");
   const { filter, upTo, matched } = command;
   return [{ type: "EventsPurged", data: { purgeId, tenantId, ...filter, upTo, matched, earlier: underWay, at } }];
+}
+
+/** Purges by the id of their tenant; undefined means {@link noPurges}. */
+export const purges: AggregateType<Purges, PurgesEvent> = {
+  category: "purges",
+  stream: streams.purges,
+  evolve,
+  whole: true,
+};
+
+/** A fact and its place in the log; places compare as texts. */
+export type Placed = WebhookEvent & { readonly position: string };
+
+/** Whether an event, as it stands, matches a filter. */
+export function isMeant(
+  { before, status, destinationId }: PurgeFilter,
+  event: Pick<Webhook, "status" | "acceptedAt" | "destinationId">,
+): boolean {
+  return (
+    isFinished(event.status) &&
+    (status === null || event.status === status) &&
+    (destinationId === null || event.destinationId === destinationId) &&
+    (before === null || event.acceptedAt < before)
+  );
+}
+
+/**
+ * Whether one of the purges took the event of these facts. The event's state at the purge decides; later facts do not
+ * count. A purge takes no event that begins after it, not even under the same id.
+ */
+export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
+  // Each fact that changes the event's status repeats all fields that a purge filters by.
+  const moves = facts.flatMap(({ data, position }) =>
+    "to" in data && data.from !== data.to ? [{ data, position }] : []);
+  return purges.some((purge) => {
+    const last = moves.findLast(({ position }) => position < purge.position);
+    return last !== undefined && last.position <= purge.upTo && isMeant(purge, { ...last.data, status: last.data.to });
+  });
 }

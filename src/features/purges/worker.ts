@@ -15,9 +15,8 @@ import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { documentOf, pagesOf } from "../../kernel/read-models/scans.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
-import { purges as tenantPurges } from "../aggregate-types.ts";
-import { recordUse } from "../ingest/key-use.ts";
-import { decide, noPurges } from "./facts.ts";
+import { recordUse } from "../keys/api-keys/decide.ts";
+import { purges as tenantPurges, decide, noPurges } from "./facts.ts";
 
 /** Streams deleted before another purge has its turn. */
 const pageSize = 500;

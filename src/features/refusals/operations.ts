@@ -2,8 +2,8 @@ import listRefusals from "../../../schemas/requests/list-refusals.json" with { t
 import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
 import { access } from "../../kernel/operations/access.ts";
 import { page } from "../../kernel/operations/description.ts";
-import { refusal } from "../../kernel/operations/examples.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { refusal } from "../examples.ts";
 import type { Services } from "../services.ts";
 
 const read = access("Viewer", "events:read");

@@ -1,3 +1,4 @@
+import { refusalsOf } from "../../kernel/domain/streams.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import type { Clock } from "../../kernel/ports/clock/clock.ts";
@@ -5,7 +6,7 @@ import type { ExpiringState, Tally } from "../../kernel/ports/expiring-state.ts"
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
-import { tenants } from "../aggregate-types.ts";
+import { tenants } from "../tenants/facts.ts";
 
 /** An ingest request that was refused; ids are null where they are not known, or are another tenant's. */
 export interface Refused {
@@ -70,7 +71,7 @@ class Gathered {
     }
     const { count, firstAt } = group ?? { count: 0, firstAt: now };
     const value = JSON.stringify(refused);
-    ofTenant.set(id, { list: listOf(tenantId), id, count: count + 1, firstAt, lastAt: now, value });
+    ofTenant.set(id, { list: refusalsOf(tenantId), id, count: count + 1, firstAt, lastAt: now, value });
     return true;
   }
 }
@@ -117,7 +118,7 @@ export class RefusedRequests {
   /** The groups of a tenant, newest first, with all that this process counted. Rejects as the expiring state does. */
   async of(tenantId: string): Promise<readonly RefusalGroup[]> {
     await this.flush();
-    const tallies = await this.#parts.state.tallies(listOf(tenantId));
+    const tallies = await this.#parts.state.tallies(refusalsOf(tenantId));
     return tallies.map(({ firstAt, lastAt, count, value }) =>
       ({ firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), count, ...(JSON.parse(value) as Refused) }));
   }
@@ -153,15 +154,6 @@ export class RefusedRequests {
       (reason, times) => logger.warn({ reason, times }, "refused ingest requests could still not be counted"),
     );
   }
-}
-
-/** Removes what is known of a tenant's refused requests. */
-export function dropRefusals(state: Pick<ExpiringState, "dropTallies">, tenantId: string): Promise<void> {
-  return state.dropTallies(listOf(tenantId));
-}
-
-function listOf(tenantId: string): string {
-  return `refusals/${tenantId}`;
 }
 
 /** The same for requests that are counted together. */

@@ -3,7 +3,7 @@ import { acceptedMsOf } from "../../kernel/domain/event-id.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
-import { selectedBy } from "../bulk/bulk.ts";
+import { selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import type { ReplayJob, ReplayJobFilter, ReplayOrder } from "./facts.ts";
 

@@ -15,12 +15,12 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import { Turns } from "../../kernel/tools/turns.ts";
-import { destinations } from "../aggregate-types.ts";
-import { bulkFilter, selectedBy } from "../bulk/bulk.ts";
+import { destinations } from "../destinations/facts.ts";
+import { bulkFilter, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { replayView, type ReplayView } from "../views.ts";
 import { isMeant } from "./candidates.ts";
 import { decide, type ReplayJobFilter } from "./facts.ts";
+import { replayView, type ReplayView } from "./queries.ts";
 import { ReplayJobs } from "./replay-jobs.ts";
 
 /** Replays of a tenant that may run at once. */

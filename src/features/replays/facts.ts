@@ -4,7 +4,7 @@ import {
   anyText, integer, list, nullable, number, oneOf, time, uuid, type ObjectOf,
 } from "../../kernel/domain/schema.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
-import { finishedStatuses } from "../events/purge.ts";
+import { finishedStatuses } from "../events/facts.ts";
 
 const filter = {
   destinationId: nullable(uuid(), "null: of every destination."),

@@ -2,8 +2,8 @@ import listReplays from "../../../schemas/requests/list-replays.json" with { typ
 import orderReplay from "../../../schemas/requests/order-replay.json" with { type: "json" };
 import { access } from "../../kernel/operations/access.ts";
 import { json, page, problem } from "../../kernel/operations/description.ts";
-import { destination, replay } from "../../kernel/operations/examples.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { destination, replay } from "../examples.ts";
 import type { Services } from "../services.ts";
 
 const read = access("Viewer", "events:read");

@@ -11,7 +11,7 @@ import type { Metrics } from "../../kernel/ports/telemetry.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import type { EventKeys } from "../../kernel/sealing/event-keys.ts";
-import { destinations } from "../aggregate-types.ts";
+import { destinations } from "../destinations/facts.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { candidateOf, Candidates, isMeant, type Candidate } from "./candidates.ts";
 import { decide, evolve, type ReplayJob, type ReplayJobCommand } from "./facts.ts";

@@ -13,13 +13,11 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Mappings } from "../../kernel/ports/mapping.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
-import { destinations, senders } from "../aggregate-types.ts";
-import type { Destination } from "../destinations/facts.ts";
-import type { SenderView } from "../views.ts";
+import { destinations, type Destination } from "../destinations/facts.ts";
 import { checkedMapping } from "./checked-mapping.ts";
 import { decide, type SenderCommand } from "./decide.ts";
-import type { SenderQueries } from "./queries.ts";
-import { problemOfSearchFields, type SearchField } from "./search-fields.ts";
+import { senders, problemOfSearchFields, type SearchField } from "./facts.ts";
+import type { SenderView, SenderQueries } from "./queries.ts";
 
 interface SenderParts {
   readonly aggregates: Aggregates;

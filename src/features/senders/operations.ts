@@ -7,12 +7,12 @@ import tryMapping from "../../../schemas/requests/try-mapping.json" with { type:
 import updateSender from "../../../schemas/requests/update-sender.json" with { type: "json" };
 import { access } from "../../kernel/operations/access.ts";
 import { asOfWords, facts, json, nothing, page, problem } from "../../kernel/operations/description.ts";
-import { sender, senderFact, token } from "../../kernel/operations/examples.ts";
 import { changeOf } from "../../kernel/operations/extended.ts";
-import { historyLists, historyRequest } from "../../kernel/operations/history-request.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import { payloadReader } from "../../kernel/operations/payload-reader.ts";
-import { typesOf } from "../fact-types.ts";
+import { sender, senderFact, token } from "../examples.ts";
+import { typesOf } from "../facts.ts";
+import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
 
 const changedSender = changeOf(createSender, updateSender);

@@ -1,22 +1,22 @@
-import { senders as collection } from "../../../projections/senders/senders.ts";
+import { senders as collection, type SenderDocument } from "../../../projections/senders/senders.ts";
+import type { components } from "../../../schemas/api.ts";
+import senderSchema from "../../../schemas/responses/sender.json" with { type: "json" };
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { viewAsOf } from "../../kernel/log/as-of.ts";
-import { ownHistory, type HistoryRequest } from "../../kernel/log/history.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { Mappings } from "../../kernel/ports/mapping.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
+import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-import { tenantCounter } from "../../kernel/read-models/projection.ts";
-import { senders } from "../aggregate-types.ts";
-import { senderView, type SenderView } from "../views.ts";
+import type { HistoryItem } from "../facts.ts";
+import { ownHistory, type HistoryRequest } from "../history.ts";
 import { checkedMapping } from "./checked-mapping.ts";
-import type { Mapping, Sender } from "./facts.ts";
+import { senders, type Mapping, type Sender } from "./facts.ts";
 
 interface SenderQueryParts {
   readonly store: EventStore;
@@ -76,4 +76,14 @@ export class SenderQueries {
 
 function viewOf(sender: Sender): SenderView {
   return senderView({ ...sender, destinationUrlId: sender.destinationId });
+}
+
+/** A sender as the API shows it. */
+export type SenderView = Readonly<components["schemas"]["Sender"]>;
+
+/** The API's view of a sender as the read models have it. */
+export function senderView(document: SenderDocument): SenderView {
+  const searchFields = [...document.searchFields];
+  const status = document.active ? "Active" : "Inactive";
+  return fieldsOf<SenderView>(senderSchema, { ...document, searchFields, status });
 }

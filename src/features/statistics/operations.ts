@@ -2,8 +2,8 @@ import getStatistics from "../../../schemas/requests/get-statistics.json" with {
 import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
 import { access } from "../../kernel/operations/access.ts";
 import { json, problem } from "../../kernel/operations/description.ts";
-import { statistics } from "../../kernel/operations/examples.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { statistics } from "../examples.ts";
 import type { Services } from "../services.ts";
 
 const read = access("Viewer", "events:read");

@@ -1,6 +1,6 @@
 import type { Actor } from "../../kernel/domain/domain-event.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
-import type { AttemptOutcome } from "../events/attempt-outcome.ts";
+import type { AttemptOutcome } from "../events/facts.ts";
 
 /**
  * Why something happened to an event, or has not happened yet. `rate-limit` and `ordering` are kept for destinations

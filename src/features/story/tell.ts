@@ -1,7 +1,8 @@
 import type { Timestamp } from "../../kernel/domain/time.ts";
-import { inProgress, outcomeOf, type AttemptEnded, type AttemptOutcome } from "../events/attempt-outcome.ts";
 import { isWaiting } from "../events/decide.ts";
-import { evolve, type WebhookEvent, type WebhookState } from "../events/facts.ts";
+import {
+  inProgress, outcomeOf, type AttemptEnded, type AttemptOutcome, evolve, type WebhookEvent, type WebhookState,
+} from "../events/facts.ts";
 import { settingsOf } from "./settings.ts";
 import type { Cause, Chapter, Story, StoryEntry } from "./story.ts";
 import { cause, circuitEntry, destinationEntry, eventEntry, notRecorded, type StoryFacts, type Told } from "./told.ts";

@@ -1,7 +1,6 @@
 import type { components } from "../../../schemas/api.ts";
 import type { Inputs } from "../../../schemas/inputs.ts";
 import { secretFingerprint, webhookSecret } from "../../delivery/requests/signature.ts";
-import { ownTenant } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword, cleanName } from "../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../kernel/domain/ipv6.ts";
@@ -14,16 +13,14 @@ import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
-import type { Passwords } from "../../kernel/ports/passwords.ts";
+import { type Passwords, addressOwner } from "../../kernel/ports/passwords.ts";
 import type { Sealing } from "../../kernel/ports/sealing.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { places, type Vault } from "../../kernel/sealing/vault.ts";
-import { tenants } from "../aggregate-types.ts";
 import type { People } from "../people/persons/people.ts";
-import { addressOwner } from "../people/sessions/password-owners.ts";
-import { tenantView, type TenantView } from "../views.ts";
-import { decide } from "./decide.ts";
-import type { TenantCommand } from "./decider-commands.ts";
+import { decide, type TenantCommand } from "./decide.ts";
+import { ownTenant, tenants } from "./facts.ts";
+import { tenantView, type TenantView } from "./queries.ts";
 import type { RegistrationGuards } from "./registration-guards.ts";
 import type { Reservations } from "./reservations/reservations.ts";
 

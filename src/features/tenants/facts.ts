@@ -1,9 +1,13 @@
+import type { Caller } from "../../kernel/callers/caller.ts";
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, internalFact, type EventsOf } from "../../kernel/domain/fact.ts";
+import { refuse } from "../../kernel/domain/refusal.ts";
 import { roles, type Role } from "../../kernel/domain/roles.ts";
 import { integer, nullable, oneOf, sealed, text, uuid } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
+import type { AggregateType, Aggregates } from "../../kernel/log/aggregates.ts";
 
 const userStatuses = ["Active", "Inactive"] as const;
 /** As an Admin or Owner sets it: an Inactive user cannot log in, and the user's sessions end. */
@@ -280,4 +284,22 @@ function evolveUsers(users: Map<string, User>, event: UserEvent): Map<string, Us
 
 function endSessions(user: User): User {
   return { ...user, sessionVersion: user.sessionVersion + 1 };
+}
+
+/** Tenants with their users, by tenant id; undefined where one was erased. */
+export const tenants: AggregateType<Tenant, TenantEvent> = {
+  category: "tenant",
+  stream: streams.tenant,
+  evolve,
+};
+
+/**
+ * The caller's own tenant, under the id it named if it did. Throws a Refusal: not-found where no tenant has the id,
+ * forbidden where it is another's.
+ */
+export async function ownTenant(aggregates: Aggregates, caller: Caller, id = caller.tenantId): Promise<Tenant> {
+  const { state } = await aggregates.current(tenants, id);
+  if (!state) refuse("not-found", "tenant not found");
+  if (id !== caller.tenantId) refuse("forbidden", "the tenant is another account's");
+  return state;
 }

@@ -4,13 +4,13 @@ import updateTenant from "../../../schemas/requests/update-tenant.json" with { t
 import verifySignature from "../../../schemas/requests/verify-signature.json" with { type: "json" };
 import { access, usersOnly } from "../../kernel/operations/access.ts";
 import { asOfWords, facts, json, problem } from "../../kernel/operations/description.ts";
+import { changeOf } from "../../kernel/operations/extended.ts";
+import { open, originOf, pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import {
   cancellationFact, createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret,
-} from "../../kernel/operations/examples.ts";
-import { changeOf } from "../../kernel/operations/extended.ts";
-import { historyLists, historyRequest } from "../../kernel/operations/history-request.ts";
-import { open, originOf, pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
-import { typesOf } from "../fact-types.ts";
+} from "../examples.ts";
+import { typesOf } from "../facts.ts";
+import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
 
 const changedTenant = changeOf(createTenant, updateTenant);

@@ -1,19 +1,20 @@
+import type { components } from "../../../schemas/api.ts";
+import tenantSchema from "../../../schemas/responses/tenant.json" with { type: "json" };
 import { verify } from "../../delivery/requests/signature.ts";
-import { ownTenant } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../kernel/domain/history-fields.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import { historyPage, type HistoryRequest } from "../../kernel/log/history.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { stateAt } from "../../kernel/log/past-states.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
+import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Page } from "../../kernel/read-models/paging.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
-import { tenants } from "../aggregate-types.ts";
-import { tenantView, type TenantView } from "../views.ts";
+import type { HistoryItem } from "../facts.ts";
+import { historyPage, type HistoryRequest } from "../history.ts";
+import { ownTenant, tenants, type Tenant } from "./facts.ts";
 
 interface TenantQueryParts {
   readonly store: EventStore;
@@ -82,4 +83,12 @@ export class TenantQueries {
     await ownTenant(this.#parts.aggregates, caller, id);
     return historyPage(this.#parts.store, caller, stream, asked);
   }
+}
+
+/** A tenant as the API shows it. */
+export type TenantView = Readonly<components["schemas"]["Tenant"]>;
+
+/** The API's view of a folded tenant. */
+export function tenantView(tenant: Tenant): TenantView {
+  return fieldsOf<TenantView>(tenantSchema, tenant);
 }

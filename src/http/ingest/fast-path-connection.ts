@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { addressOwner } from "../../features/people/sessions/password-owners.ts";
 import { requestIdOf } from "../../kernel/operations/identifiers.ts";
 import type { Clock } from "../../kernel/ports/clock/clock.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
+import { addressOwner } from "../../kernel/ports/passwords.ts";
 import { plainAnswer } from "../answers/send.ts";
 import { RequestMemory, type SharedMemory } from "../memory/request-memory.ts";
 import { clientAddress } from "../requests/client-address.ts";

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { requireOwnPage, sessionCookie } from "../../features/people/sessions/session-cookie.ts";
-import type { Session } from "../../features/people/sessions/sessions.ts";
 import type { Services } from "../../features/services.ts";
-import { isService, type ServiceCaller } from "../../kernel/callers/caller.ts";
+import { type Session, isService, type ServiceCaller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 
 /**

@@ -1,20 +1,7 @@
-import { tenants } from "../../features/aggregate-types.ts";
-import type { Tenant } from "../../features/tenants/facts.ts";
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Aggregates, AggregateType } from "../log/aggregates.ts";
 import type { Caller } from "./caller.ts";
-
-/**
- * The caller's own tenant, under the id it named if it did. Throws a Refusal: not-found where no tenant has the id,
- * forbidden where it is another's.
- */
-export async function ownTenant(aggregates: Aggregates, caller: Caller, id = caller.tenantId): Promise<Tenant> {
-  const { state } = await aggregates.current(tenants, id);
-  if (!state) refuse("not-found", "tenant not found");
-  if (id !== caller.tenantId) refuse("forbidden", "the tenant is another account's");
-  return state;
-}
 
 interface Deletable {
   readonly tenantId: string;

@@ -35,3 +35,16 @@ export function actorOf(caller: Caller): Actor {
   if (isService(caller)) return { type: "serviceAccount", id: caller.serviceAccountId, keyId: caller.keyId };
   return { type: "user", id: caller.userId, role: caller.role };
 }
+
+/** A signed-in user and the token that proves it. */
+export interface Session extends UserCaller {
+  readonly tokenId: string;
+  /** Shared by all tokens of a browser's session. Of an access token: the token's id. */
+  readonly sessionId: string;
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string;
+  /** The user's session version that the token was made under. */
+  readonly sessionVersion: number;
+  /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
+  readonly passwordAt: string | null;
+}

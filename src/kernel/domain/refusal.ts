@@ -28,3 +28,13 @@ export class Refusal extends Error {
 export function refuse(kind: RefusalKind, message: string): never {
   throw new Refusal(kind, message);
 }
+
+/** The answer; false where there is a Refusal instead. */
+export async function unlessRefused(ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}

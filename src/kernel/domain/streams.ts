@@ -21,6 +21,11 @@ export const streams = {
   platform: "platform",
 } as const;
 
+/** The name of the list of a tenant's refused posts in the expiring state. */
+export function refusalsOf(tenantId: string): string {
+  return `refusals/${tenantId}`;
+}
+
 /** The category of a stream: the kind of its subject. */
 export function categoryOf(stream: string): string {
   const dash = stream.indexOf("-");

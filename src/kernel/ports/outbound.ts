@@ -1,4 +1,4 @@
-import type { FailureReason } from "../../features/events/facts.ts";
+import type { FailureReason } from "../domain/failure-reason.ts";
 
 /** A POST, made once: the client does not retry failures. */
 export interface OutboundRequest {

@@ -1,3 +1,5 @@
+import { clientNetwork } from "../domain/ipv6.ts";
+
 /**
  * bcrypt, off the request thread. Calls wait by `owner`: owners take turns, and when too many calls wait, the owner
  * with the most of them loses its newest call, so that no owner keeps others from being served.
@@ -13,4 +15,14 @@ export interface Passwords {
   matches(password: string, hash: string, owner: string): Promise<boolean>;
   /** A hash that no password matches, for the attempts of unknown users. */
   readonly nobody: string;
+}
+
+/** The owner of the passwords that a tenant's users have checked and hashed. */
+export function tenantOwner(tenantId: string): string {
+  return `tenant:${tenantId}`;
+}
+
+/** The owner of the passwords that come from an address with nobody signed in: its network ({@link clientNetwork}). */
+export function addressOwner(address: string): string {
+  return `address:${clientNetwork(address)}`;
 }

@@ -218,3 +218,15 @@ export interface ReadModelWriter {
   /** Removes the counters whose scope contains this text. Looks at every counter. */
   removeCounters(text: string): Promise<void>;
 }
+
+/** A {@link CollectionDefinition} that knows the shape of its documents. */
+export interface Collection<Shape extends Document> extends CollectionDefinition {
+  readonly key: keyof Shape & string;
+  readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
+  readonly indexes: readonly (readonly (keyof Shape & string)[])[];
+}
+
+/** The scope whose one counter is the number of a tenant's documents in a collection. */
+export function tenantCounter({ name }: Pick<CollectionDefinition, "name">, tenantId: string): string {
+  return `${name}/${tenantId}`;
+}

@@ -1,5 +1,4 @@
-import type { FailureReason } from "../../features/events/facts.ts";
-import type { FinishedStatus } from "../../features/events/purge.ts";
+import type { FailureReason } from "../domain/failure-reason.ts";
 import type { Clock } from "./clock/clock.ts";
 
 /** One structured line; pino has this shape. Secrets never get here. */
@@ -37,7 +36,7 @@ export interface Metrics {
   /** An event was accepted, durably. */
   accepted(): void;
   /** An accepted, replayed or resent event finished. */
-  finished(status: FinishedStatus): void;
+  finished(status: "Succeeded" | "CriticalFailure" | "Cancelled"): void;
   /** A finished event was replayed or resent. */
   replayed(): void;
   /** An ingest request was answered with this status, `seconds` after it came. */

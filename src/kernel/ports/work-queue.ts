@@ -1,9 +1,11 @@
-import type { Classified } from "../../features/events/facts.ts";
 import type { Position } from "./event-store.ts";
 
 /** A newly accepted event with all data for its first attempt, so that nothing is read back. */
-export interface FirstAttempt extends Readonly<Classified> {
+export interface FirstAttempt {
   readonly kind: "first";
+  readonly eventType?: string;
+  readonly ownerId?: string;
+  readonly test?: true;
   readonly destinationId: string;
   readonly tenantId: string;
   readonly eventId: string;

@@ -1,8 +1,7 @@
 import { refuse } from "../domain/refusal.ts";
-import type { Document, FieldValue, Place, Query, ReadModels } from "../ports/read-models.ts";
+import type { Document, FieldValue, Place, Query, ReadModels, Collection } from "../ports/read-models.ts";
 import { sha256 } from "../tools/hashing.ts";
 import type { Freshness } from "./freshness.ts";
-import type { Collection } from "./projection.ts";
 import type { Narrowing } from "./scans.ts";
 
 /** Which part of a list is wanted, and in which order. */

@@ -1,5 +1,4 @@
-import type { Document, FieldValue, ReadModels, Selection } from "../ports/read-models.ts";
-import type { Collection } from "./projection.ts";
+import type { Document, FieldValue, ReadModels, Selection, Collection } from "../ports/read-models.ts";
 
 /** Which documents of a collection to select; all of them where nothing is said. */
 export type Narrowing = Omit<Selection, "collection">;

@@ -1,4 +1,3 @@
-import { comparableEmail, comparableName } from "../../features/tenants/reservations/facts.ts";
 import { streams } from "../domain/streams.ts";
 import { entriesOf, serviceOrigin } from "../log/origin.ts";
 import { refuseUnreadable } from "../log/unreadable.ts";
@@ -7,7 +6,7 @@ import { timestampNow } from "../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Sealing } from "../ports/sealing.ts";
-import { keyedHash } from "../tools/hashing.ts";
+import { comparableEmail, comparableName, keyedHash } from "../tools/hashing.ts";
 import { EventKeys } from "./event-keys.ts";
 import { masterKeyIdOf, type PlatformEvent, type WrappedPlatformKeys } from "./facts.ts";
 import { places } from "./vault.ts";

@@ -1,5 +1,3 @@
-import type { Destination, DestinationAuth } from "../../features/destinations/facts.ts";
-import type { Tenant } from "../../features/tenants/facts.ts";
 import type { Sealing, SealingKey } from "../ports/sealing.ts";
 
 /** Where each sealed thing belongs; a value sealed for one place opens at no other. */
@@ -12,18 +10,30 @@ export const places = {
   platform: (name: string) => `platform/${name}`,
 } as const;
 
+/** The sealed values of a tenant. */
+interface SealedTenant {
+  readonly id: string;
+  readonly dataKey: string;
+  readonly webhookSecret: string;
+}
+
+/** The authentication of a destination, its credentials sealed. */
+interface SealedAuth {
+  readonly credentials: string;
+}
+
 /** Opens the sealed values in a tenant's facts. They stay open, in memory only, for as long as the folded facts do. */
 export class Vault {
   readonly #sealing: Sealing;
-  readonly #keys = new WeakMap<Pick<Tenant, "dataKey">, SealingKey>();
-  readonly #opened = new WeakMap<Tenant | DestinationAuth, string>();
+  readonly #keys = new WeakMap<Pick<SealedTenant, "dataKey">, SealingKey>();
+  readonly #opened = new WeakMap<SealedTenant | SealedAuth, string>();
 
   constructor(sealing: Sealing) {
     this.#sealing = sealing;
   }
 
   /** The tenant's data key. Throws Unsealable. */
-  dataKey(tenant: Pick<Tenant, "id" | "dataKey">): SealingKey {
+  dataKey(tenant: Pick<SealedTenant, "id" | "dataKey">): SealingKey {
     const known = this.#keys.get(tenant);
     if (known) return known;
     const key = this.#sealing.unwrap(tenant.dataKey, places.dataKey(tenant.id));
@@ -32,23 +42,25 @@ export class Vault {
   }
 
   /** The tenant's signing secret, `whsec_…`. Throws Unsealable. */
-  webhookSecret(tenant: Tenant): string {
+  webhookSecret(tenant: SealedTenant): string {
     return this.#open(tenant, tenant.webhookSecret, tenant, places.webhookSecret(tenant.id));
   }
 
   /** The credentials a destination was given. Throws Unsealable. */
-  credentials({ id, auth }: Destination, tenant: Tenant): Readonly<Record<string, string>> | null {
+  credentials(
+    { id, auth }: { readonly id: string; readonly auth: SealedAuth | null }, tenant: SealedTenant,
+  ): Readonly<Record<string, string>> | null {
     if (!auth) return null;
     const text = this.#open(auth, auth.credentials, tenant, places.credentials(tenant.id, id));
     return JSON.parse(text) as Record<string, string>;
   }
 
   /** Seals a text of the tenant's for its place. Throws Unsealable where the data key does not open. */
-  seal(text: string, tenant: Pick<Tenant, "id" | "dataKey">, place: string): string {
+  seal(text: string, tenant: Pick<SealedTenant, "id" | "dataKey">, place: string): string {
     return this.#sealing.seal(text, this.dataKey(tenant), place);
   }
 
-  #open(holder: Tenant | DestinationAuth, sealed: string, tenant: Tenant, place: string): string {
+  #open(holder: SealedTenant | SealedAuth, sealed: string, tenant: SealedTenant, place: string): string {
     const known = this.#opened.get(holder);
     if (known !== undefined) return known;
     const text = this.#sealing.open(sealed, this.dataKey(tenant), place);

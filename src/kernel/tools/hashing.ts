@@ -54,3 +54,29 @@ export function unkeyedEventKey(tenantId: string, idempotencyKey: string): strin
 export function eventKeyOf(hex: string): string {
   return `8${hex.slice(0, 3)}-${variantDigits[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
+
+/** More characters than any address has. */
+const beyondAddresses = 256;
+
+/**
+ * The comparable form of an email address: case does not tell two apart. Anybody may ask for any text at login, and
+ * composing some 100,000 accents takes seconds: texts too long for an address are compared by their beginning alone.
+ */
+export function comparableEmail(email: string): string {
+  return withoutCase(email.slice(0, beyondAddresses));
+}
+
+/** The comparable form of a tenant's name: trimmed, NFC, without case. */
+export function comparableName(name: string): string {
+  return withoutCase(name.trim());
+}
+
+/**
+ * By way of upper case, which letters of several lower cases share (σ and ς, s and ſ, ss and ß); all but the dotless ı,
+ * whose upper case is another letter's. NFC on both sides: a change of case can take a composed character apart, and
+ * needs it composed to be found.
+ */
+function withoutCase(text: string): string {
+  const lower = text.normalize("NFC").toLowerCase();
+  return lower.replace(/[^ı]+/gu, (letters) => letters.toUpperCase()).toLowerCase().normalize("NFC");
+}

@@ -2,7 +2,7 @@ import { destinations } from "../../../projections/destinations/destinations.ts"
 import { eventsCounter } from "../../../projections/events/counters.ts";
 import { tenants } from "../../../projections/tenants/tenants.ts";
 import { usersCounter } from "../../../projections/users/users.ts";
-import { tenantCounter } from "../../kernel/read-models/projection.ts";
+import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import type { RelaySettings } from "../relay.ts";
 import { counted } from "./counted.ts";

@@ -104,7 +104,7 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "an attempt that was given up is shown as failed",
     breaks: "shown attempts agree with the log",
-    file: "src/features/events/attempt-outcome.ts",
+    file: "src/features/events/facts.ts",
     from: "reason === \"outcome unknown\" ? \"unknown\" : \"failed\"",
     to: "reason === \"outcome unknown\" ? \"failed\" : \"failed\"",
   },
@@ -139,7 +139,7 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "a story is read without the circuit",
     breaks: "stories are a fold of the log",
-    file: "src/features/story/queries.ts",
+    file: "src/features/events/story.ts",
     from: "circuit: await read<CircuitEvent>(streams.circuit(destinationId), factsBefore),",
     to: "circuit: [],",
   },

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { factWords } from "../../../packages/dashboard/src/parts/fact-words.ts";
-import { facts } from "../../../src/features/facts.ts";
-import { shownData } from "../../../src/kernel/domain/history-fields.ts";
+import { facts, shownData } from "../../../src/features/facts.ts";
 import { examplesOf } from "../../support/fact-examples.ts";
 
 const ids = { destinationId: "d", tenantId: "t", at: "2026-01-01T00:00:00.000Z" };

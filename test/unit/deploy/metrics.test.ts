@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { PrometheusMetrics, type Readings } from "../../../src/engines/prometheus/prometheus-metrics.ts";
-import { failureReasons } from "../../../src/features/events/facts.ts";
+import { failureReasons } from "../../../src/kernel/domain/failure-reason.ts";
 import { anomalies } from "../../../src/kernel/ports/telemetry.ts";
 import { singleRoles } from "../../../src/main/roles.ts";
 import { ManualClock } from "../../support/manual-clock.ts";

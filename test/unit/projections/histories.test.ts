@@ -14,16 +14,14 @@ import { backlogByDestination } from "../../../src/delivery/requests/backlog.ts"
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { isWaiting } from "../../../src/features/events/decide.ts";
 import {
-  eventStatuses, type EventStatus, type Webhook, type WebhookEvent,
+  eventStatuses, type EventStatus, type Webhook, type WebhookEvent, isFinished,
 } from "../../../src/features/events/facts.ts";
-import { isFinished } from "../../../src/features/events/purge.ts";
-import { shownData } from "../../../src/kernel/domain/history-fields.ts";
+import { shownData } from "../../../src/features/facts.ts";
 import { roles } from "../../../src/kernel/domain/roles.ts";
 import { categoryOf, streams, subjectOf } from "../../../src/kernel/domain/streams.ts";
-import type {
-  Document, PositionedChanges, ReadModels, ReadModelWriter,
+import {
+  type Document, type PositionedChanges, type ReadModels, type ReadModelWriter, tenantCounter,
 } from "../../../src/kernel/ports/read-models.ts";
-import { tenantCounter } from "../../../src/kernel/read-models/projection.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { histories, type History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { purges } from "../../../src/features/aggregate-types.ts";
-import { decide, noPurges } from "../../../src/features/purges/facts.ts";
+import { purges, decide, noPurges } from "../../../src/features/purges/facts.ts";
 import { timestamp } from "../../../src/kernel/domain/time.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";

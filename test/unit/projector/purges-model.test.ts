@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isPurged } from "../../../src/features/events/purge.ts";
 import { loadWebhook } from "../../../src/features/events/webhooks.ts";
+import { isPurged } from "../../../src/features/purges/facts.ts";
 import { Refusal } from "../../../src/kernel/domain/refusal.ts";
 import { RevisionConflict } from "../../../src/kernel/ports/event-store.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";

@@ -6,7 +6,7 @@ import { workOf } from "../../../src/delivery/dispatch/forwarder.ts";
 import type { Claimed } from "../../../src/delivery/dispatch/work.ts";
 import type { DeliveryClient } from "../../../src/delivery/requests/delivery-client.ts";
 import { Outcomes } from "../../../src/delivery/requests/recording.ts";
-import { destinations } from "../../../src/features/aggregate-types.ts";
+import { destinations } from "../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../src/features/events/webhooks.ts";
 import { Purger } from "../../../src/features/purges/worker.ts";
 import { streams } from "../../../src/kernel/domain/streams.ts";

@@ -10,9 +10,8 @@ import type { Clock } from "../../../kernel/ports/clock/clock.ts";
 import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
-import { apiKeys } from "../../aggregate-types.ts";
-import { apiKeyView, type CreatedApiKeyView } from "../../views.ts";
-import { decide, type ApiKeyCommand } from "./decide.ts";
+import { apiKeys, decide, type ApiKeyCommand } from "./decide.ts";
+import { apiKeyView, type CreatedApiKeyView } from "./queries.ts";
 
 const prefix = "rk_";
 

@@ -1,6 +1,11 @@
 import type { DataOf } from "../../../kernel/domain/domain-event.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
+import { streams } from "../../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../../kernel/domain/time.ts";
+import type { AggregateType, Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { Origin } from "../../../kernel/log/origin.ts";
+import type { Clock } from "../../../kernel/ports/clock/clock.ts";
+import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { ApiKeyEvent } from "./facts.ts";
 
 /**
@@ -61,4 +66,25 @@ export function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
 /** Whether the key is valid at `now` (ISO 8601 UTC). */
 export function isUsable(key: ApiKeyState, now: Timestamp): key is ApiKey {
   return key !== undefined && !key.revoked && (key.expiresAt === null || key.expiresAt > now);
+}
+
+/** API keys by id, revoked ones too. */
+export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
+  category: "apiKey",
+  stream: streams.apiKey,
+  evolve,
+};
+
+/**
+ * Records when a key was last used (ISO 8601 UTC), unless that is known. Call it before the events that show this are
+ * deleted, so that rebuilt read models know it too. Throws as {@link Aggregates.change} does.
+ */
+export async function recordUse(
+  { aggregates, clock }: { readonly aggregates: Aggregates; readonly clock: Clock },
+  keyId: string,
+  usedAt: string,
+  origin: Origin,
+): Promise<void> {
+  const at = timestampNow(clock);
+  await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, { type: "RecordUse", usedAt, at }));
 }

@@ -2,10 +2,10 @@ import createApiKey from "../../../../schemas/requests/create-api-key.json" with
 import listApiKeys from "../../../../schemas/requests/list-api-keys.json" with { type: "json" };
 import { access, usersOnly } from "../../../kernel/operations/access.ts";
 import { facts, json, nothing, page, problem } from "../../../kernel/operations/description.ts";
-import { apiKey, apiKeyFact, token } from "../../../kernel/operations/examples.ts";
-import { historyLists, historyRequest } from "../../../kernel/operations/history-request.ts";
 import { pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
-import { typesOf } from "../../fact-types.ts";
+import { apiKey, apiKeyFact, token } from "../../examples.ts";
+import { typesOf } from "../../facts.ts";
+import { historyLists, historyRequest } from "../../history.ts";
 import type { Services } from "../../services.ts";
 
 const read = access("Viewer", null);

@@ -1,15 +1,16 @@
-import { apiKeys as collection } from "../../../../projections/api-keys/api-keys.ts";
+import { apiKeys as collection, type ApiKeyDocument } from "../../../../projections/api-keys/api-keys.ts";
+import type { components } from "../../../../schemas/api.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../../kernel/domain/history-fields.ts";
+import type { DataOf } from "../../../kernel/domain/domain-event.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import { ownHistory, type HistoryRequest } from "../../../kernel/log/history.ts";
 import type { EventStore } from "../../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../../kernel/ports/read-models.ts";
+import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
-import { tenantCounter } from "../../../kernel/read-models/projection.ts";
-import { apiKeys } from "../../aggregate-types.ts";
-import type { ApiKeyView } from "../../views.ts";
+import type { HistoryItem } from "../../facts.ts";
+import { ownHistory, type HistoryRequest } from "../../history.ts";
+import { apiKeys } from "./decide.ts";
+import type { ApiKeyEvent } from "./facts.ts";
 
 interface ApiKeyQueryParts {
   readonly store: EventStore;
@@ -36,4 +37,16 @@ export class ApiKeyQueries {
     const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, (key) => key);
   }
+}
+
+/** An API key as the API shows it, and as the read models have it. */
+export type ApiKeyView = ApiKeyDocument;
+
+/** An API key as it is shown once, with the key itself. */
+export type CreatedApiKeyView = Readonly<components["schemas"]["CreatedApiKey"]>;
+
+/** The API's view of a key just issued. */
+export function apiKeyView(issued: DataOf<ApiKeyEvent, "ApiKeyIssued">): ApiKeyView {
+  const { keyId: id, tenantId, name, prefix, last4, expiresAt, at } = issued;
+  return { id, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null };
 }

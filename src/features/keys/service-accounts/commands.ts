@@ -10,11 +10,11 @@ import type { Clock } from "../../../kernel/ports/clock/clock.ts";
 import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
-import { serviceAccounts } from "../../aggregate-types.ts";
-import { serviceKeyView, type ServiceAccountView, type CreatedServiceKeyView } from "../../views.ts";
 import { decide, type ServiceAccountOrder } from "./decide.ts";
-import type { ServiceAccount, ServiceRole } from "./facts.ts";
-import type { ServiceAccountQueries } from "./queries.ts";
+import { serviceAccounts, type ServiceAccount, type ServiceRole } from "./facts.ts";
+import {
+  serviceKeyView, type ServiceAccountView, type CreatedServiceKeyView, type ServiceAccountQueries,
+} from "./queries.ts";
 
 /** A code of a role that a service account can have. */
 type ServiceRoleCode = Exclude<RoleCode, 10>;

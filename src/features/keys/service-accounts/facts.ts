@@ -4,7 +4,9 @@ import type { Role } from "../../../kernel/domain/roles.ts";
 import { anyText, list, nullable, oneOf, text, time, uuid } from "../../../kernel/domain/schema.ts";
 import type { Scope } from "../../../kernel/domain/scopes.ts";
 import { withChanges } from "../../../kernel/domain/settings.ts";
+import { streams } from "../../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../../kernel/domain/time.ts";
+import type { AggregateType } from "../../../kernel/log/aggregates.ts";
 
 const serviceRoles = ["Viewer", "Developer", "Admin"] as const satisfies readonly Role[];
 /** A role that a service account can have. */
@@ -165,3 +167,10 @@ export function usableKey(account: ServiceAccountState, keyHash: string, now: Ti
   }
   return undefined;
 }
+
+/** Service accounts by id, deleted ones too. */
+export const serviceAccounts: AggregateType<ServiceAccount, ServiceAccountEvent> = {
+  category: "serviceAccount",
+  stream: streams.serviceAccount,
+  evolve,
+};

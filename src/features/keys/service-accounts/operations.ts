@@ -7,13 +7,13 @@ import updateServiceAccount from "../../../../schemas/requests/update-service-ac
 import { rolesByCode } from "../../../kernel/domain/roles.ts";
 import { access, usersOnly } from "../../../kernel/operations/access.ts";
 import { facts, json, nothing, page, problem } from "../../../kernel/operations/description.ts";
-import { serviceAccount, serviceAccountFact, serviceKey, token } from "../../../kernel/operations/examples.ts";
 import { changeOf } from "../../../kernel/operations/extended.ts";
-import { historyLists, historyRequest } from "../../../kernel/operations/history-request.ts";
 import { uuidOf } from "../../../kernel/operations/identifiers.ts";
 import { pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
 import { withSynonyms } from "../../../kernel/operations/synonyms.ts";
-import { typesOf } from "../../fact-types.ts";
+import { serviceAccount, serviceAccountFact, serviceKey, token } from "../../examples.ts";
+import { typesOf } from "../../facts.ts";
+import { historyLists, historyRequest } from "../../history.ts";
 import type { Services } from "../../services.ts";
 import { statusesByCode } from "../../tenants/facts.ts";
 

@@ -1,18 +1,20 @@
 import {
-  keyCounter, serviceAccounts as collection, serviceKeys,
+  keyCounter, serviceAccounts as collection, serviceKeys, type ServiceAccountDocument, type ServiceKeyDocument,
 } from "../../../../projections/service-accounts/service-accounts.ts";
+import type { components } from "../../../../schemas/api.ts";
+import serviceAccountSchema from "../../../../schemas/responses/service-account.json" with { type: "json" };
 import { ownOf } from "../../../kernel/callers/access.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../../kernel/domain/history-fields.ts";
+import type { DataOf } from "../../../kernel/domain/domain-event.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import { ownHistory, type HistoryRequest } from "../../../kernel/log/history.ts";
 import type { EventStore } from "../../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../../kernel/ports/read-models.ts";
+import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
+import { fieldsOf } from "../../../kernel/read-models/fields-of.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
-import { tenantCounter } from "../../../kernel/read-models/projection.ts";
-import { serviceAccounts } from "../../aggregate-types.ts";
-import { serviceAccountView, type ServiceAccountView, type ServiceKeyView } from "../../views.ts";
+import type { HistoryItem } from "../../facts.ts";
+import { ownHistory, type HistoryRequest } from "../../history.ts";
+import { serviceAccounts, type ServiceAccountEvent } from "./facts.ts";
 
 interface ServiceAccountQueryParts {
   readonly store: EventStore;
@@ -53,4 +55,28 @@ export class ServiceAccountQueries {
     const asked = { where: { serviceAccountId }, counter: keyCounter(serviceAccountId), page };
     return listed(this.#parts, serviceKeys, asked, (key) => key);
   }
+}
+
+/** A service account as the API shows it. */
+export type ServiceAccountView = Readonly<components["schemas"]["ServiceAccount"]>;
+
+/** The API's view of a service account, folded or as the read models have it. */
+export function serviceAccountView(account: ServiceAccountDocument): ServiceAccountView {
+  return fieldsOf<ServiceAccountView>(serviceAccountSchema, { ...account, status: statusOf(account) });
+}
+
+/** A key of a service account as the API shows it, and as the read models have it. */
+export type ServiceKeyView = ServiceKeyDocument;
+
+/** A key of a service account as it is shown once, with the key itself. */
+export type CreatedServiceKeyView = Readonly<components["schemas"]["CreatedServiceKey"]>;
+
+/** The API's view of a key just issued. */
+export function serviceKeyView(issued: DataOf<ServiceAccountEvent, "ServiceKeyIssued">): ServiceKeyView {
+  const { keyId: id, tenantId, serviceAccountId, name, prefix, last4, scopes, at: createdAt, expiresAt } = issued;
+  return { id, tenantId, serviceAccountId, name, prefix, last4, scopes, createdAt, expiresAt };
+}
+
+function statusOf({ active }: { readonly active: boolean }): "Active" | "Inactive" {
+  return active ? "Active" : "Inactive";
 }

@@ -2,8 +2,8 @@ import type { ServiceCaller } from "../../../kernel/callers/caller.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
 import { sha256 } from "../../../kernel/tools/hashing.ts";
-import { tenants } from "../../aggregate-types.ts";
 import type { CredentialLookup } from "../../ingest/credential-lookup.ts";
+import { tenants } from "../../tenants/facts.ts";
 
 interface ServiceKeyParts {
   readonly aggregates: Aggregates;

@@ -1,6 +1,6 @@
 import { inviteHashes } from "../../../../projections/invites/invites.ts";
 import type { Inputs } from "../../../../schemas/inputs.ts";
-import { ownTenant, requireOwn } from "../../../kernel/callers/access.ts";
+import { requireOwn } from "../../../kernel/callers/access.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword } from "../../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../../kernel/domain/ipv6.ts";
@@ -17,25 +17,24 @@ import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { EventStore, RecordedEvent } from "../../../kernel/ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
-import type { Passwords } from "../../../kernel/ports/passwords.ts";
+import { type Passwords, addressOwner } from "../../../kernel/ports/passwords.ts";
 import type { ReadModels } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { documentOf } from "../../../kernel/read-models/scans.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
-import { invites, tenants } from "../../aggregate-types.ts";
 import { decide as decideTenant } from "../../tenants/decide.ts";
-import type { UserEvent } from "../../tenants/facts.ts";
+import { ownTenant, tenants, type UserEvent } from "../../tenants/facts.ts";
 import { takeoverAfterMs } from "../../tenants/reservations/facts.ts";
 import type { Reservations } from "../../tenants/reservations/reservations.ts";
-import { inviteView, userView, type CreatedInviteView, type UserView } from "../../views.ts";
 import type { People } from "../persons/people.ts";
-import { addressOwner } from "../sessions/password-owners.ts";
-import { userByEmail } from "../sessions/user-by-email.ts";
+import { userByEmail } from "../sessions/login.ts";
 import { emailTaken } from "../users/commands.ts";
+import { userView, type UserView } from "../users/queries.ts";
 import {
-  decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
+  invites, decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
 } from "./decide.ts";
+import { inviteView, type CreatedInviteView } from "./queries.ts";
 
 interface InviteParts {
   readonly store: EventStore;

@@ -1,7 +1,9 @@
 import type { DataOf } from "../../../kernel/domain/domain-event.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { atLeast, requireRole, type Acting, type Role } from "../../../kernel/domain/roles.ts";
+import { streams } from "../../../kernel/domain/streams.ts";
 import { dayMs, type Timestamp } from "../../../kernel/domain/time.ts";
+import type { AggregateType } from "../../../kernel/log/aggregates.ts";
 import type { InviteEvent } from "./facts.ts";
 
 /** How long an invite can be used. */
@@ -98,3 +100,10 @@ export function evolve(state: InviteState, event: InviteEvent): InviteState {
   if (event.type === "InviteRevoked" || event.type === "InviteForgotten") return { ...state, status: "Revoked" };
   return { ...state, status: "Accepted", acceptedAt: event.data.at };
 }
+
+/** Invites by id, of any status. */
+export const invites: AggregateType<Invite, InviteEvent> = {
+  category: "invite",
+  stream: streams.invite,
+  evolve,
+};

@@ -3,10 +3,10 @@ import listInvites from "../../../../schemas/requests/list-invites.json" with { 
 import register from "../../../../schemas/requests/register.json" with { type: "json" };
 import { access } from "../../../kernel/operations/access.ts";
 import { facts, json, nothing, page, problem } from "../../../kernel/operations/description.ts";
-import { developer, invite, inviteFact, password, token } from "../../../kernel/operations/examples.ts";
-import { historyLists, historyRequest } from "../../../kernel/operations/history-request.ts";
 import { open, originOf, pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
-import { typesOf } from "../../fact-types.ts";
+import { developer, invite, inviteFact, password, token } from "../../examples.ts";
+import { typesOf } from "../../facts.ts";
+import { historyLists, historyRequest } from "../../history.ts";
 import type { Services } from "../../services.ts";
 
 const read = access("Viewer", "users:read");

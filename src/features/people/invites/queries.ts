@@ -1,17 +1,16 @@
-import { invites as collection } from "../../../../projections/invites/invites.ts";
+import { invites as collection, type InviteDocument } from "../../../../projections/invites/invites.ts";
+import type { components } from "../../../../schemas/api.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
-import type { HistoryItem } from "../../../kernel/domain/history-fields.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import { ownHistory, type HistoryRequest } from "../../../kernel/log/history.ts";
 import type { Clock } from "../../../kernel/ports/clock/clock.ts";
 import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../../kernel/ports/read-models.ts";
+import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
-import { tenantCounter } from "../../../kernel/read-models/projection.ts";
-import { invites } from "../../aggregate-types.ts";
-import { inviteView, type InviteView } from "../../views.ts";
+import type { HistoryItem } from "../../facts.ts";
+import { ownHistory, type HistoryRequest } from "../../history.ts";
+import { invites } from "./decide.ts";
 
 interface InviteQueryParts {
   readonly store: EventStore;
@@ -42,4 +41,17 @@ export class InviteQueries {
     return listed(this.#parts, collection, asked, (invite) =>
       inviteView(invite, timestampNow(this.#parts.clock)));
   }
+}
+
+/** An invite as the API shows it. */
+export type InviteView = Readonly<components["schemas"]["Invite"]>;
+
+/** An invite as it is shown once, with its token. */
+export type CreatedInviteView = Readonly<components["schemas"]["CreatedInvite"]>;
+
+/** The API's view of an invite, its email opened, at `now` (ISO 8601 UTC). */
+export function inviteView(invite: InviteDocument, now: string): InviteView {
+  const { id, tenantId, email, role, createdAt, expiresAt } = invite;
+  const status = invite.status === "Pending" && expiresAt <= now ? "Expired" : invite.status;
+  return { id, tenantId, email, role, status, createdAt, expiresAt };
 }

@@ -13,11 +13,10 @@ import type { EventStore, RecordedEvent } from "../../../kernel/ports/event-stor
 import type { ReadModels } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { everyDocument } from "../../../kernel/read-models/scans.ts";
-import { invites, tenants } from "../../aggregate-types.ts";
+import { comparableEmail } from "../../../kernel/tools/hashing.ts";
 import { decide } from "../../tenants/decide.ts";
-import type { Tenant, UserEvent } from "../../tenants/facts.ts";
-import { comparableEmail } from "../../tenants/reservations/facts.ts";
-import { decide as decideInvite } from "../invites/decide.ts";
+import { tenants, type Tenant, type UserEvent } from "../../tenants/facts.ts";
+import { invites, decide as decideInvite } from "../invites/decide.ts";
 import type { People } from "./people.ts";
 
 interface ForgettingParts {

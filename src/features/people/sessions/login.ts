@@ -1,20 +1,20 @@
 import { clientNetwork } from "../../../kernel/domain/ipv6.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
+import { streams } from "../../../kernel/domain/streams.ts";
+import { nilUuid } from "../../../kernel/domain/uuid.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
 import type { Clock } from "../../../kernel/ports/clock/clock.ts";
 import { sleep } from "../../../kernel/ports/clock/sleep.ts";
 import type { ExpiringState, RateLimit } from "../../../kernel/ports/expiring-state.ts";
-import type { Passwords } from "../../../kernel/ports/passwords.ts";
+import { type Passwords, addressOwner } from "../../../kernel/ports/passwords.ts";
 import type { Logger, LoginResult, Metrics } from "../../../kernel/ports/telemetry.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { LogThrottle } from "../../../kernel/tools/log-throttle.ts";
-import type { Tenant, User } from "../../tenants/facts.ts";
+import { type Tenant, type User, tenants } from "../../tenants/facts.ts";
 import type { Reservations } from "../../tenants/reservations/reservations.ts";
-import { userView, type UserView } from "../../views.ts";
 import type { People } from "../persons/people.ts";
-import { addressOwner } from "./password-owners.ts";
+import { userView, type UserView } from "../users/queries.ts";
 import type { IssuedToken, Sessions } from "./sessions.ts";
-import { userByEmail } from "./user-by-email.ts";
 
 interface LoginParts {
   readonly state: ExpiringState;
@@ -143,4 +143,16 @@ export class Login {
     const matches = await passwords.matches(password, passwordHash, addressOwner(address));
     return matches && found?.user.status === "Active" ? found : undefined;
   }
+}
+
+/** The user whose email has this hash, or undefined. It takes longer where the tenant is not in memory yet. */
+export async function userByEmail(
+  { reservations, aggregates }: { readonly reservations: Reservations; readonly aggregates: Aggregates },
+  hash: string,
+): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
+  const holder = (await reservations.find(streams.email(hash)))?.holder;
+  // For an unknown email a tenant that does not exist is read, in the time of a known one in memory.
+  const { state: tenant } = await aggregates.current(tenants, holder?.tenantId ?? nilUuid);
+  const user = tenant?.users.get(holder?.userId ?? "");
+  return tenant && user?.emailHash === hash ? { tenant, user } : undefined;
 }

@@ -1,10 +1,10 @@
 import login from "../../../../schemas/requests/login.json" with { type: "json" };
 import { access, mayCall, usersOnly } from "../../../kernel/operations/access.ts";
 import { json, nothing, problem } from "../../../kernel/operations/description.ts";
-import { browserSession, me, password, session } from "../../../kernel/operations/examples.ts";
 import { open, sessionOf, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
+import { browserSession, me, password, session } from "../../examples.ts";
 import type { Services } from "../../services.ts";
-import type { UserView } from "../../views.ts";
+import type { UserView } from "../users/queries.ts";
 import { cookieNameFor, cookiesOf, endedCookies, sessionCookie, type CookieName } from "./session-cookie.ts";
 import type { IssuedToken } from "./sessions.ts";
 

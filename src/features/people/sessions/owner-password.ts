@@ -5,14 +5,13 @@ import { serviceOrigin } from "../../../kernel/log/origin.ts";
 import type { Clock } from "../../../kernel/ports/clock/clock.ts";
 import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
-import type { Passwords } from "../../../kernel/ports/passwords.ts";
+import { type Passwords, tenantOwner } from "../../../kernel/ports/passwords.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
-import { tenants } from "../../aggregate-types.ts";
 import { decide } from "../../tenants/decide.ts";
+import { tenants } from "../../tenants/facts.ts";
 import type { Reservations } from "../../tenants/reservations/reservations.ts";
-import { tenantOwner } from "./password-owners.ts";
+import { userByEmail } from "./login.ts";
 import type { Sessions } from "./sessions.ts";
-import { userByEmail } from "./user-by-email.ts";
 
 interface OwnerPasswordParts {
   readonly aggregates: Aggregates;

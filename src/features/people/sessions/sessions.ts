@@ -1,4 +1,4 @@
-import type { UserCaller } from "../../../kernel/callers/caller.ts";
+import type { Session } from "../../../kernel/callers/caller.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { roles, type Role } from "../../../kernel/domain/roles.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
@@ -12,22 +12,8 @@ import type { ExpiringState } from "../../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
 import type { SessionClaims, Tokens } from "../../../kernel/ports/tokens.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
-import { tenants } from "../../aggregate-types.ts";
-import type { Tenant, User } from "../../tenants/facts.ts";
+import { tenants, type Tenant, type User } from "../../tenants/facts.ts";
 import type { SessionEvent } from "./facts.ts";
-
-/** A signed-in user and the token that proves it. */
-export interface Session extends UserCaller {
-  readonly tokenId: string;
-  /** Shared by all tokens of a browser's session. Of an access token: the token's id. */
-  readonly sessionId: string;
-  /** ISO 8601 UTC. */
-  readonly expiresAt: string;
-  /** The user's session version that the token was made under. */
-  readonly sessionVersion: number;
-  /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
-  readonly passwordAt: string | null;
-}
 
 /** A fresh token. */
 export interface IssuedToken {

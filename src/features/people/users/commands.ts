@@ -1,5 +1,4 @@
 import type { Inputs } from "../../../../schemas/inputs.ts";
-import { ownTenant } from "../../../kernel/callers/access.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword } from "../../../kernel/callers/input-rules.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
@@ -10,20 +9,16 @@ import type { Origin } from "../../../kernel/log/origin.ts";
 import type { Clock } from "../../../kernel/ports/clock/clock.ts";
 import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
-import type { Passwords } from "../../../kernel/ports/passwords.ts";
+import { type Passwords, tenantOwner } from "../../../kernel/ports/passwords.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
-import { tenants } from "../../aggregate-types.ts";
-import { decide } from "../../tenants/decide.ts";
-import type { TenantCommand } from "../../tenants/decider-commands.ts";
-import { statusesByCode, type Tenant, type User } from "../../tenants/facts.ts";
+import { decide, type TenantCommand } from "../../tenants/decide.ts";
+import { ownTenant, tenants, statusesByCode, type Tenant, type User } from "../../tenants/facts.ts";
 import type { Reservations } from "../../tenants/reservations/reservations.ts";
-import { userView, type UserView } from "../../views.ts";
 import type { Forgetting } from "../persons/forgetting.ts";
 import type { People } from "../persons/people.ts";
-import { tenantOwner } from "../sessions/password-owners.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import type { UserQueries } from "./queries.ts";
+import { userView, type UserView, type UserQueries } from "./queries.ts";
 
 type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
 

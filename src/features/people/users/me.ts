@@ -1,7 +1,6 @@
 import type { components } from "../../../../schemas/api.ts";
-import { isService, type ServiceCaller } from "../../../kernel/callers/caller.ts";
+import { isService, type ServiceCaller, type Session } from "../../../kernel/callers/caller.ts";
 import type { TenantQueries } from "../../tenants/queries.ts";
-import type { Session } from "../sessions/sessions.ts";
 import type { UserQueries } from "./queries.ts";
 
 /** The caller, its tenant and its rights. */

@@ -4,9 +4,9 @@ import updateUser from "../../../../schemas/requests/update-user.json" with { ty
 import { rolesByCode } from "../../../kernel/domain/roles.ts";
 import { access } from "../../../kernel/operations/access.ts";
 import { json, nothing, page, problem } from "../../../kernel/operations/description.ts";
-import { developer, password, user } from "../../../kernel/operations/examples.ts";
 import { changeOf } from "../../../kernel/operations/extended.ts";
 import { pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
+import { developer, password, user } from "../../examples.ts";
 import type { Services } from "../../services.ts";
 import { statusesByCode } from "../../tenants/facts.ts";
 

@@ -1,12 +1,14 @@
 import { users, usersCounter, usersSelected, type UserFilter } from "../../../../projections/users/users.ts";
-import { ownTenant } from "../../../kernel/callers/access.ts";
+import type { components } from "../../../../schemas/api.ts";
+import userSchema from "../../../../schemas/responses/user.json" with { type: "json" };
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
 import type { ReadModels } from "../../../kernel/ports/read-models.ts";
+import { fieldsOf } from "../../../kernel/read-models/fields-of.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
-import { userView, type UserView } from "../../views.ts";
+import { ownTenant, type User } from "../../tenants/facts.ts";
 import type { People } from "../persons/people.ts";
 
 interface UserQueryParts {
@@ -46,4 +48,12 @@ export class UserQueries {
     const asked = { ...usersSelected(wanted), counter: usersCounter(wanted), page };
     return listed(this.#parts, users, asked, (user) => user);
   }
+}
+
+/** A user as the API shows it. */
+export type UserView = Readonly<components["schemas"]["User"]>;
+
+/** The API's view of a folded user, with its opened email. */
+export function userView(tenantId: string, user: User, email: string | null): UserView {
+  return fieldsOf<UserView>(userSchema, { ...user, tenantId, email });
 }

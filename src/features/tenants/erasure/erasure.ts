@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { tenantOf } from "../../../kernel/domain/domain-event.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
-import { streams } from "../../../kernel/domain/streams.ts";
+import { streams, refusalsOf } from "../../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../../../kernel/log/origin.ts";
 import type { Clock } from "../../../kernel/ports/clock/clock.ts";
@@ -11,10 +11,8 @@ import {
 } from "../../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
-import { tenants } from "../../aggregate-types.ts";
-import { dropRefusals } from "../../refusals/refused-requests.ts";
 import { decide } from "../decide.ts";
-import type { TenantEvent } from "../facts.ts";
+import { tenants, type TenantEvent } from "../facts.ts";
 import type { ReservationEvent } from "../reservations/facts.ts";
 import type { Reservations } from "../reservations/reservations.ts";
 
@@ -149,7 +147,7 @@ export class Erasure {
     const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestampNow(clock) } };
     await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts.ids));
     await this.#steps.forget(tenantId);
-    await dropRefusals(state, tenantId);
+    await state.dropTallies(refusalsOf(tenantId));
     await state.put(marker, "", 1);
     return deleted;
   }

@@ -13,20 +13,21 @@ import { sleep } from "../../../kernel/ports/clock/sleep.ts";
 import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../../kernel/ports/event-store.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
-import type { Document, ReadModels } from "../../../kernel/ports/read-models.ts";
+import type { Document, ReadModels, Collection } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";
-import type { Collection } from "../../../kernel/read-models/projection.ts";
 import { documentOf, everyDocument } from "../../../kernel/read-models/scans.ts";
-import { apiKeys, destinations, senders, serviceAccounts, tenants } from "../../aggregate-types.ts";
 import { decide as decideDestination } from "../../destinations/decide.ts";
-import { eventStatuses, type EventStatus } from "../../events/facts.ts";
-import { isFinished } from "../../events/purge.ts";
-import { decide as decideApiKey } from "../../keys/api-keys/decide.ts";
+import { destinations } from "../../destinations/facts.ts";
+import { eventStatuses, type EventStatus, isFinished } from "../../events/facts.ts";
+import { apiKeys, decide as decideApiKey } from "../../keys/api-keys/decide.ts";
 import { decide as decideAccount } from "../../keys/service-accounts/decide.ts";
+import { serviceAccounts } from "../../keys/service-accounts/facts.ts";
 import type { Sessions } from "../../people/sessions/sessions.ts";
 import type { PurgeCommands } from "../../purges/commands.ts";
 import { decide as decideSender } from "../../senders/decide.ts";
+import { senders } from "../../senders/facts.ts";
 import { decide as decideTenant } from "../decide.ts";
+import { tenants } from "../facts.ts";
 import type { ErasureSteps } from "./erasure.ts";
 
 /** Above any person of the tenant. */

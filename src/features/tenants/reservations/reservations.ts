@@ -10,8 +10,7 @@ import {
   LogUnavailable, noStream, RevisionConflict, type EventStore, type RecordedEvent,
 } from "../../../kernel/ports/event-store.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
-import { tenants } from "../../aggregate-types.ts";
-import type { Tenant, TenantEvent } from "../facts.ts";
+import { tenants, type Tenant, type TenantEvent } from "../facts.ts";
 import { availability, evolve, type Holder, type ReservationEvent, type ReservationState } from "./facts.ts";
 
 /** A name wanted for a holder. */

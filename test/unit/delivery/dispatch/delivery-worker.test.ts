@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { workOf } from "../../../../src/delivery/dispatch/forwarder.ts";
 import type { Outcome } from "../../../../src/delivery/requests/outcome.ts";
-import { circuits, destinations } from "../../../../src/features/aggregate-types.ts";
+import { destinations } from "../../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";

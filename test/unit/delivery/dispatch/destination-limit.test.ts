@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { leases } from "../../../../projections/due/due.ts";
-import { destinations } from "../../../../src/features/aggregate-types.ts";
+import { destinations } from "../../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { LogUnavailable, noStream } from "../../../../src/kernel/ports/event-store.ts";
 import { ManualRelay } from "../../../support/manual-relay.ts";

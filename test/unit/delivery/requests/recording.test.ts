@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import type { CircuitEvent } from "../../../../src/delivery/circuit/facts.ts";
+import { type CircuitEvent, circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { outcomeUnknown } from "../../../../src/delivery/requests/outcome.ts";
 import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
-import { circuits } from "../../../../src/features/aggregate-types.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";

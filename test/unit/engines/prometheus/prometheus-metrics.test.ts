@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../../../src/engines/prometheus/prometheus-metrics.ts";
-import { failureReasons } from "../../../../src/features/events/facts.ts";
-import { finishedStatuses } from "../../../../src/features/events/purge.ts";
+import { finishedStatuses } from "../../../../src/features/events/facts.ts";
+import { failureReasons } from "../../../../src/kernel/domain/failure-reason.ts";
 import { ingestStatuses, loginResults, anomalies } from "../../../../src/kernel/ports/telemetry.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
-import { purges } from "../../../../src/features/aggregate-types.ts";
 import type { WebhookEvent } from "../../../../src/features/events/facts.ts";
 import { EventQueries } from "../../../../src/features/events/queries.ts";
 import { loadShown, loadWebhook } from "../../../../src/features/events/webhooks.ts";
+import { purges } from "../../../../src/features/purges/facts.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { Aggregates } from "../../../../src/kernel/log/aggregates.ts";
 import { LongReads } from "../../../../src/kernel/log/long-reads.ts";

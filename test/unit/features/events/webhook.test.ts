@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { decide } from "../../../../src/features/events/decide.ts";
-import { eventStatuses, failureReasons, type WebhookEvent } from "../../../../src/features/events/facts.ts";
+import { eventStatuses, type WebhookEvent } from "../../../../src/features/events/facts.ts";
+import { failureReasons } from "../../../../src/kernel/domain/failure-reason.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import {
   accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, livedFrom, moved,

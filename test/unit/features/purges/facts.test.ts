@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Purge, PurgeFilter } from "../../../../src/features/events/purge.ts";
 import {
-  decide, evolve, noPurges, type Purges, type PurgesCommand, type PurgesEvent,
+  type Purge, type PurgeFilter, decide, evolve, noPurges, type Purges, type PurgesCommand, type PurgesEvent,
 } from "../../../../src/features/purges/facts.ts";
 import { met, type Expected } from "../../../support/decider-model.ts";
 import { specificationsOf } from "../../../support/given.ts";

@@ -1,14 +1,13 @@
 import { expect } from "chai";
-import { eventStatuses, type EventStatus } from "../../../../src/features/events/facts.ts";
 import {
-  finishedStatuses, isFinished, isMeant, isPurged, type Placed, type Purge, type PurgeFilter,
-} from "../../../../src/features/events/purge.ts";
+  eventStatuses, type EventStatus, finishedStatuses, isFinished,
+} from "../../../../src/features/events/facts.ts";
 import {
   decide as decideApiKey, evolve as evolveApiKey, type ApiKeyState,
 } from "../../../../src/features/keys/api-keys/decide.ts";
 import type { ApiKeyEvent } from "../../../../src/features/keys/api-keys/facts.ts";
-import { decide } from "../../../../src/features/tenants/decide.ts";
-import type { TenantCommand } from "../../../../src/features/tenants/decider-commands.ts";
+import { isMeant, isPurged, type Placed, type Purge, type PurgeFilter } from "../../../../src/features/purges/facts.ts";
+import { decide, type TenantCommand } from "../../../../src/features/tenants/decide.ts";
 import { evolve, type TenantEvent, type TenantState } from "../../../../src/features/tenants/facts.ts";
 import { roles } from "../../../../src/kernel/domain/roles.ts";
 import { specificationsOf } from "../../../support/given.ts";

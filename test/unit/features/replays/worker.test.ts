@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { serveAll } from "../../../../src/features/aggregate-types.ts";
 import { ShownEvents } from "../../../../src/features/events/shown-events.ts";
 import { Replaying } from "../../../../src/features/replays/replaying.ts";
 import { Replayer } from "../../../../src/features/replays/worker.ts";
+import { serveAll } from "../../../../src/features/services.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { Aggregates } from "../../../../src/kernel/log/aggregates.ts";
 import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";

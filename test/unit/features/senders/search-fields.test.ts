@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { problemOfSearchFields, tagsOfBody } from "../../../../src/features/senders/search-fields.ts";
+import { problemOfSearchFields, tagsOfBody } from "../../../../src/features/senders/facts.ts";
 
 const tagOf = (path: string, body: string) => tagsOfBody([{ name: "t", path }], body)["t"];
 

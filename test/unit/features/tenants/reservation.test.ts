@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-  availability, comparableEmail, comparableName, evolve, type ReservationEvent, type ReservationState,
+  availability, evolve, type ReservationEvent, type ReservationState,
 } from "../../../../src/features/tenants/reservations/facts.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
+import { comparableEmail, comparableName } from "../../../../src/kernel/tools/hashing.ts";
 
 const holder = { tenantId: "0193a1b2-c3d4-7000-8000-000000000001", userId: null };
 const startMs = Date.parse("2026-01-15T09:30:00.000Z");

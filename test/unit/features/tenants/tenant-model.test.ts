@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { decide } from "../../../../src/features/tenants/decide.ts";
-import type { TenantCommand } from "../../../../src/features/tenants/decider-commands.ts";
+import { decide, type TenantCommand } from "../../../../src/features/tenants/decide.ts";
 import { evolve, type TenantState } from "../../../../src/features/tenants/facts.ts";
 import { roles, type Role } from "../../../../src/kernel/domain/roles.ts";
 import { met, type Expected } from "../../../support/decider-model.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { decide } from "../../../../src/features/tenants/decide.ts";
-import type { TenantCommand } from "../../../../src/features/tenants/decider-commands.ts";
+import { decide, type TenantCommand } from "../../../../src/features/tenants/decide.ts";
 import { evolve, type TenantState } from "../../../../src/features/tenants/facts.ts";
 import { Refusal } from "../../../../src/kernel/domain/refusal.ts";
 

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { decide } from "../../../../src/features/tenants/decide.ts";
-import type { ActingUser, TenantCommand } from "../../../../src/features/tenants/decider-commands.ts";
+import { decide, type ActingUser, type TenantCommand } from "../../../../src/features/tenants/decide.ts";
 import { evolve, type TenantEvent, type TenantState } from "../../../../src/features/tenants/facts.ts";
 import { roles, type Role } from "../../../../src/kernel/domain/roles.ts";
 import { folded, specificationsOf } from "../../../support/given.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import createInvite from "../../../../schemas/requests/create-invite.json" with { type: "json" };
 import createUser from "../../../../schemas/requests/create-user.json" with { type: "json" };
 import listUsers from "../../../../schemas/requests/list-users.json" with { type: "json" };
-import { passwordProblem } from "../../../../src/features/tenants/password.ts";
+import { passwordProblem } from "../../../../src/kernel/callers/input-rules.ts";
 import { eventIdOf, keyOfEvent } from "../../../../src/kernel/domain/event-id.ts";
 import { atLeast, rolesByCode } from "../../../../src/kernel/domain/roles.ts";
 import { categoryOf, streams, subjectOf } from "../../../../src/kernel/domain/streams.ts";

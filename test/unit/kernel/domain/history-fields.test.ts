@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { facts, histories, schemaOf } from "../../../../src/features/facts.ts";
-import { shownData } from "../../../../src/kernel/domain/history-fields.ts";
+import { facts, histories, schemaOf, shownData } from "../../../../src/features/facts.ts";
 import { examplesOf } from "../../../support/fact-examples.ts";
 
 interface Schema {

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { decide, newCircuit } from "../../../../src/delivery/circuit/facts.ts";
+import { decide, newCircuit, circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
-import { circuits } from "../../../../src/features/aggregate-types.ts";
 import type { DomainEvent } from "../../../../src/kernel/domain/domain-event.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { Aggregates, type AggregateType } from "../../../../src/kernel/log/aggregates.ts";

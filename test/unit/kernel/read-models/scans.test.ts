@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Query } from "../../../../src/kernel/ports/read-models.ts";
-import type { Collection } from "../../../../src/kernel/read-models/projection.ts";
+import type { Query, Collection } from "../../../../src/kernel/ports/read-models.ts";
 import { everyDocument, pagesOf } from "../../../../src/kernel/read-models/scans.ts";
 import { InMemoryReadModels } from "../../../support/in-memory-read-models.ts";
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { forgetting } from "../../../../../projections/forgetting/forgetting.ts";
+import { create } from "../../../../../projections/projection.ts";
 import { SystemIds } from "../../../../../src/engines/system/system-ids.ts";
 import { Forgetter } from "../../../../../src/features/people/persons/worker.ts";
 import { timestamp } from "../../../../../src/kernel/domain/time.ts";
-import { create } from "../../../../../src/kernel/read-models/projection.ts";
 import { createTenant, createUser, freshEmail, login, password } from "../../../../support/accounts.ts";
 import { startApi, type TestApi } from "../../../../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../../../../support/api-engines.ts";

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { serveAll } from "../../../../../src/features/aggregate-types.ts";
 import { People } from "../../../../../src/features/people/persons/people.ts";
 import { failedLoginMs, Login } from "../../../../../src/features/people/sessions/login.ts";
 import { Sessions } from "../../../../../src/features/people/sessions/sessions.ts";
+import { serveAll } from "../../../../../src/features/services.ts";
 import { Reservations } from "../../../../../src/features/tenants/reservations/reservations.ts";
 import { Refusal } from "../../../../../src/kernel/domain/refusal.ts";
 import { Aggregates } from "../../../../../src/kernel/log/aggregates.ts";

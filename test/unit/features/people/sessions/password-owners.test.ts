@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { addressOwner, tenantOwner } from "../../../../../src/features/people/sessions/password-owners.ts";
+import { addressOwner, tenantOwner } from "../../../../../src/kernel/ports/passwords.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../../../../support/accounts.ts";
 import { startApi } from "../../../../support/api.ts";
 import { inMemoryEngines } from "../../../../support/api-engines.ts";

@@ -5,8 +5,8 @@ import { JsonEventCodec } from "../../../../../src/engines/event-codec/event-cod
 import { EventStoreDb } from "../../../../../src/engines/eventstoredb/event-store-db.ts";
 import { SystemClock } from "../../../../../src/engines/system/system-clock.ts";
 import { SystemIds } from "../../../../../src/engines/system/system-ids.ts";
-import { serveAll } from "../../../../../src/features/aggregate-types.ts";
 import { keyInventory } from "../../../../../src/features/key-rotation/key-inventory.ts";
+import { serveAll } from "../../../../../src/features/services.ts";
 import { Refusal } from "../../../../../src/kernel/domain/refusal.ts";
 import { streams } from "../../../../../src/kernel/domain/streams.ts";
 import { Aggregates } from "../../../../../src/kernel/log/aggregates.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { tenants } from "../../../../../src/features/aggregate-types.ts";
+import { tenants } from "../../../../../src/features/tenants/facts.ts";
 import { Reservations } from "../../../../../src/features/tenants/reservations/reservations.ts";
 import { streams } from "../../../../../src/kernel/domain/streams.ts";
 import { LogUnavailable } from "../../../../../src/kernel/ports/event-store.ts";

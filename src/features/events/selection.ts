@@ -1,12 +1,12 @@
 import type { EventFilter } from "../../../projections/events/events.ts";
 import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
 import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
-import { Refusal } from "../../kernel/domain/refusal.ts";
+import { unlessRefused } from "../../kernel/domain/refusal.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
-import type { EventStatus } from "../events/facts.ts";
-import type { CancellationFilter } from "./facts.ts";
+import type { CancellationFilter } from "../bulk/facts.ts";
+import type { EventStatus } from "./facts.ts";
 
 /** Appends under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
@@ -78,14 +78,4 @@ export async function actOnEach(
     acted += done.filter(Boolean).length;
   }
   return acted;
-}
-
-/** The answer; false where there is a Refusal instead. */
-export async function unlessRefused(ask: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof Refusal) return false;
-    throw error;
-  }
 }

@@ -1,15 +1,19 @@
-import { requireOwn } from "../callers/access.ts";
-import type { Caller } from "../callers/caller.ts";
-import type { DomainEvent } from "../domain/domain-event.ts";
-import { historyItem, type HistoryItem } from "../domain/history-fields.ts";
-import { refuse } from "../domain/refusal.ts";
-import { noStream, type EventStore, type LogEntry, type RecordedEvent } from "../ports/event-store.ts";
+import listHistory from "../../schemas/requests/list-history.json" with { type: "json" };
+import { requireOwn } from "../kernel/callers/access.ts";
+import type { Caller } from "../kernel/callers/caller.ts";
+import { parseOptionalDateTime } from "../kernel/callers/input-rules.ts";
+import type { DomainEvent } from "../kernel/domain/domain-event.ts";
+import { refuse } from "../kernel/domain/refusal.ts";
+import type { Aggregates, AggregateType } from "../kernel/log/aggregates.ts";
+import { readPages } from "../kernel/log/stream-pages.ts";
+import { refuseUnreadable } from "../kernel/log/unreadable.ts";
+import { extended } from "../kernel/operations/extended.ts";
+import type { ListRequest } from "../kernel/operations/query-parameters.ts";
+import { noStream, type EventStore, type LogEntry, type RecordedEvent } from "../kernel/ports/event-store.ts";
 import {
   cut, numberedPlace, pageFrom, placeOfNumber, sliceOf, type Page, type PageRequest,
-} from "../read-models/paging.ts";
-import type { Aggregates, AggregateType } from "./aggregates.ts";
-import { readPages } from "./stream-pages.ts";
-import { refuseUnreadable } from "./unreadable.ts";
+} from "../kernel/read-models/paging.ts";
+import { type HistoryItem, historyItem, histories, type HistoryName } from "./facts.ts";
 
 /** Which facts of a history are wanted, all unless said; `from` and `to` are inclusive. */
 export interface HistoryFilter {
@@ -102,4 +106,23 @@ export async function ownHistory<State extends { readonly tenantId: string }, Ev
   if (!state) refuse("not-found", `${name} not found`);
   requireOwn(state, caller, name);
   return historyPage(store, caller, stream, asked);
+}
+
+/** Filters of a history, as given. */
+interface HistoryFilters {
+  readonly Type?: string;
+  readonly From?: string;
+  readonly To?: string;
+}
+
+/** The parameters of each history: its types are those of the facts that it can have. */
+export const historyLists = Object.fromEntries(Object.entries(histories).map(([name, types]) => {
+  const own = { $id: `${listHistory.$id}:${name}`, properties: { Type: { enum: types } } };
+  return [name, extended(listHistory, own)];
+})) as Readonly<Record<HistoryName, ReturnType<typeof extended>>>;
+
+/** The part of a history that the parameters ask for. Throws a Refusal (invalid). */
+export function historyRequest({ page, filters }: ListRequest<HistoryFilters>): HistoryRequest {
+  const { Type: type, From, To } = filters;
+  return { ...page, type, from: parseOptionalDateTime("From", From), to: parseOptionalDateTime("To", To) };
 }

@@ -1,7 +1,7 @@
-import type { AnyEvent } from "../../features/facts.ts";
-import type { DataOf, Metadata } from "../domain/domain-event.ts";
-import type { Fact } from "../domain/fact.ts";
-import type { Change, CollectionDefinition, Document, FieldKind } from "../ports/read-models.ts";
+import type { AnyEvent } from "../src/features/facts.ts";
+import type { DataOf, Metadata } from "../src/kernel/domain/domain-event.ts";
+import type { Fact } from "../src/kernel/domain/fact.ts";
+import type { Change, CollectionDefinition, Document, Collection } from "../src/kernel/ports/read-models.ts";
 
 /** A fact's place in the log and in its stream, and its metadata. */
 export interface Recording {
@@ -25,13 +25,6 @@ export interface Projection {
   readonly version: number;
   readonly collections: readonly CollectionDefinition[];
   readonly on: Handlers;
-}
-
-/** A {@link CollectionDefinition} that knows the shape of its documents. */
-export interface Collection<Shape extends Document> extends CollectionDefinition {
-  readonly key: keyof Shape & string;
-  readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
-  readonly indexes: readonly (readonly (keyof Shape & string)[])[];
 }
 
 /** Creates or replaces a document. */
@@ -84,11 +77,6 @@ export function raise<Shape extends Document>(
 /** Removes a document, if it exists. */
 export function remove(collection: Pick<CollectionDefinition, "name">, key: string): Change {
   return { op: "remove", collection: collection.name, key };
-}
-
-/** The scope whose one counter is the number of a tenant's documents in a collection. */
-export function tenantCounter({ name }: Pick<CollectionDefinition, "name">, tenantId: string): string {
-  return `${name}/${tenantId}`;
 }
 
 /** Adds to the one counter of a scope. */

@@ -1,20 +1,22 @@
-import apiKeySchema from "../../../schemas/responses/api-key.json" with { type: "json" };
-import destinationSchema from "../../../schemas/responses/destination.json" with { type: "json" };
-import inviteSchema from "../../../schemas/responses/invite.json" with { type: "json" };
-import senderSchema from "../../../schemas/responses/sender.json" with { type: "json" };
-import serviceAccountSchema from "../../../schemas/responses/service-account.json" with { type: "json" };
-import serviceKeySchema from "../../../schemas/responses/service-key.json" with { type: "json" };
-import tenantSchema from "../../../schemas/responses/tenant.json" with { type: "json" };
-import userSchema from "../../../schemas/responses/user.json" with { type: "json" };
-import { facts, histories, type HistoryName } from "../../features/facts.ts";
-import { examples } from "../domain/examples.ts";
+import apiKeySchema from "../../schemas/responses/api-key.json" with { type: "json" };
+import destinationSchema from "../../schemas/responses/destination.json" with { type: "json" };
+import inviteSchema from "../../schemas/responses/invite.json" with { type: "json" };
+import senderSchema from "../../schemas/responses/sender.json" with { type: "json" };
+import serviceAccountSchema from "../../schemas/responses/service-account.json" with { type: "json" };
+import serviceKeySchema from "../../schemas/responses/service-key.json" with { type: "json" };
+import tenantSchema from "../../schemas/responses/tenant.json" with { type: "json" };
+import userSchema from "../../schemas/responses/user.json" with { type: "json" };
+import { examples } from "../kernel/domain/examples.ts";
+import { facts, histories, type HistoryName } from "./facts.ts";
 
 const { tenantId, destinationId, at, later } = examples;
 
 /** The part of a key or token after its prefix: 32 bytes in base64url. Opens nothing. */
 export const token = "q0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaE-uIoP_kZxA";
+
 /** The prefix and 32 bytes in base64; no tenant has it. */
 export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
+
 /** A password long enough to be taken. */
 export const password = "correct horse battery";
 
@@ -178,6 +180,7 @@ export const attempt = {
 };
 
 const byOwner = { time: at, actor: { type: "user", id: user.id, role: user.role }, correlationId: "CHG-4711" };
+
 const byProducer = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0d";
 
 /** The types of a history's facts that are declared with an example. */
@@ -193,24 +196,34 @@ function factOf(history: HistoryName, revision: number, position: string, by: ob
 
 /** Of the tenant's history. */
 export const tenantFact = factOf("tenant", 5, "0000000000004690");
+
 /** Of the tenant's history of purges. */
 export const purgeFact = factOf("purges", 8, "0000000000004695");
+
 /** Of the tenant's history of replays. */
 export const replayFact = factOf("replays", 2, "0000000000004713");
+
 /** Of the tenant's history of cancellations. */
 export const cancellationFact = factOf("cancellations", 2, "0000000000004714");
+
 /** Of the API key's history. */
 export const apiKeyFact = factOf("apiKey", 1, "0000000000004691");
+
 /** Of the service account's history. */
 export const serviceAccountFact = factOf("serviceAccount", 2, "0000000000004697");
+
 /** Of the invite's history. */
 export const inviteFact = factOf("invite", 0, "0000000000004692");
+
 /** Of the destination's history. */
 export const destinationFact = factOf("destination", 3, "0000000000004693");
+
 /** Of the sender's history. */
 export const senderFact = factOf("sender", 1, "0000000000004694");
+
 /** Of the audit. */
 export const auditFact = { ...destinationFact, subject: { type: "destination", id: destinationId } };
+
 /** Of the history of the destination's circuit. */
 export const circuitFact = factOf("circuit", 12, "0000000000004712", {
   time: later,
@@ -219,6 +232,7 @@ export const circuitFact = factOf("circuit", 12, "0000000000004712", {
 });
 
 const producer = { type: "apiKey", id: apiKey.id };
+
 /** The first of the event's history. */
 export const fact = factOf("event", 0, "0000000000004711", { time: at, actor: producer, correlationId: byProducer });
 
@@ -245,15 +259,21 @@ export const replay = {
 };
 
 const storySubject = { type: "event", id: event.id };
+
 const [accepted, started, succeeded] = exampleTypes("event");
+
 /** The type of the fact that an attempt succeeded. */
 export const successType = succeeded;
+
 const acceptedEntry = { position: fact.position, type: accepted, subject: storySubject, time: at };
+
 const byWorker = { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f" };
+
 const attemptEntry = (position: string, type: string | undefined, time: string) =>
   ({ position, type, subject: storySubject, time, actor: byWorker });
 
 const { number, outcome, durationMs, statusCode, reason, error } = attempt;
+
 const storyAttempt = { number, outcome, durationMs, statusCode, reason, error };
 
 /** The story of the event: it was delivered at once. */

@@ -11,23 +11,25 @@ import type { EventStore, LogEntry, Position, RecordedEvent } from "../../kernel
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import type { DestinationEvent } from "../destinations/facts.ts";
-import { isWaiting } from "../events/decide.ts";
-import { totalOf } from "../events/event-totals.ts";
-import type { Webhook } from "../events/facts.ts";
-import { isFinished } from "../events/purge.ts";
-import type { LoadedWebhook } from "../events/webhooks.ts";
 import type { SenderEvent } from "../senders/facts.ts";
+import type { Story } from "../story/story.ts";
+import { tellStory } from "../story/tell.ts";
+import type { StoryMoment } from "../story/waits.ts";
 import type { TenantEvent } from "../tenants/facts.ts";
-import type { Story } from "./story.ts";
-import { tellStory } from "./tell.ts";
-import type { StoryMoment } from "./waits.ts";
+import { isWaiting } from "./decide.ts";
+import { totalOf } from "./event-totals.ts";
+import { type Webhook, isFinished } from "./facts.ts";
+import type { LoadedWebhook } from "./webhooks.ts";
 
 /** Entries that are read at once. */
 const pageEntries = 64;
+
 /** Of each neighbour, the most facts between the event's acceptance and its end: the last ones. */
 const mostFacts = 1_000;
+
 /** Facts of the destination and of its circuit from before the acceptance: they tell how things stood then. */
 const factsBefore = 64;
+
 /** The most retries due before an event that are counted. */
 const mostRetries = 1_000;
 
