@@ -8,22 +8,20 @@ import { positionOf } from "./positions.ts";
 import type { AppendBatch, Exception, Reply, Tuning } from "./protocol.ts";
 import type { OwnCommit } from "./subscription.ts";
 
-/** How much text, in UTF-16 units, may wait to be sent or answered: beyond it appends are refused at once. */
+/** In UTF-16 units, sent and waiting together; beyond it appends are refused at once. */
 const waitingBytesLimit = 64 * 1024 * 1024;
-/** How much text, in UTF-16 units, goes into one message, so that a transaction stays short. */
+/** In UTF-16 units; keeps a transaction short. */
 const batchBytesLimit = 4 * 1024 * 1024;
-/** So many gathered appends are sent without a further pause. */
 const enoughAppends = 16;
 
 interface WaitingAppend {
   readonly entries: readonly NewEntry[];
-  /** Whether the append may be held back for a moment, to be sent with others. */
+  /** Whether the append may be delayed, to be sent with others. */
   readonly mayWait: boolean;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** A message and the callers it answers. */
 interface Batch {
   readonly message: AppendBatch;
   readonly appends: WaitingAppend[];
@@ -32,9 +30,9 @@ interface Batch {
 }
 
 /**
- * Collects appends into batches. A batch is sent at the end of the event loop's turn or a moment later (see
- * {@link GroupCommitDelay}), or when a batch under way is answered: the log thread always has a next one at hand.
- * Appends that may wait go with the next batch, or by themselves after {@link Tuning.holdMs}.
+ * Collects appends into batches. A batch is sent at the end of the event loop's turn or after {@link GroupCommitDelay},
+ * or when an earlier batch is answered. Appends that may wait go with the next batch, or alone after {@link
+ * Tuning.holdMs}.
  */
 export class AppendQueue {
   readonly #send: (batch: AppendBatch) => void;
@@ -42,18 +40,15 @@ export class AppendQueue {
   readonly #clock: Clock;
   readonly #tuning: Tuning;
   readonly #waiting: Batch[] = [];
-  /** In the order of sending, which is the order of the replies; docs/adr/0024 says why not a Map. */
+  /** In the order of sending, which is the order of replies. Not a Map: see docs/adr/0024. */
   readonly #inFlight: Batch[] = [];
   readonly #delay: GroupCommitDelay;
   #lastBatch = 0;
   #waitingBytes = 0;
-  /** Whether waiting appends must be sent as soon as the log thread can take them. */
+  /** Whether waiting appends are sent as soon as the log thread can take them. */
   #urgent = false;
-  /** After it, appends that were held back must be sent. */
   #holding: Timer | null = null;
-  /** Whether the waiting appends are sent at the end of this turn. */
   #ending = false;
-  /** The pause after which the waiting appends are sent. */
   #pausing: Timer | null = null;
   #onIdle: (() => void) | null = null;
 
@@ -67,10 +62,7 @@ export class AppendQueue {
     this.#delay = new GroupCommitDelay(tuning.commitDelayMs);
   }
 
-  /**
-   * `bytes`: the size of the encoded texts in UTF-16 units. Throws LogUnavailable where too many appends wait; every
-   * other outcome goes to `append`.
-   */
+  /** `bytes`: the size of `encoded` in UTF-16 units. Throws LogUnavailable while too many appends wait. */
   add(
     stream: string, expected: number, append: WaitingAppend, encoded: readonly EncodedEvent[], bytes: number,
   ): void {
@@ -91,15 +83,15 @@ export class AppendQueue {
     else this.#urge();
   }
 
-  /** Sends all waiting appends, however many batches are under way: the next message must not overtake them. */
+  /** Sends all waiting appends at once, so that the next message does not overtake them. */
   flush(): void {
     while (this.#waiting.length > 0) this.#sendNext();
   }
 
-  /** Passes on the log thread's reply to a batch: to subscriptions first, then to callers. */
+  /** Passes on the log thread's reply: to subscriptions first, then to callers. */
   settle(reply: Extract<Reply, { kind: "appended" | "failed" }>): void {
     const [batch] = this.#inFlight;
-    // A last reply may come in after the thread's death was noticed.
+    // The last reply may arrive after the thread's death was noticed.
     if (batch?.message.batch !== reply.batch) return;
     this.#inFlight.shift();
     batch.deadline.cancel();
@@ -110,13 +102,11 @@ export class AppendQueue {
     else if (this.#waiting.length === 0 && this.#inFlight.length === 0) this.#onIdle?.();
   }
 
-  /** Resolves when no append waits and no batch is under way. */
   async idle(): Promise<void> {
     this.flush();
     if (this.#inFlight.length > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  /** Rejects all appends: no reply will come any more. */
   fail(error: LogUnavailable): void {
     for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.splice(0)]) {
       batch.deadline.cancel();
@@ -151,7 +141,7 @@ export class AppendQueue {
     this.#schedule();
   }
 
-  /** Sends at the end of this turn, or after a pause, which ends early once {@link enoughAppends} have gathered. */
+  /** Sends at the end of this turn, or after a pause that {@link enoughAppends} cut short. */
   #schedule(): void {
     if (this.#ending || this.#inFlight.length >= this.#tuning.batchesInFlight) return;
     const full = this.#waiting[0]!.appends.length >= enoughAppends;
@@ -184,7 +174,7 @@ export class AppendQueue {
     this.#holding = null;
   }
 
-  /** A batch that was sent may still be written. A batch that was not sent is withdrawn and never written. */
+  /** A batch that was sent may still be written; any other is withdrawn. */
   #late(batch: Batch): void {
     const at = this.#waiting.indexOf(batch);
     if (at < 0) {

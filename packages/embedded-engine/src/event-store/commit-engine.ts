@@ -7,7 +7,6 @@ import { nextRevision } from "./stream-index/memtable.ts";
 import { SegmentDamaged } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
-/** Writes of one commit. */
 export type Write = AppendBatch | DeleteRequest;
 
 /** The result of one write. */
@@ -15,23 +14,20 @@ export type Outcome =
   | { readonly first: Sequence; readonly last: Sequence; readonly exceptions: Exception[] }
   | { readonly failed: string };
 
-/** A commit writes whole pages, and the last one, which is half filled, is written again by the next. */
+/** A commit writes whole pages; the next commit writes the half-filled last one again. */
 const pageBytes = 8192;
 
-/** Texts are measured in UTF-16 units, each of which becomes so many bytes at most. */
+/** A UTF-16 unit takes up to three bytes of UTF-8. */
 const bytesPerUnit = 3;
 
-/** Counts since the start. */
 export interface EngineCounts {
   readonly commits: number;
   readonly entries: number;
-  /** Written to the write-ahead log, approximately. */
+  /** Approximate bytes in the write-ahead log. */
   readonly bytes: number;
-  /** Streams deleted. */
   readonly deletions: number;
 }
 
-/** The entries of a stream cannot be read. */
 class StreamUnread extends Error {
   readonly stream: string;
 
@@ -42,9 +38,8 @@ class StreamUnread extends Error {
 }
 
 /**
- * Applies writes to the log and its index, all waiting ones in one transaction. A conflict or a stream that cannot be
- * read fails only its own writes. A failed transaction fails all of its writes and leaves no trace, not in memory
- * either.
+ * Applies all waiting writes to the log and its index in one transaction. A conflict or an unreadable stream fails its
+ * own writes only. A failed transaction leaves no trace, in memory neither.
  */
 export class CommitEngine {
   readonly #log: LogFile;
@@ -52,9 +47,9 @@ export class CommitEngine {
   readonly #onDamage: (damage: SegmentDamaged) => void;
   #head: Sequence;
   #counts = { commits: 0, entries: 0, bytes: 0, deletions: 0 };
-  /** The size of the largest commit that failed, until one as large succeeds; 0 where none has failed. */
+  /** The size of the largest failed commit, until one as large succeeds; 0 if none has failed. */
   #failedBytes = 0;
-  /** Streams that the current commit cannot read, and why: only writes to these streams fail. */
+  /** Streams that the current commit cannot read, and why. */
   readonly #unread = new Map<string, string>();
 
   constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
@@ -64,19 +59,18 @@ export class CommitEngine {
     this.#head = log.head();
   }
 
-  /** The last committed sequence. */
   get head(): Sequence {
     return this.#head;
   }
 
-  /** Counts of this engine's commits; failed transactions are not counted. */
+  /** Failed transactions are not counted. */
   get counts(): EngineCounts {
     return { ...this.#counts };
   }
 
   /**
-   * Commits the writes, in order; answers one outcome for each. Never throws. SQLite accepts nothing more in a
-   * transaction that met a damaged page: the commit is tried again without the writes that need the page.
+   * Commits the writes, in order; returns one outcome for each and never throws. SQLite refuses further work in a
+   * transaction that met a damaged page, so the commit is repeated without the writes that need it.
    */
   commit(writes: readonly Write[]): Outcome[] {
     this.#unread.clear();
@@ -106,14 +100,14 @@ export class CommitEngine {
     }
   }
 
-  /** After a failed commit, tries to write as much, and throws when that fails. Otherwise it writes nothing. */
+  /** After a failed commit, tries to write as much and throws if that fails; otherwise writes nothing. */
   ping(): void {
     if (this.#failedBytes === 0) return;
     this.#log.probe(this.#failedBytes * bytesPerUnit);
     this.#failedBytes = 0;
   }
 
-  /** The rows of a stream, deleted ones left out. Throws when the files cannot be read. */
+  /** The rows of a stream without deleted ones. Throws if the files cannot be read. */
   read({ stream, from, limit, backwards }: ReadRequest): StreamRows {
     const rows: StreamRows = { revisions: [], sequences: [], texts: [] };
     if (limit < 1) return rows;
@@ -152,7 +146,7 @@ export class CommitEngine {
     return { first, last: this.#head, exceptions };
   }
 
-  /** The revision that the first entry of an append gets, or why it gets none. */
+  /** The revision of an append's first entry, or the reason to refuse the append. */
   #found(stream: string, expected: number, texts: readonly string[], at: number, end: number) {
     const failed = this.#unread.get(stream);
     if (failed !== undefined) return { failed };
@@ -172,7 +166,7 @@ export class CommitEngine {
     this.#counts.bytes += metadata.length + data.length;
   }
 
-  /** The outcome of the earlier append, when the entries after `expected` have the ids of this one. */
+  /** The result of an earlier append of the same ids after `expected`. */
   #repeated(
     stream: string, expected: number, texts: readonly string[], at: number, end: number,
   ): { revision: number; sequence: Sequence } | undefined {
@@ -184,7 +178,7 @@ export class CommitEngine {
     return undefined;
   }
 
-  /** Answers an exception where the stream exists, but at another revision than expected. */
+  /** Returns an exception if the stream is at another revision than expected. */
   #delete({ stream, expected }: DeleteRequest): Outcome {
     const first = this.#head + 1;
     const failed = this.#unread.get(stream);
@@ -205,7 +199,7 @@ export class CommitEngine {
     return { first, last: this.#head, exceptions: [] };
   }
 
-  /** Damage of the log's pages concerns the stream whose rows are in them; damage of the index concerns all. */
+  /** Damage of the log's pages concerns one stream, damage of the index all of them. */
   #reading<Result>(stream: string, read: () => Result): Result {
     try {
       return read();

@@ -20,33 +20,33 @@ import {
 } from "./protocol.ts";
 import { LogSubscription } from "./subscription.ts";
 
-/** Bytes one append may have, all its entries together: as much as EventStoreDB takes. */
+/** The most bytes of one append, as in EventStoreDB. */
 export const appendBytesLimit = 1024 * 1024;
-/** Bytes that `readLog` decodes in one go, or one entry: a few milliseconds. */
+/** Bytes that `readLog` decodes without a pause: a few milliseconds. */
 const portionBytes = 512 * 1024;
-/** UTF-16 units of entries that `readStream` decodes in one go, or one entry. */
+/** UTF-16 units that `readStream` decodes without a pause. */
 const portionUnits = 128 * 1024;
 
 /** Options of every client of the log, in any thread. `tuning` overrides {@link defaultTuning}. */
 export interface ClientOptions {
   readonly codec: EventCodec;
   readonly clock: Clock;
-  /** Called when a subscription's handler or read failed and is tried again. */
+  /** Called when a subscription's handler or read fails; it is repeated. */
   readonly onAnomaly?: (error: unknown) => void;
   readonly tuning?: Partial<Tuning>;
 }
 
-/** Further options of the client that opens the store: it starts the log thread, and ends it. */
+/** Options of the client that starts and ends the log thread. */
 export interface EmbeddedEventStoreOptions extends ClientOptions {
-  /** Made when it does not exist. Held for this process alone until `close`. */
+  /** Created if missing; held for this process alone until `close`. */
   readonly dataDir: string;
-  /** Called when the log thread has died: no append is possible any more, so the process should end. */
+  /** Called when the log thread has died. No append is possible any more, so the process should end. */
   readonly onFatal?: (error: Error) => void;
-  /** Called now and then about background work that keeps failing and is tried again: a disk may be full. */
+  /** Called about background work that keeps failing and is repeated: a disk may be full. */
   readonly onHousekeepingProblem?: (error: Error) => void;
 }
 
-/** Starts the log thread. Rejects when the folder is in use, cannot be written, or is of another version. */
+/** Starts the log thread. Rejects if the folder is in use, not writable or of another version. */
 export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
   const tuning = { ...defaultTuning, ...options.tuning };
   const thread = new Worker(new URL("./log-thread.ts", import.meta.url), {
@@ -61,7 +61,7 @@ export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions)
   return client;
 }
 
-/** A client of the log thread, in the thread that opened the store or in any other. */
+/** A client of the log thread, in any thread. */
 export class EmbeddedEventStore implements EventStore {
   readonly #port: MessagePort;
   readonly #codec: EventCodec;
@@ -80,7 +80,7 @@ export class EmbeddedEventStore implements EventStore {
   #unavailable: LogUnavailable | null = null;
   #closed: Promise<void> | null = null;
 
-  /** Makes a client of a port that `connect` gave. */
+  /** Makes a client of a port from `connect`. */
   static async attach(port: MessagePort, options: ClientOptions): Promise<EmbeddedEventStore> {
     const welcome = await new Promise<Extract<Reply, { kind: "welcome" }>>((resolve, reject) => {
       port.once("message", resolve);
@@ -111,7 +111,7 @@ export class EmbeddedEventStore implements EventStore {
     port.on("close", () => this.#fail(new LogUnavailable("the event store is closed")));
   }
 
-  /** Used by {@link openEmbeddedEventStore}: this client ends the thread when it closes. */
+  /** Makes this client the thread's owner, which ends the thread when it closes. */
   own(thread: Worker, { dataDir, onFatal, onHousekeepingProblem }: EmbeddedEventStoreOptions): void {
     this.#thread = thread;
     this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#requests.settleAll(answers));
@@ -208,31 +208,30 @@ export class EmbeddedEventStore implements EventStore {
     return { stop };
   }
 
-  /** A port to transfer to another thread, for `attach` there. Only the client that opened the store makes them. */
+  /** A port to transfer to another thread, for `attach` there. Only the owner makes them. */
   connect(): MessagePort {
     if (!this.#thread) throw new Error("only the client that opened the store connects others");
     return connect(this.#thread);
   }
 
-  /** Counts and sizes as the log thread has them. Rejects with LogUnavailable. */
   async stats(): Promise<EmbeddedEventStoreStats> {
     return await this.#request({ kind: "stats" }) as EmbeddedEventStoreStats;
   }
 
-  /** Rejects while the log cannot be written, or its thread does not answer. */
+  /** Rejects if the log cannot be written, or its thread does not answer. */
   async ping(): Promise<void> {
     await this.#request({ kind: "ping" });
   }
 
   /**
-   * Resolves when no byte of the entries deleted before is left in the files; the store also erases them by itself.
-   * Waits for every reader of the log's file, such as a backup, however long that takes.
+   * Resolves when the files hold no byte of deleted entries; the store also erases them by itself. Waits for every
+   * reader of the log's file, such as a backup, without limit.
    */
   async scrub(): Promise<void> {
     await this.#request({ kind: "scrub" }, Infinity);
   }
 
-  /** Waits for appends under way and for handlers, then closes; the client that opened the store ends the thread. */
+  /** Waits for pending appends and handlers, then closes; the owner also ends the thread. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -249,14 +248,14 @@ export class EmbeddedEventStore implements EventStore {
     this.#reader.close();
   }
 
-  /** The stream's entry at this sequence, or nothing; always nothing in a client without {@link EntryReaders}. */
+  /** The stream's entry at this sequence, or none; always none without {@link EntryReaders}. */
   async #readAt(stream: string, sequence: Sequence): Promise<readonly LogEntry[]> {
     const readers = this.#entryReaders;
     if (!readers) return [];
     return this.#entriesIn(stream, await this.#asked((request) => readers.send({ request, stream, sequence })));
   }
 
-  /** The entries of rows. Long ones are decoded a portion a time, see {@link inTurn}. */
+  /** Decodes rows; long ones in portions, see {@link inTurn}. */
   #entriesIn(stream: string, rows: unknown): readonly LogEntry[] | Promise<readonly LogEntry[]> {
     const { revisions, sequences, texts } = rows as StreamRows;
     const entry = (revision: number, index: number) => {
@@ -317,7 +316,6 @@ export class EmbeddedEventStore implements EventStore {
     return this.#asked((number) => this.#post({ ...request, request: number }), patienceMs);
   }
 
-  /** Sends a request with the number it is given; resolves to its answer. */
   #asked(send: (number: number) => void, patienceMs?: number): Promise<unknown> {
     return this.#unavailable ? Promise.reject(this.#unavailable) : this.#requests.ask(send, patienceMs);
   }
@@ -330,7 +328,7 @@ export class EmbeddedEventStore implements EventStore {
     this.#unavailable ??= error;
     this.#appends.fail(this.#unavailable);
     this.#requests.fail(this.#unavailable);
-    // They get no commits from memory any more, but can still read committed entries.
+    // Subscriptions get no commits from memory any more, but can still read the log.
     for (const subscription of this.#subscriptions) subscription.wake();
   }
 }
@@ -343,14 +341,14 @@ function connect(thread: Worker): MessagePort {
   return port1;
 }
 
-/** UTF-16 units of the texts. Throws where an entry would look like a deletion, or the append is too large. */
+/** Throws if an entry would look like a deletion, or the append is too large. */
 function lengthOf(encoded: readonly EncodedEvent[]): number {
   let length = 0;
   for (const { type, data, metadata } of encoded) {
     if (type === "") throw new UnacceptableEntry("an entry needs a type");
     length += type.length + data.length + metadata.length;
   }
-  // A unit takes at most three bytes: most appends need not be measured.
+  // A unit takes at most three bytes, so most appends need no measuring.
   if (length * 3 > appendBytesLimit) requireSize(encoded);
   return length;
 }

@@ -4,27 +4,26 @@ import { TurnBatcher } from "../../../../src/kernel/threads/turns.ts";
 import type { Sequence } from "./positions.ts";
 import { noRows, type Answer } from "./protocol.ts";
 
-/** A read of the entry that stands at a known place; its answer is `StreamRows`, of one row or none. */
+/** A read of the entry at a known sequence; the answer is `StreamRows` of one row or none. */
 export interface PlacedRead {
   readonly request: number;
-  /** An entry of another stream is not answered. */
+  /** An entry of another stream is not returned. */
   readonly stream: string;
   readonly sequence: Sequence;
 }
 
 interface Reader {
   readonly thread: Worker;
-  /** The requests that it has not answered yet. */
   readonly requests: Set<number>;
 }
 
 const mostThreads = 4;
-/** To wake a thread for fewer costs more than it saves. */
+/** Waking a thread for fewer costs more than it saves. */
 const fewestReads = 8;
 
 /**
- * Threads that read entries at known places, started when they are first needed. A page of old entries takes as many
- * reads from the disk: several threads wait for the disk at once, and the log thread does not.
+ * Threads that read entries at known sequences, started when first needed. A page of old entries takes one disk read
+ * each: several threads wait for the disk together, and the log thread does not.
  */
 export class EntryReaders {
   readonly #path: string;
@@ -32,18 +31,17 @@ export class EntryReaders {
   readonly #readers = new Map<number, Reader>();
   readonly #reads = new TurnBatcher<PlacedRead>((reads) => this.#share(reads));
 
-  /** `path`: the log's file. Reads of a thread that dies, or cannot be made, are answered with no row. */
+  /** `path`: the log's file. Reads of a thread that dies or cannot start return no row. */
   constructor(path: string, onAnswers: (answers: readonly Answer[]) => void) {
     this.#path = path;
     this.#onAnswers = onAnswers;
   }
 
-  /** Sends a read with the others of this turn, shared among the threads. */
   send(read: PlacedRead): void {
     this.#reads.add(read);
   }
 
-  /** Answers the reads sent before; resolves when the threads have closed the log. No read may follow. */
+  /** Answers pending reads, then ends the threads. No read may follow. */
   async close(): Promise<void> {
     this.#reads.flush();
     await Promise.all(Array.from(this.#readers.values(), ({ thread }) => endThread(thread, "stop")));
@@ -61,7 +59,7 @@ export class EntryReaders {
     }
   }
 
-  /** Null where the system gives no thread. */
+  /** Null if the system gives no thread. */
   #started(index: number): Reader | null {
     const script = new URL("./entry-thread.ts", import.meta.url);
     const thread = newThread(script, { name: "entries", workerData: this.#path });
@@ -71,7 +69,7 @@ export class EntryReaders {
       for (const { request } of answers) reader.requests.delete(request);
       this.#onAnswers(answers);
     });
-    // An error ends the thread, for example where no descriptor is left for it. The next reads start another.
+    // An error, such as a lack of descriptors, ends the thread; the next reads start another.
     thread.on("error", () => {
       this.#readers.delete(index);
       this.#leaveUnread([...reader.requests]);

@@ -3,7 +3,7 @@ import type { PlacedRead } from "./entry-readers.ts";
 import { openToRead, selectRow, type Row } from "./log-file.ts";
 import { noRows, type Answer, type StreamRows } from "./protocol.ts";
 
-/** Entry of a thread that reads entries at known places, through a read-only connection of its own. */
+/** Entry of a thread that reads entries at known sequences, over its own read-only connection. */
 const port = parentPort!;
 const db = openToRead(workerData as string);
 const select = db.prepare(selectRow);
@@ -22,7 +22,7 @@ function answerTo({ request, stream, sequence }: PlacedRead): Answer {
   }
 }
 
-/** One row; none where the entry was deleted, or belongs to another stream. */
+/** One row; none if the entry was deleted or belongs to another stream. */
 function rowsAt(stream: string, sequence: number): StreamRows {
   const row = select.get(sequence, stream) as unknown as Row | undefined;
   if (!row) return noRows;

@@ -1,19 +1,18 @@
-/** The rate of appends is measured over about so many milliseconds: older appends count less and less. */
+/** The time constant of the measured rate: older appends count less and less. */
 const memoryMs = 50;
-/** Appends per millisecond: up to `few` there is no pause; from there it grows, to its full length at `many`. */
+/** Appends per millisecond: no pause up to `few`, the full pause from `many` on. */
 const few = 1.25;
 const many = 2;
-/** Above `few`, the opposite choice (pauses, or none) is tried so often and for so long. */
+/** Above `few`, the opposite choice (pauses or none) is tried this often and this long. */
 const trialEveryMs = 1_000;
 const trialMs = 50;
-/** Pauses hold callers up if so many times as many appends arrive without them as with them. */
+/** Pauses hold callers up if this many times more appends arrive without them. */
 const heldUp = 1.4;
 
 /**
- * How long to gather appends before they are sent. Each commit has a high fixed cost, and each message wakes two
- * threads. So at a high rate each append waits a moment for others; at a low rate none does. But a high rate may come
- * from a few callers that append again as soon as they get their answers. A pause only holds these up: every second it
- * is tried whether more appends arrive without pauses.
+ * How long to gather appends before sending them. A commit has a high fixed cost, and a message wakes two threads, so
+ * at a high rate appends wait for others. But a high rate may come from a few callers that append again once answered,
+ * and pauses only slow these down: every second, a trial shows whether more appends arrive without pauses.
  */
 export class GroupCommitDelay {
   readonly #longestMs: number;
@@ -21,22 +20,20 @@ export class GroupCommitDelay {
   #appends = 0;
   #ms = 0;
   #gapMs = 0;
-  /** Whether pauses hold callers up, by the last trial: then there are none. */
+  /** The last trial's result: pauses hold callers up, so there are none. */
   #holdsUp = false;
   #trial: { readonly from: number; readonly rateBefore: number; appends: number } | undefined;
-  /** When the next trial begins (monotonic). */
+  /** Monotonic. */
   #trialAt = 0;
 
   constructor(longestMs: number) {
     this.#longestMs = longestMs;
   }
 
-  /** How long the next batch is to wait, ms. `now`: monotonic. */
   pause(now: number): number {
     return Math.max(0, this.#sentAt + this.#gapMs - now);
   }
 
-  /** Call when a batch is sent. */
   sent(now: number, appends: number): void {
     const elapsed = Math.min(now - this.#sentAt, 10 * memoryMs);
     const kept = Math.exp(-elapsed / memoryMs);

@@ -8,7 +8,7 @@ import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping.ts
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
-/** Entry of the thread beside the log thread: writes and merges segments, moves most of the write-ahead log. */
+/** Entry of the thread beside the log thread: writes and merges segments, checkpoints the log. */
 const port = parentPort!;
 const { path, descriptor } = workerData as HousekeptLog;
 const database = new DatabaseSync(path);
@@ -38,7 +38,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
       });
     case "checkpoint":
       moveWriteAheadLog(database, path);
-      // SQLite itself syncs the file only once all pages are moved, and would then hold up commits.
+      // SQLite itself syncs the file only after the last page, which would hold up commits.
       orEndUnsynced(path, () => fsyncSync(descriptor));
       return null;
   }

@@ -11,54 +11,52 @@ import { Segment } from "./stream-index/segment.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
-/** The start data of the housekeeping thread. */
+/** Start data of the housekeeping thread. */
 export interface HousekeptLog {
   readonly path: string;
   /** Of the log's file; stays open. */
   readonly descriptor: number;
 }
 
-/** Work that must not hold up commits. A thread of its own does one job after the other; a merge lets others pass. */
+/** Work that must not hold up commits. The thread does one job at a time; a merge lets others pass. */
 export type Job =
   | { readonly kind: "flush"; readonly path: string; readonly words: Uint32Array; readonly count: number }
   | { readonly kind: "merge"; readonly path: string; readonly inputs: readonly string[] }
   | { readonly kind: "checkpoint" };
 
-/** A message to the housekeeping thread: a job, or "stop", which ends it at once and abandons a merge under way. */
+/** A job, or "stop", which ends the thread at once and abandons a merge. */
 export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
 
-/** The thread's answer to the job of that id. `summary` is null for a checkpoint, which makes no segment. */
+/** The result of the job with that id; `summary` is null for a checkpoint. */
 export type JobResult =
   | { readonly id: number; readonly summary: SegmentSummary | null }
   | { readonly id: number; readonly error: string }
   /** The index must be rebuilt. */
   | { readonly id: number; readonly damaged: { readonly file: string; readonly what: string } };
 
-/** Every so many failures in a row count as an anomaly: most readers are in the way for a moment only. */
+/** Reported after this many failures in a row: most readers are in the way for a moment only. */
 const failuresTold = 20;
-/** So many pages of the write-ahead log (8 KiB each) are moved in some milliseconds. */
+/** This many pages of the write-ahead log (8 KiB each) are moved in a few milliseconds. */
 const fewPages = 1_000;
 
 interface HousekeepingParts {
-  /** Of the log. */
   readonly path: string;
-  /** Of the log's file. */
   readonly descriptor: number;
   readonly log: LogFile;
   readonly index: StreamIndex;
   readonly folder: IndexFolder;
   readonly engine: CommitEngine;
   readonly tuning: Tuning;
-  /** Called about work that keeps failing and is tried again. */
+  /** Called about work that keeps failing and is repeated. */
   readonly onAnomaly: (what: string) => void;
-  /** Called when a segment is damaged: the index cannot be used any more. */
+  /** Called about a damaged segment: the index cannot be used any more. */
   readonly onDamage: (damage: SegmentDamaged) => void;
 }
 
-/** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the housekeeping thread. */
+/** Bounds memory, look-ups and the write-ahead log; a thread does the heavy part. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
-  /** Started for the first job: a relay with little to do needs none. */
+  /** Started for the first job. */
   #worker: Worker | undefined;
   readonly #jobs = new SlotTable<(result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -68,17 +66,17 @@ export class Housekeeping {
   #checkpointedBytes = 0;
   #restartedBytes = 0;
   #scrubbedDeletions = 0;
-  /** Whether a secure erase is scheduled or under way; a reader may hold it up for long. */
+  /** Whether a secure erase is scheduled or running; a reader may delay it for long. */
   #scrubbing = false;
   readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
-    // An index that was just built has a segment for each memtable.
+    // A newly built index has a segment for each memtable.
     void this.#merge();
   }
 
-  /** Call after each commit: starts the jobs that are due. Costs nothing when none is. */
+  /** Call after each commit: starts the jobs that are due. */
   afterCommit(): void {
     const { engine, index, tuning } = this.#parts;
     const { bytes, deletions } = engine.counts;
@@ -90,26 +88,25 @@ export class Housekeeping {
     }
   }
 
-  /** Erases the bytes of deleted entries from the files; resolves when none is left. */
+  /** Resolves when the files hold no byte of deleted entries. */
   async scrub(): Promise<void> {
     const { engine, log } = this.#parts;
     const { deletions } = engine.counts;
     await this.#untilDone("emptying the write-ahead log", async () => {
-      // After a long read many pages are left to move, and commits must not wait while this thread moves them.
+      // After a long read many pages are left, and moving them here would delay commits.
       await this.#checkpoint();
       if (log.unmovedPages() > fewPages || !log.truncate(0)) throw new Error("a reader is in the way");
     });
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
   }
 
-  /** Checks again after the erase: entries deleted meanwhile are due, and there may be no further commit to check. */
+  /** Checks again after the erase: entries deleted meanwhile are due, and no further commit may come. */
   async #scrubDeleted(): Promise<void> {
     await this.scrub();
     this.#scrubbing = false;
     this.afterCommit();
   }
 
-  /** Ends the housekeeping thread. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jobs.takeAll();
@@ -160,9 +157,8 @@ export class Housekeeping {
   }
 
   /**
-   * The housekeeping thread moves and syncs written pages, a few at a time: a large sync would hold up those of
-   * commits. The write-ahead log starts over only when all of it has been moved. So now and then this thread moves the
-   * rest, which commits have added meanwhile.
+   * The thread moves and syncs a few pages at a time, since a large sync would delay those of commits. The write-ahead
+   * log restarts only when all of it is moved, so this thread sometimes moves the rest.
    */
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {
@@ -196,7 +192,6 @@ export class Housekeeping {
     }
   }
 
-  /** Rejects when the job failed. */
   async #run(job: Job): Promise<SegmentSummary | null> {
     const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
@@ -209,7 +204,7 @@ export class Housekeeping {
     });
   }
 
-  /** Throws where the system gives no thread. */
+  /** Throws if the system gives no thread. */
   #start(): Worker {
     const { path, descriptor } = this.#parts;
     const workerData = { path, descriptor } satisfies HousekeptLog;
@@ -229,10 +224,7 @@ export class Housekeeping {
   }
 }
 
-/**
- * Lists an open segment and returns it. It is opened before: if it were listed and could then not be opened, the next
- * try would fail because it is listed already.
- */
+/** Lists a segment that is open already. If opening failed after listing, the next try would list it twice. */
 function listed(segment: Segment, list: () => void): Segment {
   try {
     list();
@@ -244,17 +236,16 @@ function listed(segment: Segment, list: () => void): Segment {
 }
 
 /**
- * The neighbours, of segments from old to new, that are to be merged next; none when there are few enough. A tier
- * is `fanout` times the size of the one before, the first that of a flush. Segments of a tier or below it, next to
- * each other, are merged once together they reach a higher tier: so a record is rewritten once for each tier, and
- * the number of segments grows with the logarithm of the number of records.
+ * The next neighbours to merge, of segments from old to new; none if there are few enough. A tier is `fanout` times the
+ * size of the one before; the first is a flush. Neighbours up to a tier merge once they reach a higher one together, so
+ * a record is rewritten once per tier, and segments grow with the logarithm of records.
  */
 export function dueForMerge<Sized extends { readonly records: number }>(
   segments: readonly Sized[],
   flushRecords: number,
   fanout: number,
 ): readonly Sized[] {
-  // Slightly fewer records count as a full tier: a merge keeps one of two equal records.
+  // Slightly fewer records count as a full tier: a merge drops duplicates.
   const tierOf = (records: number) =>
     Math.max(0, Math.floor(Math.log(records / flushRecords) / Math.log(fanout) + 0.1));
   const highest = Math.max(0, ...segments.map(({ records }) => tierOf(records)));

@@ -9,19 +9,19 @@ import type { Sequence } from "./positions.ts";
 import type { Located } from "./stream-index/memtable.ts";
 import type { RowHead } from "./stream-index/stream-index.ts";
 
-/** The log's own file in the data folder. */
+/** The log's file in the data folder. */
 export function logPath(dataDir: string): string {
   return join(dataDir, "log.db");
 }
 
-/** A segment as the manifest lists it. */
+/** A segment in the manifest. */
 export interface ListedSegment {
   readonly file: string;
-  /** The log is indexed up to here by this segment and the ones before it. */
+  /** This segment and the ones before it index the log up to here. */
   readonly upTo: Sequence;
 }
 
-/** An entry of a stream as the table holds it; `metadata` and `data` are JSON. */
+/** An entry in the table; `metadata` and `data` are JSON. */
 export interface Row {
   readonly sequence: Sequence;
   readonly revision: number;
@@ -31,29 +31,28 @@ export interface Row {
   readonly data: string;
 }
 
-/** The format of the log's file. The index's segments, and the list of them, can be rebuilt from the rest. */
+/** The format of the log's file. The index's segments and their manifest can be rebuilt. */
 export const logFormat: FileFormat = { version: 2, release: "0.1.0" };
 /** See {@link KeptFile}. */
 export const logConverters: readonly Converter[] = [];
 
-/** How long others may hold a lock before it is an error; only tools from outside ever do. */
+/** How long others may hold a lock before it is an error; only external tools do. */
 const lockPatienceMs = 1000;
 
-/** Selects the {@link Row} at a sequence, if it is this stream's and not deleted. */
+/** Selects the {@link Row} at a sequence if it belongs to the stream and was not deleted. */
 export const selectRow = `
   SELECT sequence, revision, id, type, metadata, data FROM log WHERE sequence = ? AND stream = ? AND type <> ''`;
 
-/** A connection to the log at a path that writes nothing. */
+/** A read-only connection to the log at a path. */
 export function openToRead(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: lockPatienceMs });
 }
 
 /**
- * The log in SQLite: one table, written in the order of its key, and the manifest of the index's segments.
- *
- * Deleting an entry empties its row (an empty type marks it) and keeps the stream's name and revision. A row
- * is never taken out: SQLite would rebuild neighbouring pages and leave copies of live rows in their gaps, out
- * of reach when those are deleted later. A row that shrinks stays in place, and its former content is zeroed.
+ * The log in SQLite: one table, written in the order of its key, and the manifest of segments. A deletion empties the
+ * row (an empty type marks it) and keeps stream and revision. Rows are never removed: SQLite would rebuild neighbouring
+ * pages and leave copies of live rows in gaps, out of reach of later deletions. A row that shrinks stays, and its
+ * former content is zeroed.
  */
 export class LogFile {
   readonly #path: string;
@@ -67,7 +66,7 @@ export class LogFile {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
 
-  /** Opens or makes the log in an existing folder. Throws when that fails, or when the file is of another version. */
+  /** Opens or creates the log in an existing folder. Throws if that fails or the version differs. */
   constructor(path: string) {
     this.#path = path;
     this.#db = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
@@ -99,7 +98,7 @@ export class LogFile {
     this.#rollback = this.#db.prepare("ROLLBACK");
   }
 
-  /** Runs `work` in a durable transaction; when anything fails, nothing of it remains. */
+  /** Runs `work` in a durable transaction, all or nothing. */
   transaction<Result>(work: () => Result): Result {
     this.#endTransaction();
     this.#begin.run();
@@ -113,9 +112,9 @@ export class LogFile {
     }
   }
 
-  /** Runs `work`, which only reads: with several reads the file is locked once. Not within {@link transaction}. */
+  /** Runs `work`, which only reads, under one lock of the file. Not within {@link transaction}. */
   reading<Result>(work: () => Result): Result {
-    // A transaction that a failure left open does reads no harm, and is ended by the next write.
+    // A transaction left open by a failure does reads no harm; the next write ends it.
     if (this.#db.isTransaction) return work();
     this.#beginReading.run();
     try {
@@ -125,9 +124,9 @@ export class LogFile {
     }
   }
 
-  /** Writes without changing anything, as durably as a transaction of so many bytes. Throws when that fails. */
+  /** Throws unless a transaction of this many bytes could be written. Changes nothing. */
   probe(bytes: number): void {
-    // The room is tested with another file: the log's own files would stay as large.
+    // Another file, since the log's own files would stay as large.
     const path = `${this.#path}-probe`;
     try {
       writeFileSync(path, Buffer.alloc(bytes), { flush: true });
@@ -137,30 +136,29 @@ export class LogFile {
     this.transaction(() => this.#db.exec(marking(logFormat)));
   }
 
-  /** Adds a row within a transaction of the caller's; a sequence that is there already throws. */
+  /** Adds a row within the caller's transaction; throws for an existing sequence. */
   insert(
     sequence: Sequence, stream: string, revision: number, id: string, type: string, metadata: string, data: string,
   ): void {
     this.#insert.run(sequence, stream, revision, id, type, metadata, data);
   }
 
-  /** The stream of a row, and whether the row was deleted; undefined where there is no such sequence. */
+  /** The stream of a row, and whether it was deleted; undefined for an unknown sequence. */
   rowHead(sequence: Sequence): RowHead | undefined {
     const row = this.#rowHead.get(sequence) as { stream: string; type: string } | undefined;
     return row && { stream: row.stream, gone: row.type === "" };
   }
 
-  /** The row, if it is this stream's and not deleted. */
   row(sequence: Sequence, stream: string): Row | undefined {
     return this.#row.get(sequence, stream) as unknown as Row | undefined;
   }
 
-  /** Deletes an entry: its row stays, with its stream and revision. Within a transaction of the caller's. */
+  /** Deletes an entry within the caller's transaction; its row keeps stream and revision. */
   empty(sequence: Sequence): void {
     this.#empty.run(sequence);
   }
 
-  /** The last sequence ever given. Like {@link rowHeadsAfter}, throws an error that names the file if it is damaged. */
+  /** The last sequence given. Like {@link rowHeadsAfter}, throws an error that names a damaged file. */
   head(): Sequence {
     const select = this.#db.prepare("SELECT coalesce(max(sequence), 0) AS head FROM log");
     return inFile(this.#path, () => select.get())!["head"] as number;
@@ -177,18 +175,17 @@ export class LogFile {
     }
   }
 
-  /** From old to new. */
   listedSegments(): ListedSegment[] {
     const select = "SELECT file, up_to AS upTo FROM segments ORDER BY up_to";
     return this.#db.prepare(select).all() as unknown as ListedSegment[];
   }
 
-  /** Adds a segment to the manifest; its file must be whole and synced by then. */
+  /** Adds a segment to the manifest; its file must be complete and synced. */
   listSegment({ file, upTo }: ListedSegment): void {
     this.#db.prepare("INSERT INTO segments VALUES (?, ?)").run(file, upTo);
   }
 
-  /** Lists a segment in the place of those it was merged from. */
+  /** Lists a segment in place of its inputs. */
   listMerged(file: string, inputs: readonly string[]): void {
     this.transaction(() => {
       const upTo = this.listedSegments().find((segment) => segment.file === inputs.at(-1))!.upTo;
@@ -197,23 +194,20 @@ export class LogFile {
     });
   }
 
-  /** Empties the manifest: the next start rebuilds the index from the log. */
   forgetSegments(): void {
     this.transaction(() => this.#db.exec("DELETE FROM segments"));
   }
 
-  /** Moves the write-ahead log into the database file, as far as no reader is in the way. */
   checkpoint(): void {
     moveWriteAheadLog(this.#db, this.#path);
   }
 
-  /** How many pages of the write-ahead log have not been moved. */
   unmovedPages(): number {
     const { log, checkpointed } = this.#db.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
     return log! - checkpointed!;
   }
 
-  /** Empties the write-ahead log, so that no old page is left in it; false when a reader stays in the way. */
+  /** Empties the write-ahead log, so that no old page stays in it; false if a reader is in the way. */
   truncate(patienceMs: number): boolean {
     this.#db.exec(`PRAGMA busy_timeout = ${patienceMs}`);
     try {
@@ -223,14 +217,13 @@ export class LogFile {
     }
   }
 
-  /** No method may be called after it. */
   close(): void {
     this.#db.close();
   }
 
   /**
-   * Rolls back a transaction that a failure left open. Some failures have rolled back already; after others even this
-   * fails, and the next transaction tries again.
+   * Rolls back a transaction left open by a failure. Some failures have rolled back already; if this fails, too, the
+   * next transaction tries again.
    */
   #endTransaction(): void {
     if (this.#db.isTransaction) this.#rollback.run();

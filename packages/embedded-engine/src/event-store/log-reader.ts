@@ -4,25 +4,24 @@ import type { EntryTime, LogEntry, Wanted } from "../../../../src/kernel/ports/e
 import { openToRead } from "./log-file.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
-/** A part of the log. */
+/** Consecutive entries of the log, and the sequence that they reach. */
 export interface Stretch {
   readonly entries: readonly LogEntry[];
   readonly upTo: Sequence;
 }
 
-/** Rows looked at in one go, wanted or not, and bytes taken: a read never holds its thread for long. */
+/** Rows examined and bytes taken by one read, so that it does not hold its thread for long. */
 const windowRows = 4096;
 const windowBytes = 4 * 1024 * 1024;
-/** A read of times ends after so long, ms: old entries are read from the disk. */
+/** A read of times ends after this: old entries come from the disk. */
 const timesMs = 5;
 
-/** Times of a part of the log. */
 interface Times {
   readonly times: readonly EntryTime[];
   readonly upTo: Sequence;
 }
 
-/** Reads the log through a read-only connection of the reading thread's own. */
+/** Reads the log over a read-only connection of its own thread. */
 export class LogReader {
   readonly #db: DatabaseSync;
   readonly #codec: EventCodec;
@@ -32,15 +31,15 @@ export class LogReader {
   constructor(path: string, codec: EventCodec) {
     this.#db = openToRead(path);
     this.#codec = codec;
-    // Payloads come last in a row, so SQLite does not read the pages that they overflow to.
+    // Payloads come last in a row, so SQLite does not read their overflow pages.
     this.#selectTimes = this.#db.prepare(`
       SELECT sequence, metadata FROM log WHERE sequence > ? AND sequence <= ? AND type <> '' ORDER BY sequence`);
     this.#selectTimes.setReturnArrays(true);
   }
 
   /**
-   * Up to `limit` entries after `after`, and how far that reaches: up to `head`, the last sequence known to be
-   * committed, when the window ends there. `mostBytes`: the entries are no more than that, the first one aside.
+   * Up to `limit` entries after `after`, and the sequence reached: at most `head`, the last committed one. `mostBytes`:
+   * more only for a single entry.
    */
   read(after: Sequence, head: Sequence, limit: number, wanted: Wanted, mostBytes = windowBytes): Stretch {
     const end = Math.min(after + windowRows, head);
@@ -58,7 +57,7 @@ export class LogReader {
     return { entries, upTo: Math.max(after, end) };
   }
 
-  /** The times of up to `limit` entries after `after`, up to `head`, and how far that reaches. */
+  /** The times of up to `limit` entries after `after`, and the sequence reached: at most `head`. */
   times(after: Sequence, head: Sequence, limit: number): Times {
     const end = Math.min(after + windowRows, head);
     const times: EntryTime[] = [];
@@ -71,7 +70,6 @@ export class LogReader {
     return { times, upTo: Math.max(after, end) };
   }
 
-  /** Ends the connection; reads throw from then on. */
   close(): void {
     this.#db.close();
   }

@@ -11,26 +11,25 @@ import type {
 import { IndexFolder } from "./stream-index/index-folder.ts";
 import { SegmentDamaged } from "./stream-index/segment-format.ts";
 
-/** The holder of the other end of a port. */
 interface Client {
   readonly port: MessagePort;
-  /** One number; 1: the client wants to be woken at the next commit of others. */
+  /** One number; 1: wake the client at the next commit of others. */
   readonly armed: Int32Array;
 }
 
-/** Reads of one message that are not answered yet, from `next` on. */
+/** Unanswered reads of one message, from `next` on. */
 interface WaitingReads {
   readonly client: Client;
   readonly reads: readonly ReadRequest[];
   next: number;
 }
 
-/** Reads go on so long, ms, before commits get their turn: reads from the disk are slow. */
+/** Reads run this long before commits get their turn. */
 const readingMs = 1;
-/** How long readers may keep the write-ahead log from being emptied at the start and at the end. */
+/** How long readers may delay emptying the write-ahead log, at start and end. */
 const closingPatienceMs = 1000;
 
-/** Entry of the log thread: the only writer of the log. Serves clients over message ports. */
+/** Entry of the log thread, the only writer of the log. Serves clients over message ports. */
 const owner = parentPort!;
 const { dataDir, tuning } = workerData as { readonly dataDir: string; readonly tuning: Tuning };
 const clients = new Set<Client>();
@@ -43,7 +42,7 @@ shrinkAtRest();
 makeFolder(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
-// Entries deleted right before a crash may still be in the write-ahead log.
+// It may hold entries deleted right before a crash.
 const emptied = log.truncate(closingPatienceMs);
 // Closed after the log: closing any descriptor of a file drops SQLite's locks on it.
 const descriptor = openSync(path, "r");
@@ -79,7 +78,7 @@ function connect(port: MessagePort): void {
   tell(client, { kind: "welcome", path, head: head.buffer, armed: client.armed.buffer as SharedArrayBuffer });
 }
 
-/** Serves the requests waiting at all ports: the writes in one commit, the reads for a limited time. */
+/** Serves all waiting requests: the writes in one commit, the reads for a limited time. */
 function serve(): void {
   for (const client of clients) {
     for (let next = receiveMessageOnPort(client.port); next; next = receiveMessageOnPort(client.port)) {
@@ -97,7 +96,7 @@ function enqueue(client: Client, request: Request): void {
   else others.push({ client, request });
 }
 
-/** Answers reads until `end`, one at least; the others wait for the event loop's next turn. */
+/** Answers reads until `end`, at least one; the others wait for the next turn. */
 function answerReads(end: number): void {
   for (let waiting = reads[0]; waiting; waiting = reads[0]) {
     tell(waiting.client, { kind: "read", answers: log.reading(() => answersTo(waiting, end)) });
@@ -120,7 +119,7 @@ function answersTo(waiting: WaitingReads, end: number): Answer[] {
 function commit(waiting: readonly { readonly client: Client; readonly write: Write }[]): void {
   const before = engine.head;
   const outcomes = engine.commit(waiting.map(({ write }) => write));
-  // Before any answer: no acknowledged entry may be in a removed file, which is lost when this process ends.
+  // Before any answer: a removed file is lost when this process ends.
   requireFiles();
   Atomics.store(head, 0, BigInt(engine.head));
   const own = new Map<Client, number>();
@@ -164,13 +163,13 @@ async function answer(client: Client, { kind, request }: OtherRequest): Promise<
   }
 }
 
-/** Throws where the log cannot be written, or where one of its files is gone. */
+/** Throws if the log cannot be written or a file of it is gone. */
 function ping(): void {
   requireFiles();
   engine.ping();
 }
 
-/** A removed file can still be written, for as long as it is open. */
+/** A removed file can be written as long as it is open. */
 function requireFiles(): void {
   for (const { file, descriptor: opened } of files) {
     if (fstatSync(opened).nlink === 0) throw new Error(`${file} was removed while it was in use`);
@@ -187,7 +186,7 @@ function stats(): EmbeddedEventStoreStats {
   return { commits, entries, ...housekeeping.counts, memtable: index.activeRecords, segments };
 }
 
-/** Serves the requests that have arrived, then closes all ports and files. */
+/** Serves the requests received so far, then closes all ports and files. */
 async function close(): Promise<void> {
   do serve();
   while (reads.length > 0);
@@ -197,7 +196,7 @@ async function close(): Promise<void> {
   try {
     log.truncate(closingPatienceMs);
   } catch {
-    // The disk may be full: nothing is lost, and the next start empties the write-ahead log.
+    // The disk may be full. Nothing is lost: the next start empties the write-ahead log.
   }
   log.close();
   for (const { descriptor: opened } of files) closeSync(opened);
@@ -209,8 +208,8 @@ function tell(client: Client, reply: Reply): void {
 }
 
 /**
- * Empties the manifest and ends the process: the next start rebuilds the index from the log. In another turn, since the
- * damage may have been found within a transaction, whose rollback would restore the manifest.
+ * Empties the manifest and ends the process: the next start rebuilds the index. In another turn, since a transaction
+ * that found the damage would roll the manifest back.
  */
 function dieOfDamage(damage: SegmentDamaged): void {
   setImmediate(() => {

@@ -3,7 +3,7 @@ import { LogUnavailable } from "../../../../src/kernel/ports/event-store.ts";
 import { SlotTable } from "../../../../src/kernel/threads/slot-table.ts";
 import type { Answer } from "./protocol.ts";
 
-/** Requests under way at most; more are refused. */
+/** More pending requests are refused. */
 const mostPending = 100_000;
 
 interface Pending {
@@ -12,19 +12,18 @@ interface Pending {
   readonly deadline: Timer;
 }
 
-/** Requests to the log's threads that wait for their answers, each under a number of its own. */
+/** Requests to the log's threads, each under its own number until it is answered. */
 export class PendingRequests {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #pending = new SlotTable<Pending>();
 
-  /** `timeoutMs`: how long a request may wait by default. */
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Sends a request with the number it is given; resolves to its answer. Rejects with LogUnavailable. */
+  /** Sends a request under a number; resolves to its answer. Rejects with LogUnavailable. */
   ask(send: (number: number) => void, timeoutMs = this.#timeoutMs): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#pending.size >= mostPending) throw new LogUnavailable("too many requests wait for the log");
@@ -36,7 +35,7 @@ export class PendingRequests {
     });
   }
 
-  /** Takes an answer; a late one is ignored. */
+  /** Late answers are ignored. */
   settle(answer: Answer): void {
     const pending = this.#pending.take(answer.request);
     pending?.deadline.cancel();
@@ -44,12 +43,10 @@ export class PendingRequests {
     else pending?.reject(new LogUnavailable(`the log failed: ${answer.reason}`));
   }
 
-  /** Takes several answers. */
   settleAll(answers: readonly Answer[]): void {
     for (const answer of answers) this.settle(answer);
   }
 
-  /** Rejects all requests: no answer will come any more. */
   fail(error: LogUnavailable): void {
     for (const { deadline, reject } of this.#pending.takeAll()) {
       deadline.cancel();

@@ -7,38 +7,36 @@ import {
 import type { Stretch } from "./log-reader.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
-/** Entries read from the log at once. */
 const readEntries = 1024;
-/** Buffered at most for a busy subscription, counting the entries it does not want. */
+/** Buffered for a busy subscription, unwanted entries included. */
 const bufferBytes = 16 * 1024 * 1024;
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
-/** The parts of its client that a subscription needs. */
+/** What a subscription needs of its client. */
 export interface LogSource {
   readonly clock: Clock;
-  /** The last committed sequence. */
   head(): Sequence;
-  /** Reads the log as LogReader does, up to the last committed sequence. Throws LogUnavailable. */
+  /** Like LogReader, up to the last committed sequence. Throws LogUnavailable. */
   read(after: Sequence, limit: number, wanted: Wanted): Stretch;
-  /** Asks for {@link LogSubscription.wake} once others' entries are committed. */
+  /** Asks for {@link LogSubscription.wake} at the next commit of others. */
   arm(): void;
-  /** A handler or a read failed and is tried again. */
+  /** Called when a handler or a read fails; it is repeated. */
   onAnomaly(error: unknown): void;
 }
 
-/** Entries of one commit by this client: all of the log after `after` up to `upTo`. */
+/** A commit of this client: the whole log after `after` up to `upTo`. */
 export interface OwnCommit {
   readonly after: Sequence;
   readonly upTo: Sequence;
   readonly entries: readonly RecordedEvent[];
-  /** The entries' approximate size in memory. */
+  /** Approximate size in memory. */
   readonly bytes: number;
 }
 
 /**
- * Follows the log. At the log's end it is live: it gets this client's own commits from memory, and calls its handler
- * at once when idle. It reads the log when it is behind the end, when its buffer was full, or when others have written.
+ * Follows the log. At its end the subscription is live: it gets this client's own commits from memory. It reads the log
+ * when it is behind, after its buffer was full, or when others have written.
  */
 export class LogSubscription implements Subscription {
   readonly #source: LogSource;
@@ -46,9 +44,9 @@ export class LogSubscription implements Subscription {
   readonly #handle: BatchHandler;
   readonly #bufferEntries: number;
   readonly #pause: Pause;
-  /** Everything up to here was handled. */
+  /** All entries up to here are handled. */
   #handled: Sequence;
-  /** Live: everything up to here was handled, is being handled, or is in the buffer. */
+  /** While live: all entries up to here are handled, being handled or buffered. */
   #covered: Sequence;
   #live = false;
   #buffer: LogEntry[] = [];
@@ -73,7 +71,6 @@ export class LogSubscription implements Subscription {
     this.#ended = this.#work();
   }
 
-  /** Takes a commit of this client. */
   offer(commit: OwnCommit): void {
     if (!this.#live || this.#stopped || commit.upTo <= this.#covered) return;
     const wanted = commit.entries.filter((entry) => isWanted(entry, this.#wanted));
@@ -93,7 +90,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Others may have written. Compares with the head: it may have read their entries already. */
+  /** Others may have written; compares with the head, since their entries may be read already. */
   wake(): void {
     if (!this.#live) return;
     this.#source.arm();
@@ -116,7 +113,7 @@ export class LogSubscription implements Subscription {
     if (!this.#busy && !this.#stopped) this.#ended = this.#work();
   }
 
-  /** Handles batches until none is left; `started` is a batch whose handler was called already. */
+  /** Handles batches until none is left; the handler was already called for `started`. */
   async #work(started?: { readonly stretch: Stretch; readonly handling: Promise<void> }): Promise<void> {
     this.#busy = true;
     if (started) await this.#finish(started.stretch, started.handling);
@@ -128,7 +125,7 @@ export class LogSubscription implements Subscription {
     this.#busy = false;
   }
 
-  /** The next batch, or undefined when this is live and everything is handled. */
+  /** The next batch; undefined once live and up to date. */
   async #next(): Promise<Stretch | undefined> {
     for (let failures = 0; !this.#stopped;) {
       if (this.#live) {
@@ -136,7 +133,7 @@ export class LogSubscription implements Subscription {
         return { entries: this.#takeBuffer(), upTo: this.#covered };
       }
       try {
-        // Reads and decoding block the thread: other tasks get their turn between two of them.
+        // Reads and decoding block the thread: let other tasks run between them.
         await setImmediate();
         const stretch = this.#source.read(this.#handled, readEntries, this.#wanted);
         if (stretch.upTo > this.#handled) return stretch;
@@ -159,7 +156,7 @@ export class LogSubscription implements Subscription {
     return taken;
   }
 
-  /** Calls the handler; null when it is done already. */
+  /** Null if the handler is done synchronously. */
   #call({ entries, upTo }: Stretch): Promise<void> | null {
     try {
       const handling = this.#handle(entries, positionOf(upTo));

@@ -11,7 +11,7 @@ import type { Converter } from "../sqlite/conversion.ts";
 import { formatIn, marking, requireFormat, type FileFormat } from "../sqlite/file-format.ts";
 import { Statements } from "../sqlite/statements.ts";
 
-/** The format of the file. */
+/** The format of the state's file. */
 export const stateFormat: FileFormat = { version: 1, release: "0.1.0" };
 /** See {@link KeptFile}. */
 export const stateConverters: readonly Converter[] = [];
@@ -54,25 +54,21 @@ const surplusTallies = `
 const valueKey = (key: string) => `value/${key}`;
 const leaseKey = (name: string) => `lease/${name}`;
 
-/** Expired rows of each table that a write deletes: more than it adds, so that they never pile up. */
+/** Expired rows deleted per table and write: more than a write adds. */
 const sweptRows = 8;
 
 /**
- * Expiring state in one SQLite file, for one thread: each call is over before the next begins, which
- * makes it right under any number of parallel callers. Time is the clock's wall time.
+ * Expiring state in one SQLite file. Its thread finishes each call before the next, which makes parallel callers safe.
+ * Time is wall time.
  */
 export class SqliteExpiringState implements ExpiringState {
   readonly #database: DatabaseSync;
   readonly #clock: Pick<Clock, "now">;
   readonly #mostAdmissions: number;
   readonly #statements: Statements;
-  /** How many admissions of each kind there are. */
   #admissions: Map<string, number>;
 
-  /**
-   * `file`: a path in a folder that exists. `mostAdmissions`: of a kind; the usual number takes some 50 MB. Throws
-   * where the file is of another version.
-   */
+  /** `mostAdmissions`: of each kind; the default takes some 50 MB. Throws if the file has another version. */
   constructor(file: string, clock: Pick<Clock, "now">, { mostAdmissions = usualMost } = {}) {
     this.#database = new DatabaseSync(file);
     requireFormat(formatIn(this.#database), stateFormat);
@@ -89,7 +85,7 @@ export class SqliteExpiringState implements ExpiringState {
   }
 
   async put(key: string, value: string, ttlMs: number | null): Promise<void> {
-    // The revocation of a token must survive a loss of power; a throttle may lose its last counts.
+    // A revoked token must survive a loss of power; a throttle may lose its last counts.
     this.#reachable(() => this.#database.exec("PRAGMA synchronous = FULL"));
     try {
       this.#write((now) => this.#put(valueKey(key), value, ttlMs === null ? null : now + ttlMs));
@@ -100,7 +96,7 @@ export class SqliteExpiringState implements ExpiringState {
 
   async admit(keys: readonly string[], { max, windowMs }: RateLimit): Promise<RateLimitSlot | null> {
     return this.#write((now) => {
-      // An admission that ends later than one of now was made before the clock was set back.
+      // An admission that ends later was made before the clock was set back.
       const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ? AND expires_at <= ?";
       const admitted = (key: string) => Number(this.#statements.of(counted).get(key, now, now + windowMs)?.["counted"]);
       if (keys.some((key) => admitted(key) >= max)) return null;
@@ -155,7 +151,7 @@ export class SqliteExpiringState implements ExpiringState {
     this.#write(() => this.#run("DELETE FROM tallies WHERE list = ?", list));
   }
 
-  /** Closes the file; calls that come later are refused as unavailable. */
+  /** Later calls are refused as unavailable. */
   async close(): Promise<void> {
     this.#database.close();
   }
@@ -182,7 +178,7 @@ export class SqliteExpiringState implements ExpiringState {
         return result;
       } catch (error) {
         this.#admissions = before;
-        // Where the disk is full SQLite has rolled back by itself.
+        // On a full disk SQLite has rolled back by itself.
         if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
         throw error;
       }
@@ -222,7 +218,6 @@ export class SqliteExpiringState implements ExpiringState {
     }
   }
 
-  /** How many rows were changed. */
   #run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#statements.of(sql).run(...values).changes);
   }
@@ -233,7 +228,7 @@ const methods: MethodsOf<ExpiringState> = {
   dropTallies: true,
 };
 
-/** The expiring state that another thread serves at the other end of a port. */
+/** A client of the expiring state that another thread serves. */
 export function remoteExpiringState(port: MessagePort): Remote<ExpiringState> {
   return remote(port, methods, (message) => new ExpiringStateUnavailable(message));
 }

@@ -1,9 +1,6 @@
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../../../src/kernel/ports/work-queue.ts";
 
-/**
- * The work queue of one process: items go straight to the consumer and are stored nowhere. Items that no consumer took
- * are found in the due index, like all work.
- */
+/** A work queue within one process: items go to the consumer and are not stored. The due index has lost ones. */
 export class EmbeddedQueue implements WorkQueue {
   #consuming: { readonly consumer: WorkConsumer; readonly session: QueueSession } | undefined;
 

@@ -4,17 +4,17 @@ import type { Worker } from "node:worker_threads";
 import { newThread } from "../../../../src/kernel/threads/threads.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 
-/** Numbers of pages of the write-ahead log (4 KiB each). */
+/** In pages of the write-ahead log (4 KiB each). */
 interface Limits {
-  /** Once so many are to be moved, the thread moves them. */
+  /** Unmoved pages at which the thread starts. */
   readonly piece: number;
-  /** Once the log has so many it is to start over: after the thread's next piece, the caller moves the rest. */
+  /** Pages at which the caller moves the rest after the thread's next piece, so that the log restarts. */
   readonly anew: number;
-  /** Once the log has so many, the caller moves all of them. */
+  /** Pages at which the caller moves all at once. */
   readonly tooMany: number;
 }
 
-/** The start data of the thread. */
+/** Start data of the thread. */
 export interface MovedFile {
   readonly path: string;
   /** Of the file; stays open. */
@@ -22,9 +22,9 @@ export interface MovedFile {
 }
 
 /**
- * Moves committed pages from the write-ahead log into the file and syncs it, a few at a time, in its own thread: no
- * query waits for the disk, and no commit to another file waits for a large sync. The log starts over only when all of
- * it has been moved, so now and then the thread that commits moves the rest, which is little.
+ * Moves the write-ahead log into the file and syncs it, a few pages at a time, in a thread: no query waits for the
+ * disk, and no other commit for a large sync. The log restarts only when all of it is moved, so the committing thread
+ * sometimes moves the small rest.
  */
 export class Checkpoints {
   readonly #path: string;
@@ -35,10 +35,9 @@ export class Checkpoints {
   readonly #pages: StatementSync;
   #thread: Worker | undefined;
   #moving = false;
-  /** A piece has been moved since the last commit. */
   #moved = false;
 
-  /** `database`: the connection that writes to the file at `path`. `onAnomaly`: gets the error of the thread. */
+  /** `database`: the writing connection to `path`. `onAnomaly`: gets the thread's error. */
   constructor(
     path: string,
     database: DatabaseSync,
@@ -63,12 +62,11 @@ export class Checkpoints {
     this.#moved = false;
   }
 
-  /** Ends the thread. */
   async end(): Promise<void> {
     await this.#thread?.terminate();
   }
 
-  /** Call when all connections are closed: closing any descriptor of a file drops SQLite's locks on it. */
+  /** Call after closing all connections: closing any descriptor of a file drops SQLite's locks on it. */
   close(): void {
     closeSync(this.#descriptor);
   }
@@ -80,7 +78,7 @@ export class Checkpoints {
     this.#thread.postMessage(null);
   }
 
-  /** Undefined where the system gives no thread: a later commit tries again. */
+  /** Undefined if the system gives no thread: a later commit tries again. */
   #start(): Worker | undefined {
     const workerData = { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile;
     const thread = newThread(new URL("./checkpoint-thread.ts", import.meta.url), { name: "checkpoint", workerData });
@@ -90,7 +88,7 @@ export class Checkpoints {
       this.#moving = false;
       this.#moved = true;
     });
-    // An error ends the thread. After a later commit another one moves the rest.
+    // An error ends the thread; a later commit starts another.
     thread.on("error", (error) => {
       this.#thread = undefined;
       this.#moving = false;

@@ -5,7 +5,7 @@ import type {
 } from "../../../../src/kernel/ports/read-models.ts";
 import { unmatched, columnsOf } from "../../../../src/kernel/read-models/engine/queries.ts";
 
-/** The type each kind of field has as a column: ids as 16 bytes and times as integers keep indexes small. */
+/** Column types: ids as 16 bytes and times as integers keep indexes small. */
 const columnTypes: Readonly<Record<FieldKind, string>> = {
   id: "BLOB",
   text: "TEXT",
@@ -17,8 +17,7 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
 };
 
 /**
- * A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. `room`: 16
- * bytes for an id, to be read before they are used for another.
+ * A field's value for its column, or {@link unmatched} if the kind cannot hold it. `room`: 16 reusable bytes for an id.
  */
 export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): SQLInputValue | typeof unmatched {
   if (value === null) return null;
@@ -38,12 +37,12 @@ export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): S
     case "json":
       return JSON.stringify(value);
     case "numbers":
-      // By name, so that the bytes do not depend on the order of additions.
+      // Sorted, so that the bytes do not depend on the order of additions.
       return JSON.stringify(byName(value as object));
   }
 }
 
-/** Integers in the order of their names: the same object if it has that order. */
+/** Integers in the order of their names; the same object if it is sorted. */
 export function byName<Numbers extends object>(numbers: Numbers): Numbers {
   let last = "";
   for (const name in numbers) {
@@ -55,7 +54,7 @@ export function byName<Numbers extends object>(numbers: Numbers): Numbers {
   return numbers;
 }
 
-/** The value of a column as the field's value. */
+/** The field's value of a column's. */
 export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
   if (value === null) return null;
   switch (kind) {
@@ -74,7 +73,7 @@ export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
   }
 }
 
-/** A row (its columns in the order of the definition's fields) as a document. */
+/** A row, its columns in the order of the definition's fields, as a document. */
 export function decodeRow(definition: CollectionDefinition, row: readonly SQLOutputValue[]): Document {
   const document: Record<string, FieldValue> = {};
   let column = 0;
@@ -85,19 +84,19 @@ export function decodeRow(definition: CollectionDefinition, row: readonly SQLOut
   return document;
 }
 
-/** An identifier of ours, quoted. */
+/** A quoted SQL identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The table of a collection, quoted: `c`, or while it is rewritten the new one, `n`, and the old one, `o`. */
+/** The quoted table of a collection: `c`, or during a rewrite the new `n` and the old `o`. */
 export function tableOf(definition: CollectionDefinition, prefix: "c" | "n" | "o" = "c"): string {
   return quoted(`${prefix}_${definition.name}`);
 }
 
 /**
- * The statements that make a collection's table, kept in the order of its key, and its indexes, named after their
- * fields: two tables of one collection differ in the prefix.
+ * The statements that create a collection's table, ordered by key, and its indexes, named after their fields. During a
+ * rewrite, the prefix tells the indexes of both tables apart.
  */
 export function schemaOf(
   definition: CollectionDefinition, table = tableOf(definition), prefix: "i" | "j" = "i",
@@ -112,14 +111,14 @@ export function schemaOf(
   return [`CREATE TABLE ${table} (${columns.join(", ")}) STRICT, WITHOUT ROWID`, ...indexes];
 }
 
-/** The value of each hexadecimal digit of a UUID in lower case by its character code; -1 for all others. */
+/** The values of lower-case hexadecimal digits by character code; -1 for all others. */
 const digits = new Int8Array(128).fill(-1);
 for (let value = 0; value < 16; value += 1) digits[value.toString(16).charCodeAt(0)] = value;
 
 const length = 36;
 const dash = "-".charCodeAt(0);
 
-/** The 16 bytes of a UUID in lower case, in `bytes` where given; undefined for any other text. */
+/** The bytes of a lower-case UUID, written to `bytes`; undefined for any other text. */
 function uuidBytes(text: string, bytes: Uint8Array = new Uint8Array(16)): Uint8Array | undefined {
   if (text.length !== length) return undefined;
   let at = 0;
@@ -133,7 +132,6 @@ function uuidBytes(text: string, bytes: Uint8Array = new Uint8Array(16)): Uint8A
   return bytes;
 }
 
-/** The UUID of 16 bytes. */
 function uuidText(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -3,10 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../../../src/kernel/ports/read-models.ts";
 import { formatOf, marking, type FileFormat } from "../sqlite/file-format.ts";
 
-/** The format of the file, except for its collections, which the definitions in it describe. */
+/** The format of the file without its collections: the file has their definitions. */
 export const readModelsFormat: FileFormat = { version: 1, release: "0.1.0" };
 
-/** 64 MiB of the pages written last stay in memory: indexes by random ids have no other locality. */
+/** 64 MiB of recent pages stay in memory: indexes by random ids have no other locality. */
 const pragmas = `
   PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
   PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
@@ -24,12 +24,12 @@ const ownTables = `
   ${marking(readModelsFormat)}
 `;
 
-/** SQLite's codes for a file that is damaged, and for one that is no database. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = [11, 26];
 
 /**
- * Opens the file of the read models. A file of another version is replaced by an empty one, to be rebuilt from the log.
- * So is a file that is seen to be damaged; `onDamage` gets the error. Most damage is seen only when its page is read.
+ * Opens the read models' file; replaces it by an empty one if its version differs or it is visibly damaged, which
+ * `onDamage` gets. Most damage shows only when its page is read.
  */
 export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
   try {
@@ -43,12 +43,12 @@ export function openDatabase(file: string, onDamage: (error: unknown) => void): 
   }
 }
 
-/** Removes the file, which must not be open, with those that belong to it. */
+/** Removes the file, which must be closed, and its companions. */
 export function removeDatabase(file: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
 }
 
-/** The stored collections; none before the read models are first built. Throws where the database has no such table. */
+/** The stored collections; none before the first build. Throws if the database has no such table. */
 export function definitionsIn(database: DatabaseSync): CollectionDefinition[] {
   const row = database.prepare("SELECT definitions FROM state").get();
   return JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
@@ -64,7 +64,7 @@ function prepared(file: string): DatabaseSync {
   try {
     database.exec(pragmas);
     database.exec(ownTables);
-    // Every start reads these tables: damage in them is seen here.
+    // Every start reads these tables: damage in them shows here.
     database.exec("SELECT * FROM state; SELECT * FROM scrubs;");
     definitionsIn(database);
     return database;
@@ -78,17 +78,17 @@ function isSqliteError(error: unknown): error is Error & { readonly errcode: num
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" && "errcode" in error;
 }
 
-/** The stored data contradict each other, in pages that SQLite takes for whole. */
+/** Stored data contradict each other, in pages that SQLite finds intact. */
 export class Contradiction extends Error {}
 
-/** Whether the error means that the file is damaged; so does stored JSON that cannot be parsed any more. */
+/** Whether the error means a damaged file; unparsable stored JSON does. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof ReadModelsUnavailable) return isDamage(error.cause);
   if (error instanceof SyntaxError || error instanceof Contradiction) return true;
   return isSqliteError(error) && damaged.includes(error.errcode & 0xff);
 }
 
-/** An error of the engine as the port's error; any other error unchanged. */
+/** An engine's error as the port's; other errors unchanged. */
 export function unavailable(error: unknown): unknown {
   return isSqliteError(error) || error instanceof SyntaxError || error instanceof Contradiction
     ? new ReadModelsUnavailable(error.message, { cause: error })

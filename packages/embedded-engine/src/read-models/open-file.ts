@@ -7,7 +7,7 @@ import { ReadAhead } from "./read-ahead.ts";
 import { StoredReadModels } from "./stored-read-models.ts";
 import { Writer } from "./writer.ts";
 
-/** The file of the read models, with its connections and threads in this process. */
+/** The read models' file with its connections and threads. */
 export class OpenFile {
   readonly toWrite: DatabaseSync;
   readonly checkpoints: Checkpoints;
@@ -17,7 +17,7 @@ export class OpenFile {
   #stored: StoredReadModels;
   #writer: Writer;
 
-  /** Makes the file where there is none. `onAnomaly`: see {@link Checkpoints}, `onDamage`: {@link openDatabase}. */
+  /** Creates a missing file. `onAnomaly`: see {@link Checkpoints}; `onDamage`: see {@link openDatabase}. */
   constructor(path: string, onAnomaly: (error: unknown) => void, onDamage: (error: unknown) => void) {
     this.#path = path;
     this.toWrite = openDatabase(path, onDamage);
@@ -28,23 +28,21 @@ export class OpenFile {
     this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
   }
 
-  /** Answers questions. */
   get stored(): StoredReadModels {
     return this.#stored;
   }
 
-  /** Writes changes. */
   get writer(): Writer {
     return this.#writer;
   }
 
-  /** Call when the collections have changed. */
+  /** Call after a change of the collections. */
   load(): void {
     this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
     this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
   }
 
-  /** Resolves when all that was committed is safe from a loss of power. */
+  /** Resolves when all commits survive a loss of power. */
   async sync(): Promise<void> {
     const log = `${this.#path}-wal`;
     const handle = await open(log);
@@ -55,7 +53,7 @@ export class OpenFile {
     }
   }
 
-  /** Ends the threads and closes the connections. The file may be removed then. */
+  /** Ends the threads and closes the connections. */
   async close(): Promise<void> {
     await Promise.all([this.checkpoints.end(), this.#readAhead.close()]);
     this.#stored.close();

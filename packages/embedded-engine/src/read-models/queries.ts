@@ -12,14 +12,14 @@ import type { ReadAhead } from "./read-ahead.ts";
 
 const countersWithin =
   "counters JOIN scopes ON counters.scope = scopes.number WHERE scopes.name = ? AND bucket BETWEEN ? AND ?";
-/** Up to so many rows are cheaper to sort than to find in an index that has only their order. */
+/** Sorting this many rows is cheaper than an index that has only their order. */
 const sortable = 2_000;
-/** A page of documents in memory is read within this time; a longer read waits for the disk. */
+/** A page in memory is read within this time; a slower read waits for the disk. */
 const patienceMs = 2;
 
 /**
- * Answers questions from the tables. SQLite picks the index for each. Without statistics of the tables, its choice
- * follows from the schema alone, and a test checks it.
+ * Answers questions from the tables. SQLite picks the indexes; without statistics its choice follows from the schema
+ * alone, and a test checks it.
  */
 export class Queries {
   readonly #database: DatabaseSync;
@@ -27,7 +27,7 @@ export class Queries {
   readonly #readAhead: ReadAhead | undefined;
   readonly #monotonic: () => number;
 
-  /** `readAhead`: of the same file; without it, nothing is read ahead. `monotonic`: as that of a clock. */
+  /** `readAhead`: of the same file; optional. `monotonic`: a clock's. */
   constructor(database: DatabaseSync, readAhead?: ReadAhead, monotonic = () => performance.now()) {
     this.#database = database;
     this.#statements = new Statements(database);
@@ -35,7 +35,7 @@ export class Queries {
     this.#monotonic = monotonic;
   }
 
-  /** The document with this key, or null, also where the key is no value of its kind. */
+  /** Null if there is no such document, or the key is not of its kind. */
   get(definition: CollectionDefinition, key: string): Document | null {
     const encoded = encode(kindOf(definition, definition.key), key);
     if (encoded === unmatched) return null;
@@ -43,12 +43,11 @@ export class Queries {
     return row ? decodeRow(definition, row) : null;
   }
 
-  /** One page. Its keys are found in an index, then its documents are looked up, none of those it skips. */
+  /** One page: its keys come from an index, then only its documents are read. */
   find(definition: CollectionDefinition, query: Query): Document[] {
     return this.#unchanged(() => this.#lookUp(definition, this.#placesOf(definition, query)));
   }
 
-  /** The keys of one page's documents. */
   keys(definition: CollectionDefinition, query: Query): string[] {
     const kind = kindOf(definition, definition.key);
     return this.#placesOf(definition, query).map((key) => decode(kind, key) as string);
@@ -62,8 +61,8 @@ export class Queries {
   }
 
   /**
-   * Goes in steps from one value to the next, so that the cost does not grow with the documents of a value. Within a
-   * range with two ends it groups the selected documents instead.
+   * Steps from value to value, so that the documents per value do not matter; within a range with two ends it groups
+   * them instead.
    */
   distinct(
     definition: CollectionDefinition,
@@ -98,18 +97,17 @@ export class Queries {
     return found;
   }
 
-  /** The counters of a scope with `from` <= bucket <= `to`, together. */
+  /** The total of a scope's counters with `from` <= bucket <= `to`. */
   sum(scope: string, from = lowestBucket, to = highestBucket): number {
     return this.#number(`SELECT coalesce(sum(total), 0) FROM ${countersWithin}`, [scope, from, to]);
   }
 
-  /** The counters of a scope one by one, in the order of their buckets. */
   buckets(scope: string, from = lowestBucket, to = highestBucket): Bucket[] {
     const rows = this.#rows(`SELECT bucket, total FROM ${countersWithin} ORDER BY bucket`, [scope, from, to]);
     return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
   }
 
-  /** The keys of one page, as their column holds them. */
+  /** The keys of one page, as stored. */
   #placesOf(definition: CollectionDefinition, query: Query): SQLOutputValue[] {
     const found: SQLOutputValue[] = [];
     for (const part of partsOf(definition, query)) {
@@ -129,7 +127,7 @@ export class Queries {
     return this.#rows(keysOf(definition, conditions, orderField, descending), values).map(([key]) => key!);
   }
 
-  /** The documents with these keys, in their order. While the disk is slow, the rest is read ahead. */
+  /** The documents with these keys, in order; read ahead while the disk is slow. */
   #lookUp(definition: CollectionDefinition, keys: readonly SQLOutputValue[]): Document[] {
     const sql = documentOf(definition);
     const select = this.#statements.rowsOf(sql);
@@ -148,7 +146,6 @@ export class Queries {
     return documents;
   }
 
-  /** Asks several questions of the same state of the tables. */
   #unchanged<Answer>(questions: () => Answer): Answer {
     this.#statements.of("BEGIN").run();
     try {
@@ -159,7 +156,7 @@ export class Queries {
     }
   }
 
-  /** Whether a range, of another field than the order's, has too many documents to sort them all for a page. */
+  /** Whether a range of another field than the order's has too many documents to sort. */
   #isWide(definition: CollectionDefinition, query: Query, orderField: string): boolean {
     const condition = query.range && query.range.field !== orderField && conditionOf(definition, query);
     if (!condition) return false;
@@ -176,7 +173,7 @@ export class Queries {
   }
 }
 
-/** The query once for each value of its `anyOf`: so many ranges of one index. */
+/** The query for each value of `anyOf`: each is a range of one index. */
 function armsOf(query: Query): Selection[] {
   const { anyOf, where = {}, ...rest } = query;
   if (!anyOf) return [query];
@@ -184,12 +181,11 @@ function armsOf(query: Query): Selection[] {
   return values.map((value) => ({ ...rest, where: { ...where, [anyOf.field]: value } }));
 }
 
-/** The document with a key. */
 function documentOf(definition: CollectionDefinition): string {
   return `SELECT * FROM ${tableOf(definition)} WHERE ${quoted(definition.key)} = ?`;
 }
 
-/** The keys of one page. Several conditions are as many ranges of one index, merged in its order. */
+/** The keys of one page. Several conditions are ranges of one index, merged in its order. */
 function keysOf(
   definition: CollectionDefinition, conditions: readonly Condition[], orderField: string, descending: boolean,
 ): string {
@@ -199,16 +195,14 @@ function keysOf(
   return `${ranges.join(" UNION ALL ")} ORDER BY ${order.join(", ")} LIMIT ? OFFSET ?`;
 }
 
-/** A condition in SQL, with the values of its placeholders. */
 interface Condition {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 }
 
 /**
- * The condition of a selection; null where no document can satisfy it. `inOrder`: SQLite is to use an index for the
- * order, which is by another field, and not for the range; it uses none for a term of `+column`. `beyond`: one more
- * condition.
+ * The condition of a selection; null if nothing can satisfy it. `inOrder`: SQLite uses an index for the order instead
+ * of the range, for it uses none for a term of `+column`.
  */
 function conditionOf(
   definition: CollectionDefinition,

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Statements } from "../sqlite/statements.ts";
 import type { AheadOf, Lookups } from "./read-ahead.ts";
 
-/** Entry of a thread that reads ahead, through a read-only connection of its own. */
+/** Entry of a thread that reads ahead, over its own read-only connection. */
 const { path, wanted } = workerData as AheadOf;
 const statements = new Statements(new DatabaseSync(path, { readOnly: true }));
 

@@ -2,14 +2,14 @@ import type { SQLOutputValue } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { newThread } from "../../../../src/kernel/threads/threads.ts";
 
-/** The start data of a thread. */
+/** Start data of a thread. */
 export interface AheadOf {
   readonly path: string;
-  /** One value: the `number` of the lookups that are wanted now. */
+  /** One value: the `number` of the lookups in demand. */
   readonly wanted: Int32Array;
 }
 
-/** Lookups that the reading thread is about to make, in its order. */
+/** The reading thread's next lookups, in order. */
 export interface Lookups {
   readonly number: number;
   readonly sql: string;
@@ -20,21 +20,19 @@ export interface Lookups {
 const threads = 3;
 
 /**
- * Makes lookups before the reading thread does, in threads that are started when they are first needed. The pages are
- * then in memory, and several reads from the disk are waited for at once. It returns no results, so a failure here
- * changes no answer.
+ * Makes lookups ahead of the reading thread, in threads started when first needed: pages get into memory, and several
+ * disk reads run at once. It returns no results, so its failures change no answer.
  */
 export class ReadAhead {
   readonly #path: string;
   readonly #wanted = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #threads = new Map<number, Worker>();
 
-  /** `path`: the file of the read models. */
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Begins these lookups; earlier ones are no longer wanted. */
+  /** Begins these lookups and cancels earlier ones. */
   begin(sql: string, keys: readonly SQLOutputValue[]): void {
     const number = Atomics.add(this.#wanted, 0, 1) + 1;
     for (let index = 0; index < Math.min(threads, keys.length); index += 1) {
@@ -44,17 +42,16 @@ export class ReadAhead {
     }
   }
 
-  /** The lookups were made: none is wanted any more. */
+  /** Cancels the lookups. */
   end(): void {
     Atomics.add(this.#wanted, 0, 1);
   }
 
-  /** Ends the threads; call it last. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#threads.values(), (thread) => thread.terminate()));
   }
 
-  /** Null where the system gives no thread. */
+  /** Null if the system gives no thread. */
   #start(index: number): Worker | null {
     const workerData = { path: this.#path, wanted: this.#wanted } satisfies AheadOf;
     const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { name: "read-ahead", workerData });

@@ -2,13 +2,11 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { CollectionDefinition } from "../../../../src/kernel/ports/read-models.ts";
 import { quoted, schemaOf, tableOf } from "./columns.ts";
 
-/** Rows copied at once. */
 const slice = 1_000;
 
 /**
- * Rewrites the table of a collection step by step, until nothing of the old one is left. Each step needs a transaction
- * of its own; between steps the table is read and written as ever. After a failed step start again: the first step
- * removes an unfinished copy.
+ * Rewrites a collection's table in steps, each in its own transaction, until nothing of the old one is left. Between
+ * steps the table stays usable. After a failure start again: the first step removes an unfinished copy.
  */
 export function* rewriting(database: DatabaseSync, definition: CollectionDefinition): Generator<void, void> {
   const [table, copy, old] = [tableOf(definition), tableOf(definition, "n"), tableOf(definition, "o")];
@@ -22,7 +20,7 @@ export function* rewriting(database: DatabaseSync, definition: CollectionDefinit
 
   yield* copying(database, definition, copy);
 
-  // To build an index from all rows takes a fraction of the time to add them one by one.
+  // An index built from all rows takes a fraction of the time of single additions.
   for (const sql of indexesSql) {
     database.exec(sql);
     yield;
@@ -32,7 +30,7 @@ export function* rewriting(database: DatabaseSync, definition: CollectionDefinit
   database.exec(`ALTER TABLE ${table} RENAME TO ${old}; ALTER TABLE ${copy} RENAME TO ${table};`);
   yield;
 
-  // A drop zeroes all pages of an index or table: all drops in one step would take long.
+  // A drop zeroes all pages, so all drops in one step would take long.
   for (const name of oldIndexes) {
     database.exec(`DROP INDEX ${quoted(name)}`);
     yield;
@@ -40,7 +38,7 @@ export function* rewriting(database: DatabaseSync, definition: CollectionDefinit
   database.exec(`DROP TABLE ${old}`);
 }
 
-/** Copies all rows of the table, slice by slice; rows changed meanwhile are in the copy already. */
+/** Copies the rows in slices; the copy already has rows changed meanwhile. */
 function* copying(database: DatabaseSync, definition: CollectionDefinition, copy: string): Generator<void, void> {
   const key = quoted(definition.key);
   let behind = "";
@@ -56,7 +54,7 @@ function* copying(database: DatabaseSync, definition: CollectionDefinition, copy
   }
 }
 
-/** Repeats changes of the table in its copy, by triggers of the connection; returns a function that removes them. */
+/** Repeats changes in the copy, by triggers of the connection; returns a function that removes them. */
 function follow(database: DatabaseSync, definition: CollectionDefinition, copy: string): () => void {
   const [table, key] = [tableOf(definition), quoted(definition.key)];
   const put = `INSERT OR REPLACE INTO ${copy} SELECT * FROM ${table} WHERE ${key} = new.${key}`;
@@ -72,7 +70,7 @@ function follow(database: DatabaseSync, definition: CollectionDefinition, copy: 
   return stop;
 }
 
-/** The names of a table's indexes, except for that of its primary key. */
+/** Without the primary key's own index. */
 function indexesOf(database: DatabaseSync, table: string): string[] {
   const all = database.prepare(`PRAGMA main.index_list(${table})`).all();
   return all.filter(({ origin }) => origin === "c").map(({ name }) => String(name));

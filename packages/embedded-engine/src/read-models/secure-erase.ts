@@ -5,15 +5,15 @@ import { emptyWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import { rewriting } from "./rewriting.ts";
 
 const delayMs = 1_000;
-/** A secure erase takes the thread from queries: the next one waits so many times as long as the last one took. */
+/** A secure erase keeps queries waiting: the pause after it is this many times as long. */
 const share = 20;
-/** Stands for the write-ahead log among the due collections: noted once a table was rewritten. */
+/** Stands for the write-ahead log among the due collections, after a table's rewrite. */
 const logAlone = "";
 
 /**
- * Erases from the files the data removed from personal collections. SQLite zeroes deleted rows, but moving rows between
- * pages leaves copies in the gaps. So the table is rewritten, its old pages are zeroed whole, and the write-ahead log
- * is emptied. Due collections are stored together with the removal, so that a crash does not lose them.
+ * Erases removed personal data from the files. SQLite zeroes deleted rows, but moved rows leave copies in the gaps of
+ * pages. So the table is rewritten, its old pages are zeroed, and the write-ahead log is emptied. Due collections are
+ * stored with the removal, so that a crash does not lose them.
  */
 export class SecureErase {
   readonly #database: DatabaseSync;
@@ -23,16 +23,16 @@ export class SecureErase {
   #timer: Timer | undefined;
   #due: boolean;
   #pauseMs = delayMs;
-  /** How long the last run took the thread. */
+  /** The thread's time in the last run. */
   #spentMs = 0;
-  /** The collections noted since the rewriting of their tables began. */
+  /** The collections noted since their rewrite began. */
   readonly #notedSince = new Set<string>();
   #failed = false;
   #closed = false;
 
   /**
-   * `run`: erases by {@link rewrite}, then {@link empty}. `onAnomaly`: gets the errors after the first of several
-   * failures in a row; any reader is in the way for a moment.
+   * `run`: calls {@link rewrite}, then {@link empty}. `onAnomaly`: not called for the first of several failures, since
+   * any reader is in the way for a moment.
    */
   constructor(
     database: DatabaseSync, clock: Clock, run: () => Promise<void>, onAnomaly: (error: unknown) => void,
@@ -45,12 +45,11 @@ export class SecureErase {
     this.schedule();
   }
 
-  /** Whether nothing more is erased. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Stores that these personal collections are due; within the transaction that removed data from them. */
+  /** Marks personal collections as due, within the transaction that removes their data. */
   note(collections: Iterable<string>): void {
     for (const collection of collections) {
       this.#database.prepare("INSERT OR IGNORE INTO scrubs VALUES (?)").run(collection);
@@ -59,11 +58,11 @@ export class SecureErase {
     }
   }
 
-  /** Schedules an erase of the due collections. Call after each commit; costs nothing where none is due. */
+  /** Call after each commit: schedules an erase of the due collections. */
   schedule(): void {
     if (!this.#due || this.#timer || this.#closed) return;
     this.#timer = this.#clock.schedule(this.#pauseMs, () => {
-      // After a failure the collections stay due, and no file is busy for ever.
+      // After a failure the collections stay due.
       void this.#tried().finally(() => {
         this.#pauseMs = Math.max(delayMs, share * this.#spentMs);
         this.#timer = undefined;
@@ -72,7 +71,7 @@ export class SecureErase {
     });
   }
 
-  /** Rewrites the due tables, in the steps of {@link rewriting}. */
+  /** Rewrites the due tables in steps of {@link rewriting}. */
   *rewrite(definitions: ReadonlyMap<string, CollectionDefinition>): Generator<void, void> {
     this.#spentMs = 0;
     for (const { collection } of this.#database.prepare("SELECT collection FROM scrubs").all()) {
@@ -80,7 +79,7 @@ export class SecureErase {
       if (!definition) continue;
       this.#notedSince.delete(definition.name);
       yield* this.#timed(rewriting(this.#database, definition));
-      // A committed rewrite is not repeated when the write-ahead log cannot be emptied yet.
+      // A failure to empty the write-ahead log does not repeat a committed rewrite.
       if (!this.#notedSince.has(definition.name)) {
         this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(definition.name);
       }
@@ -89,7 +88,7 @@ export class SecureErase {
     }
   }
 
-  /** Empties the write-ahead log; only collections noted meanwhile stay due. Throws while a reader is in the way. */
+  /** Empties the write-ahead log; collections noted meanwhile stay due. Throws if a reader is in the way. */
   empty(): void {
     const file = this.#database.location() ?? "";
     if (!emptyWriteAheadLog(this.#database, file)) throw new Error("a reader is in the way");
@@ -97,7 +96,7 @@ export class SecureErase {
     this.#due = this.#isAnyDue();
   }
 
-  /** Ends erasing; the due collections are stored, and the next process erases them. */
+  /** The next process erases the collections that are still due. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();

@@ -22,36 +22,30 @@ interface State {
 }
 
 /**
- * Read models in one SQLite file, for the one thread that both writes and asks. A batch is written in slices, and
- * queries run between these, over a connection of their own that sees whole batches only. A lost file is rebuilt from
- * the log.
+ * Read models in one SQLite file, for one thread that writes and reads. A batch is written in slices; between them
+ * queries run over a connection that sees whole batches only. A lost file is rebuilt from the log.
  */
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #path: string;
   readonly #clock: Clock;
   readonly #onAnomaly: (error: unknown) => void;
   readonly #waiters: Waiters;
-  /** Called when a caller begins to wait, see {@link onWanted}. */
   #wantedListener: (position: Position) => void = () => undefined;
-  /** Called when damage is found, see {@link onDamage}. */
   #damageListener: (error: unknown) => void = () => undefined;
   #isDamaged = false;
-  /** Damage found when the file was opened, before there was a listener. */
+  /** Damage found before there was a listener. */
   readonly #seenAtOpening: unknown[] = [];
-  /** Undefined while a reset has removed the file and not yet made another. */
+  /** Undefined while a reset replaces the file. */
   #file: OpenFile | undefined;
   #secureErase: SecureErase;
-  /** Null where a reset must come before any question or write. */
+  /** Null until a reset. */
   #state: State | null = null;
-  /** One write after the other: a transaction spans several turns of the event loop. */
+  /** One write at a time: a transaction spans several turns of the event loop. */
   readonly #exclusively = pLimit(1);
-  /** One secure erase after the other: each takes many writes. */
+  /** One secure erase at a time: each takes many writes. */
   readonly #scrubbing = pLimit(1);
 
-  /**
-   * `file`: a path in a folder that exists. `onAnomaly`: gets the error that keeps committed pages out of the file, or
-   * removed data in the files.
-   */
+  /** `onAnomaly`: gets errors that keep commits out of the file, or removed data in it. */
   constructor(file: string, clock: Clock, onAnomaly: (error: unknown) => void = () => undefined) {
     this.#path = file;
     this.#clock = clock;
@@ -62,15 +56,13 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#readState(this.#file);
   }
 
-  /** Calls `listener` with each position that a caller begins to wait for. */
   onWanted(listener: (position: Position) => void): void {
     this.#wantedListener = listener;
   }
 
   /**
-   * Calls `listener` when a damaged page of the file is read, at once if one was read at the opening. From then on
-   * there are no read models, until a {@link reset}: damage shows only in the pages that are read, so other answers
-   * may be wrong.
+   * Calls `listener` about a damaged page, at once if the opening found one. From then on queries fail until a {@link
+   * reset}: only read pages show damage, so other answers may be wrong.
    */
   onDamage(listener: (error: unknown) => void): void {
     this.#damageListener = listener;
@@ -119,7 +111,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   async settle(fingerprint: string): Promise<boolean> {
     if (this.#state?.fingerprint !== fingerprint) return false;
-    // Entries may be deleted from the log next: a loss of power must not take the read models back to before these.
+    // The log may delete entries next, so a loss of power must not undo the read models up to here.
     await this.#write(() => this.#built().sync());
     return true;
   }
@@ -135,7 +127,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#state;
   }
 
-  /** Makes a new file: dropping a table would read it, which may fail where it is damaged. */
+  /** Makes a new file: dropping a table reads it, which may fail on damage. */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
     return this.#write(async () => {
       const file = await this.#madeAnew();
@@ -150,12 +142,12 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  /** Does nothing: a reset replaces the former collections at once. */
+  /** A reset has replaced the former collections already. */
   async publish(): Promise<void> {}
 
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     return this.#change(async (file) => {
-      // A batch is repeated if its success was not reported, so only the stored checkpoint counts.
+      // A batch is repeated if its success was not reported: only the stored checkpoint counts.
       const done = storedState(file)?.checkpoint ?? logStart;
       await this.#put(file, fold(batch.filter(({ position }) => position > done)));
       if (checkpoint > done) file.toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
@@ -170,7 +162,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#change(async ({ writer }) => writer.removeCounters(text));
   }
 
-  /** Erases from the files the data removed from personal collections; resolves then. Other writes go on meanwhile. */
+  /** Erases removed personal data from the files; other writes go on meanwhile. */
   scrub(): Promise<void> {
     return this.#scrubbing(async () => {
       const scrubs = this.#secureErase;
@@ -185,7 +177,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  /** Waits for the writes under way. Callers that still wait for a position get false. */
+  /** Waits for pending writes. Callers that wait for a position get false. */
   async close(): Promise<void> {
     this.#secureErase.close();
     await this.#exclusively(() => undefined);
@@ -197,7 +189,6 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return new SecureErase(toWrite, this.#clock, () => this.scrub(), this.#onAnomaly);
   }
 
-  /** A new, empty file. */
   async #madeAnew(): Promise<OpenFile> {
     this.#reached(null);
     this.#secureErase.close();
@@ -253,7 +244,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  /** Writes to the tables in one transaction, then starts a checkpoint and a secure erase where these are due. */
+  /** Writes in one transaction, then starts a checkpoint and a secure erase if due. */
   #change(change: (file: OpenFile) => Promise<void>): Promise<void> {
     return this.#write(async () => {
       const file = this.#built();
@@ -300,7 +291,7 @@ const questions: MethodsOf<ReadModels> = {
   standsAt: true, settle: true, caughtUp: true,
 };
 
-/** The read models that another thread serves at the other end of a port. */
+/** A client of the read models that another thread serves. */
 export function remoteReadModels(port: MessagePort): Remote<ReadModels> {
   return remote(port, questions, (message) => new ReadModelsUnavailable(message));
 }

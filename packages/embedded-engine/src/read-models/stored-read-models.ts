@@ -9,23 +9,23 @@ import { Queries } from "./queries.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
 /**
- * Stored read models, over a connection that sees whole batches only, those of another process included. After a change
- * of the collections there must be another instance.
+ * Stored read models over a connection that sees whole batches only, those of another process included. A change of the
+ * collections needs a new instance.
  */
 export class StoredReadModels implements ReadModelQuestions {
-  /** The stored collections by name; none before the read models are first built. */
+  /** By name; none before the first build. */
   readonly definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly #database: DatabaseSync;
   readonly #queries: Queries;
 
-  /** `readAhead`: of the same file. Throws when the database holds no read models. */
+  /** `readAhead`: of the same file. Throws if the database holds no read models. */
   constructor(database: DatabaseSync, readAhead?: ReadAhead) {
     this.#database = database;
     this.definitions = new Map(definitionsIn(database).map((definition) => [definition.name, definition]));
     this.#queries = new Queries(database, readAhead);
   }
 
-  /** Opens the read models in a file that may be in use. Throws when it holds none, or is of another version. */
+  /** Opens a file that may be in use. Throws if it holds no read models or has another version. */
   static open(file: string): StoredReadModels {
     const database = new DatabaseSync(file, { readOnly: true });
     try {
@@ -70,7 +70,6 @@ export class StoredReadModels implements ReadModelQuestions {
     return this.#answered(() => this.#queries.buckets(scope, from, to));
   }
 
-  /** Ends the connection; no question may be asked after it. */
   close(): void {
     this.#database.close();
   }

@@ -7,10 +7,10 @@ import { addTallies, type Effect } from "../../../../src/kernel/read-models/engi
 import { unmatched } from "../../../../src/kernel/read-models/engine/queries.ts";
 import { byName, decode, encode, quoted, tableOf } from "./columns.ts";
 
-/** Documents with tallies whose integers are in memory: most batches add to the same. */
+/** Documents with cached tallies: most batches add to the same ones. */
 const keptInMemory = 1_000;
 
-/** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */
+/** Each value is bound, and so copied, before the column's `room` is used again. */
 interface Column {
   readonly field: string;
   readonly kind: FieldKind;
@@ -27,9 +27,8 @@ export class TableWriter {
   readonly #put: StatementSync;
   readonly #remove: StatementSync;
   #readNumbers: StatementSync | undefined;
-  /** As they are in the table, by key. */
   readonly #numbers = new LRUCache<string, Record<string, number>>({ max: keptInMemory });
-  /** By the fields they set and raise. */
+  /** By the fields set and raised. */
   readonly #sets = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync, definition: CollectionDefinition) {
@@ -49,15 +48,12 @@ export class TableWriter {
     this.#remove = database.prepare(`DELETE FROM ${tableOf(definition)} WHERE ${key} = ?`);
   }
 
-  /** Whether data removed from the collection must be erased from the files. */
+  /** Whether removed data must be erased from the files. */
   get personal(): boolean {
     return this.#definition.personal ?? false;
   }
 
-  /**
-   * Applies a batch's effect to one document; false where there was no document to change. Throws a TypeError for a
-   * value that its field cannot hold.
-   */
+  /** Applies an effect; false without a document to change. Throws a TypeError for a value of the wrong kind. */
   write(key: string, effect: Exclude<Effect, { op: "none" }>): boolean {
     if (effect.op === "tally") {
       this.#tally(key, effect);
@@ -75,7 +71,7 @@ export class TableWriter {
     }
   }
 
-  /** Call when the transaction was rolled back. */
+  /** Call after a rollback. */
   forget(): void {
     this.#numbers.clear();
   }
@@ -85,7 +81,7 @@ export class TableWriter {
     const numbers = before ?? {};
     addTallies(numbers, sums, peaks);
     const sorted = byName(numbers);
-    // Indexes have none of the integers: a document that is there costs no change of them.
+    // Indexes do not contain tallies, so an existing document costs no change of them.
     if (before === null) this.#replace({ ...document, [field]: sorted });
     else this.#set(key, { [field]: sorted }, {});
     if (sorted !== this.#numbers.get(key)) this.#numbers.set(key, sorted);
@@ -100,7 +96,7 @@ export class TableWriter {
     this.#put.run(...this.#row);
   }
 
-  /** The integers of a field of kind `numbers`; null where there is no document. */
+  /** Null without a document. */
   #storedNumbers(key: string, field: string): Record<string, number> | null {
     const [table, keyColumn] = [tableOf(this.#definition), quoted(this.#definition.key)];
     const sql = `SELECT ${quoted(field)} AS numbers FROM ${table} WHERE ${keyColumn} = ?`;

@@ -5,11 +5,11 @@ import type { Effect, Folded } from "../../../../src/kernel/read-models/engine/f
 import { Statements } from "../sqlite/statements.ts";
 import { TableWriter } from "./table-writer.ts";
 
-/** After so many rows written the thread turns to waiting queries. */
+/** Rows written before waiting queries get a turn. */
 const slice = 200;
 const scopesRemembered = 100_000;
 
-/** Writes folded batches, within a transaction of the caller. */
+/** Writes folded batches within the caller's transaction. */
 export class Writer {
   readonly #tables: ReadonlyMap<string, TableWriter>;
   readonly #statements: Statements;
@@ -21,8 +21,8 @@ export class Writer {
   }
 
   /**
-   * Writes a folded batch, with queries of this thread in between; resolves with the personal collections from which
-   * data were removed. Throws a TypeError for an unknown collection, or a value that a field cannot hold.
+   * Writes a folded batch, with queries in between; resolves to the personal collections that lost data. Throws a
+   * TypeError for an unknown collection or a value of the wrong kind.
    */
   async write({ documents, counters }: Folded): Promise<ReadonlySet<string>> {
     const takenFrom = new Set<string>();
@@ -46,7 +46,6 @@ export class Writer {
     return takenFrom;
   }
 
-  /** Removes the counters whose scope contains this text. */
   removeCounters(text: string): void {
     const named = "SELECT number FROM scopes WHERE instr(name, ?) > 0";
     this.#statements.of(`DELETE FROM counters WHERE scope IN (${named})`).run(text);
@@ -54,7 +53,7 @@ export class Writer {
     this.forget();
   }
 
-  /** Call when the transaction was rolled back. */
+  /** Call after a rollback. */
   forget(): void {
     this.#scopes.clear();
     for (const table of this.#tables.values()) table.forget();
@@ -68,7 +67,7 @@ export class Writer {
           "ON CONFLICT DO UPDATE SET total = total + excluded.total RETURNING total",
       )
       .get(number, bucket, by) as unknown as readonly number[];
-    // A counter that is back at zero is no different from a missing one.
+    // A counter at zero means the same as a missing one.
     if (counted[0] === 0) {
       this.#statements.of("DELETE FROM counters WHERE scope = ? AND bucket = ?").run(number, bucket);
     }

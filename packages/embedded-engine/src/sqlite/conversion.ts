@@ -7,39 +7,36 @@ import { orEndUnsynced, fileProblem, inFile, sync } from "../../../../src/kernel
 import type { Instruments } from "../../../../src/kernel/ports/telemetry.ts";
 import { formatIn, formatOf, marking, requireNotNewer, type FileFormat } from "./file-format.ts";
 
-/** Makes a file of one format from a file of the version before. */
+/** Makes a file of one format from the version before. */
 export interface Converter {
   readonly makes: FileFormat;
   /**
-   * Fills the database step by step from the older file, which is attached to it as `old`. Each step runs in a
-   * transaction of its own, so its size bounds the memory and the work that a kill costs. Yields the share that is
-   * done, 0 to 1. After a kill it is called again, and goes on after the last committed step.
+   * Fills the database from the older file, attached as `old`. Each step is one transaction, which bounds memory and
+   * the loss at a kill. Yields the share done, 0 to 1. After a kill it is called again and continues after the last
+   * committed step.
    */
   readonly steps: (database: DatabaseSync) => Iterable<number>;
 }
 
-/** A file that cannot be made again from others. */
+/** A file that cannot be rebuilt from others. */
 export interface KeptFile {
   readonly path: string;
   readonly format: FileFormat;
-  /** One for each version that a release had after the first, the oldest first. */
+  /** One for each released version after the first, oldest first. */
   readonly converters: readonly Converter[];
 }
 
 type Telling = Pick<Instruments, "clock" | "logger">;
 
-/** How often the log tells how far a conversion is. */
 const tellEveryMs = 10_000;
-/** How long another program may have the file open before that is an error. */
 const lockPatienceMs = 1000;
-/** Names of drafts, and of SQLite's journals for them. */
+/** Drafts, and SQLite's journals for them. */
 const draftName = /^(.+)\.[0-9a-f]{16}\.converting(-journal)?$/;
 
 /**
- * Brings files to their formats, for the process that holds the data folder. Nothing is written before all of them are
- * known to be readable. A file is converted into a draft beside it, which takes its place when it is whole. After a
- * kill the next call goes on with the draft, unless the file has changed since. Rejects where a file is of a version
- * that this release cannot read, and where a conversion fails, with an error that names the file.
+ * Brings files to their formats, in the process that holds the data folder. First checks that all are readable. Each
+ * file is converted into a draft beside it, which then replaces it; after a kill the next call continues an unchanged
+ * file's draft. Rejects with an error that names the file if a version cannot be read or a conversion fails.
  */
 export async function bringUp(files: readonly KeptFile[], telling: Telling): Promise<void> {
   const due = files.map((file) => [file.path, inFile(file.path, () => convertersFor(file))] as const);
@@ -49,7 +46,6 @@ export async function bringUp(files: readonly KeptFile[], telling: Telling): Pro
   }
 }
 
-/** The converters that the file needs, in order. */
 function convertersFor({ path, format, converters }: KeptFile): readonly Converter[] {
   const found = formatOf(path);
   requireNotNewer(found, format);
@@ -81,7 +77,7 @@ async function convert(path: string, converter: Converter, telling: Telling): Pr
   logger.info({ ...fields, seconds: (clock.monotonic() - begunAt) / 1000 }, "converted the file");
 }
 
-/** Completes a draft from the old file, from where a kill left it. */
+/** Completes a draft, after a kill from its last step on. */
 async function fill(
   draft: string, old: string, { makes, steps }: Converter, { clock, logger }: Telling,
 ): Promise<void> {
@@ -96,7 +92,7 @@ async function fill(
         const percent = Math.floor(share * 100);
         logger.info({ file: old, version: makes.version, percent }, "still converting the file");
       }
-      // Signals to end are handled here.
+      // Lets the process handle signals to end.
       await nextTurn();
     }
     database.exec(`BEGIN; ${marking(makes)} COMMIT;`);
@@ -108,8 +104,8 @@ async function fill(
 function prepare(database: DatabaseSync, old: string): void {
   database.prepare("ATTACH ? AS old").run(old);
   const size = database.prepare("PRAGMA old.page_size").get()?.["page_size"];
-  // With an exclusive lock SQLite does not create the journal again for each step. Gaps in pages must not hold copies
-  // of rows: these would be out of reach when the rows are deleted.
+  // An exclusive lock spares a new journal for each step. Gaps in pages must not hold copies of rows, out of reach of
+  // later deletions.
   database.exec(`
     PRAGMA main.locking_mode = EXCLUSIVE;
     PRAGMA main.page_size = ${Number(size)};
@@ -121,7 +117,7 @@ function prepare(database: DatabaseSync, old: string): void {
 function* inTransactions(database: DatabaseSync, steps: Iterable<number>): Generator<number, void> {
   const iterator = steps[Symbol.iterator]();
   for (;;) {
-    // Not IMMEDIATE, which would begin to write the old file as well.
+    // IMMEDIATE would also begin to write the old file.
     database.exec("BEGIN");
     const step = iterator.next();
     database.exec("COMMIT");
@@ -131,8 +127,8 @@ function* inTransactions(database: DatabaseSync, steps: Iterable<number>): Gener
 }
 
 /**
- * Moves the file's write-ahead log into it, and leaves the file without one: the draft that takes the file's place must
- * not find a log that is not its own. Throws where another program has the file open.
+ * Moves the file's write-ahead log into it and removes it: the draft that replaces the file must not find a foreign
+ * log. Throws if another program has the file open.
  */
 function endWriteAheadLog(path: string): void {
   const database = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
@@ -143,14 +139,14 @@ function endWriteAheadLog(path: string): void {
   }
 }
 
-/** The path of a draft of the file in its present state: a changed file has another, so an old draft is not used. */
+/** A draft's path depends on the file's state, so that a changed file does not use an old draft. */
 function draftOf(path: string, version: number): string {
   const { ino, size, mtimeNs } = statSync(path, { bigint: true });
   const state = createHash("sha256").update([version, ino, size, mtimeNs].join(" ")).digest("hex").slice(0, 16);
   return `${path}.${state}.converting`;
 }
 
-/** Removes the file's drafts, but for one: entries in them may have been deleted from the file since. */
+/** Removes drafts but one: their entries may have been deleted from the file since. */
 function removeDrafts(path: string, kept: string | null = null): void {
   const folder = dirname(path);
   if (!existsSync(folder)) return;

@@ -5,10 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 import { inFile, sync } from "../../../../src/kernel/files.ts";
 
 /**
- * Copies SQLite databases from one folder to another, in their order, each in its state of one moment. Others may write
- * meanwhile: their commits are not in the copy, and do not wait for it. The copies get their names only when all are
- * complete and durable: a failure before that leaves none. Throws where one is in the target already. Each draft has a
- * unique name: two copies begun into one folder must not write into each other's drafts.
+ * Copies SQLite databases between folders, in order, each at one moment and without delaying its writers. The copies
+ * get their names when all are complete and durable. Throws if the target has one already. Draft names are unique, so
+ * that two concurrent copies do not mix.
  */
 export function copyDatabases(names: readonly string[], from: string, to: string): void {
   const copies = names.map((name) =>
@@ -30,7 +29,7 @@ export function copyDatabases(names: readonly string[], from: string, to: string
 function copyDatabase(from: string, to: string): void {
   const source = inFile(from, () => new DatabaseSync(from, { readOnly: true }));
   try {
-    // Otherwise gaps in the copy's pages would hold copies of rows, out of reach when the rows are deleted.
+    // Gaps in the copy's pages must not hold copies of rows, out of reach of later deletions.
     inFile(from, () => source.exec("PRAGMA secure_delete = ON"));
     inFile(`${from} to ${to}`, () => source.prepare("VACUUM INTO ?").run(to));
   } finally {

@@ -3,13 +3,12 @@ import { DatabaseSync } from "node:sqlite";
 import { makeFolder, fileProblem, inFile } from "../../../../src/kernel/files.ts";
 
 /**
- * Holds a data folder for this process alone, until the returned function is called; makes the folder where there is
- * none. The lock is SQLite's own, on a file of its own: the operating system releases it when the process ends, however
- * it ends. Throws when another process, or this one already, holds the folder.
+ * Holds a data folder for this process until the returned function is called; creates a missing one. The lock is
+ * SQLite's on a separate file, which the system releases when the process ends. Throws if the folder is held already.
  */
 export function lockDataFolder(dataDir: string): () => void {
   makeFolder(dataDir);
-  // Releases that locked the folder for the log alone gave the file its name.
+  // The name dates from releases that locked the log alone.
   const path = join(dataDir, "log.lock");
   const db = inFile(path, () => new DatabaseSync(path, { timeout: 0 }));
   try {
@@ -22,7 +21,7 @@ export function lockDataFolder(dataDir: string): () => void {
   return () => db.close();
 }
 
-/** SQLITE_BUSY: another connection has the lock. */
+/** SQLITE_BUSY. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && error.errcode === 5;
 }

@@ -3,28 +3,28 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 
 /**
- * The format of a database file, as its header says it: the version is SQLite's `user_version`, the release its
- * `application_id`. Older programs, SQLite's `VACUUM INTO` included, leave both as they are.
+ * The format in a database file's header: `user_version` and, for the release, `application_id`. Older programs and
+ * SQLite's `VACUUM INTO` keep both.
  */
 export interface FileFormat {
-  /** Raised only where an older program would misread the file, or this one an older file. */
+  /** Raised only if an older program would misread the file, or this one an older file. */
   readonly version: number;
-  /** The release that introduced the version, such as "0.4.0": it and later ones read the file. */
+  /** The first release that reads the version, such as "0.4.0". */
   readonly release: string;
 }
 
-/** The format that a file says it has; `release` is null where it does not say that. */
+/** A file's declared format; `release` is null if it is not declared. */
 export type FoundFormat = Pick<FileFormat, "version"> & { readonly release: string | null };
 
-/** The version of a file with tables and no mark: releases 0.1.0 and 0.2.0 marked only the log. */
+/** The version of a file without a mark: releases 0.1.0 and 0.2.0 marked only the log. */
 const unmarked = 1;
 
-/** The SQL that marks an open database as of a format, for the transaction that makes its tables. */
+/** The SQL that marks a database, for the transaction that makes its tables. */
 export function marking({ version, release }: FileFormat): string {
   return `PRAGMA user_version = ${version}; PRAGMA application_id = ${numberOf(release)};`;
 }
 
-/** The format that an open database says it has; null where it has no tables yet. */
+/** An open database's format; null without tables. */
 export function formatIn(database: DatabaseSync): FoundFormat | null {
   const number = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0] as number;
   const version = number("PRAGMA user_version");
@@ -32,7 +32,7 @@ export function formatIn(database: DatabaseSync): FoundFormat | null {
   return { version: version || unmarked, release: releaseOf(number("PRAGMA application_id")) };
 }
 
-/** The format of the file at a path; null where there is none, or one without tables yet. Writes nothing. */
+/** The format of a file; null for a missing file or one without tables. Writes nothing. */
 export function formatOf(path: string): FoundFormat | null {
   if (!existsSync(path)) return null;
   const database = openUnchanged(path);
@@ -43,7 +43,7 @@ export function formatOf(path: string): FoundFormat | null {
   }
 }
 
-/** Throws where a file is of a newer version than this program's; the error says which release reads it. */
+/** Throws if a file is newer than this program reads; the error names the release that reads it. */
 export function requireNotNewer(found: FoundFormat | null, own: FileFormat): void {
   if (!found || found.version <= own.version) return;
   const { version, release } = found;
@@ -51,21 +51,19 @@ export function requireNotNewer(found: FoundFormat | null, own: FileFormat): voi
   throw new Error(`is of version ${version}, which needs ${reader}; this one reads ${own.version}`);
 }
 
-/** Throws where a file is of another version than this program's. */
 export function requireFormat(found: FoundFormat | null, own: FileFormat): void {
   requireNotNewer(found, own);
   if (!found || found.version === own.version) return;
   throw new Error(`is of version ${found.version}: a start of the relay brings it to version ${own.version}`);
 }
 
-/** Without a write-ahead log to read, SQLite would make one beside the file. */
+/** Without a write-ahead log to read, SQLite would create one. */
 function openUnchanged(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) url.searchParams.set("immutable", "1");
   return new DatabaseSync(url, { readOnly: true });
 }
 
-/** "1.22.3" as 1022003. */
 function numberOf(release: string): number {
   return release.split(".").reduce((number, part) => number * 1000 + Number(part), 0);
 }

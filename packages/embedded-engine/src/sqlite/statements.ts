@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** Statements prepared once. The texts are ours and few, so none is ever dropped. */
+/** Prepared statements by their texts, which are ours and few: none is dropped. */
 export class Statements {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
@@ -9,14 +9,13 @@ export class Statements {
     this.#database = database;
   }
 
-  /** The statement of a text, with rows as objects. */
   of(sql: string): StatementSync {
     let statement = this.#prepared.get(sql);
     if (!statement) this.#prepared.set(sql, (statement = this.#database.prepare(sql)));
     return statement;
   }
 
-  /** Like {@link of}, with rows as arrays. A text is used either way, never both. */
+  /** Like {@link of}, with rows as arrays. Use a text one way only. */
   rowsOf(sql: string): StatementSync {
     const known = this.#prepared.get(sql);
     if (known) return known;

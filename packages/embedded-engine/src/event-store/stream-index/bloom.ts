@@ -2,15 +2,15 @@ import type { StreamHash } from "./stream-hash.ts";
 
 /** A cache line: a look-up costs one cache miss, in a filter of any size. */
 const wordsPerBlock = 16;
-/** With six bits set for each name about one unknown name in a hundred is a false positive. */
+/** With six bits per name, about 1 % of unknown names are false positives. */
 const bitsPerName = 12;
 
-/** How many words a filter for so many names takes. */
+/** The size of a filter for this many names. */
 export function bloomWords(names: number): number {
   return Math.max(1, Math.ceil((names * bitsPerName) / (wordsPerBlock * 32))) * wordsPerBlock;
 }
 
-/** Puts a name into the filter. */
+/** Adds a name to the filter. */
 export function addToBloom(words: Uint32Array, hash: StreamHash): void {
   const block = blockOf(words, hash);
   for (let probe = 0; probe < 6; probe++) {
@@ -19,7 +19,7 @@ export function addToBloom(words: Uint32Array, hash: StreamHash): void {
   }
 }
 
-/** False: the name was never put in. True: it probably was. */
+/** False: the name was never added. True: it probably was. */
 export function bloomMayHave(words: Uint32Array, hash: StreamHash): boolean {
   const block = blockOf(words, hash);
   for (let probe = 0; probe < 6; probe++) {
@@ -34,7 +34,6 @@ function blockOf(words: Uint32Array, hash: StreamHash): number {
   return Math.floor((hash.lo / 0x1_0000_0000) * blocks) * wordsPerBlock;
 }
 
-/** Nine bits of the hash's other half for each probe: three from it, three from a remix of it. */
 function bitOf(hash: StreamHash, probe: number): number {
   const source = probe < 3 ? hash.hi : Math.imul(hash.hi, 0x9e3779b1) >>> 0;
   return (source >>> ((probe % 3) * 9)) & 511;

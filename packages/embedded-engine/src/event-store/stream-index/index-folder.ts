@@ -8,10 +8,10 @@ import { SegmentDamaged } from "./segment-format.ts";
 import { writeSegment } from "./segment-jobs.ts";
 import { StreamIndex } from "./stream-index.ts";
 
-/** Names of segments, and of those being written; a file system may keep things of its own beside them. */
+/** Complete and unfinished segments; file systems may add files of their own. */
 const ours = /\.segment(\.new)?$/;
 
-/** The folder of the index's segment files. The manifest in the log says which of them count. */
+/** The folder of segment files. The manifest in the log lists the valid ones. */
 export class IndexFolder {
   readonly #folder: string;
 
@@ -20,19 +20,18 @@ export class IndexFolder {
     makeFolder(this.#folder);
   }
 
-  /** The whole path of a segment's file; the manifest has names only. */
   path(file: string): string {
     return join(this.#folder, file);
   }
 
-  /** A file name never used before, in any folder: a manifest from a backup must not name segments built since. */
+  /** A unique name: a manifest from a backup must not name a newer segment. */
   newFile(): string {
     return `${randomUUID()}.segment`;
   }
 
   /**
-   * Opens the index: the listed segments, and a memtable rebuilt from the log's tail. Where a segment is damaged, the
-   * whole index is rebuilt from the log. Segments that are not listed are removed, complete or not.
+   * Opens the listed segments and rebuilds the memtable from the log's tail; rebuilds the whole index if a segment is
+   * damaged. Removes segments that are not listed.
    */
   open(log: LogFile, memtableRecords: number): StreamIndex {
     const listed = log.listedSegments();

@@ -3,19 +3,19 @@ import { hashStream } from "./stream-hash.ts";
 
 /** Words of a record: hash hi, hash lo, revision, sequence lo, sequence hi with {@link goneBit}, previous record. */
 export const recordWords = 6;
-/** In the sequence's high word: the stream was deleted up to this record. */
+/** In the sequence's high word: this record deletes the stream. */
 export const goneBit = 0x8000_0000;
 const none = 0xffff_ffff;
 
 /**
- * The state of a stream in one integer: its revision when it has entries; otherwise a negative number, from which
- * {@link nextRevision} computes where its revisions go on (deletion does not set them back).
+ * A stream's state as one integer: the revision of its last entry, or a negative number without entries. After a
+ * deletion, {@link nextRevision} continues the revisions from it.
  */
 export type StreamState = number;
-/** The state of a stream of which the log holds nothing, not even a deletion. */
+/** The state of a stream without any record in the log. */
 export const neverSeen: StreamState = -1;
 
-/** The state of a stream whose entries up to a revision were deleted. */
+/** The state of a stream deleted up to a revision. */
 export function deletedAt(revision: number): StreamState {
   return -(revision + 2);
 }
@@ -25,15 +25,15 @@ export function nextRevision(state: StreamState): number {
   return state >= 0 ? state + 1 : -state - 1;
 }
 
-/** Where one entry of a stream is. */
+/** The sequence of one entry of a stream. */
 export interface Located {
   readonly revision: number;
   readonly sequence: Sequence;
 }
 
 /**
- * The newest part of the stream index, in memory. Records are in order of arrival, each linked to its stream's
- * previous one, in one block shared with the thread that writes segments: there is no object per stream.
+ * The newest part of the stream index. Records are in order of arrival, each linked to its stream's previous one, in
+ * one block shared with the thread that writes segments: there is no object per stream.
  */
 export class Memtable {
   readonly #newest = new Map<string, number>();
@@ -44,17 +44,15 @@ export class Memtable {
     this.#words = new Uint32Array(new SharedArrayBuffer(capacity * recordWords * 4));
   }
 
-  /** How many records there are. */
   get count(): number {
     return this.#count;
   }
 
-  /** The records, in memory shared with the thread that writes them to a file. */
   get words(): Uint32Array<SharedArrayBuffer> {
     return this.#words;
   }
 
-  /** Undefined when the memtable has no record of the stream. */
+  /** Undefined for a stream without a record here. */
   stateOf(stream: string): StreamState | undefined {
     const record = this.#newest.get(stream);
     if (record === undefined) return undefined;
@@ -62,7 +60,7 @@ export class Memtable {
     return this.#isGone(record) ? deletedAt(revision) : revision;
   }
 
-  /** Adds an entry; with `gone`, the fact that the stream was deleted up to this entry. */
+  /** Adds an entry, or with `gone` the stream's deletion up to this entry. */
   add(stream: string, revision: number, sequence: Sequence, gone: boolean): void {
     if ((this.#count + 1) * recordWords > this.#words.length) this.#grow();
     const previous = this.#newest.get(stream);
@@ -84,7 +82,7 @@ export class Memtable {
     this.#count += 1;
   }
 
-  /** Takes back the last record added, which must be this stream's. */
+  /** Removes the last record, which must be this stream's. */
   undo(stream: string): void {
     this.#count -= 1;
     const previous = this.#words[this.#count * recordWords + 5]!;
@@ -92,7 +90,7 @@ export class Memtable {
     else this.#newest.set(stream, previous);
   }
 
-  /** The stream's entries known here with `from` <= revision <= `to`, newest first; not past a deletion. */
+  /** The stream's entries with `from` <= revision <= `to`, newest first; none before a deletion. */
   *descending(stream: string, from: number, to: number): Generator<Located, void> {
     let record = this.#newest.get(stream) ?? none;
     while (record !== none && !this.#isGone(record)) {

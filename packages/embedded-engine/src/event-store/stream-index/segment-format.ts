@@ -10,18 +10,15 @@
  * Words are 32 bits in the machine's order, which on every platform Node runs this on is little-endian.
  */
 export const magic = 0x5367_4d31;
-/** A segment of another version counts as damaged, so the index is rebuilt from the log. */
+/** A segment of another version counts as damaged: the index is rebuilt. */
 export const formatVersion = 1;
-/** 32-bit words of a record. */
 export const segmentWords = 5;
-/** Records of a block; the last block may have fewer. A look-up reads one or two blocks. */
+/** Records of a block, except the last. A look-up reads one or two blocks. */
 export const blockRecords = 256;
-/** 32-bit words of a fence. */
 export const fenceWords = 4;
-/** 32-bit words of the footer. */
 export const footerWords = 8;
 
-/** A listed segment is missing, damaged or of another version. The index can be rebuilt from the log. */
+/** A listed segment is missing, damaged or of another version; the index can be rebuilt. */
 export class SegmentDamaged extends Error {
   readonly file: string;
   readonly what: string;
@@ -34,10 +31,10 @@ export class SegmentDamaged extends Error {
   }
 }
 
-/** The part of a finished segment that is kept in memory; its records stay in the file. */
+/** The part of a segment that readers keep in memory. */
 export interface SegmentSummary {
   readonly records: number;
-  /** Different hashes. */
+  /** Number of different hashes. */
   readonly names: number;
   readonly fences: Uint32Array<ArrayBuffer>;
   readonly bloom: Uint32Array<ArrayBuffer>;

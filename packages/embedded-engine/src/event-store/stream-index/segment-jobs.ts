@@ -11,7 +11,7 @@ export function writeSegment(path: string, records: Uint32Array, count: number):
     for (const index of sorted(records, count)) {
       const at = index * recordWords;
       record.set(records.subarray(at, at + segmentWords));
-      // A deletion is stored as the record of a deleted entry: the log's row says that the entry was deleted.
+      // A deletion is stored as the record of a deleted entry; the log's row marks the deletion.
       record[4] = record[4]! & ~goneBit;
       writer.add(record, 0);
     }
@@ -22,10 +22,10 @@ export function writeSegment(path: string, records: Uint32Array, count: number):
   }
 }
 
-/** How many records are merged before other jobs get a turn. */
+/** Records merged before other jobs get a turn. */
 const sliceRecords = 20_000;
 
-/** Merges segments into one. Calls `pause` every few milliseconds; stops with an error when that throws. */
+/** Merges segments into one. Calls `pause` every few milliseconds, and fails if that rejects. */
 export async function mergeSegments(
   path: string,
   inputs: readonly string[],
@@ -55,9 +55,9 @@ export async function mergeSegments(
   }
 }
 
-/** The records' indexes in the order of a segment. */
+/** The indexes of the records in a segment's order. */
 function sorted(records: Uint32Array, count: number): Uint32Array {
-  // Sorting 64-bit keys (half a hash, index) needs no comparator; records of equal half hashes are sorted after.
+  // 64-bit keys (half a hash, index) sort without a comparator; equal half hashes are sorted after.
   const keys = new BigUint64Array(count);
   const halves = new Uint32Array(keys.buffer);
   for (let index = 0; index < count; index++) {
@@ -78,7 +78,7 @@ function sorted(records: Uint32Array, count: number): Uint32Array {
   return order;
 }
 
-/** Orders records, those of memtables and of segments alike. */
+/** Orders records of memtables and of segments. */
 function compare(one: Uint32Array, at: number, two: Uint32Array, there: number): number {
   for (let word = 0; word < 3; word++) {
     if (one[at + word] !== two[there + word]) return one[at + word]! - two[there + word]!;
@@ -86,11 +86,9 @@ function compare(one: Uint32Array, at: number, two: Uint32Array, there: number):
   return (one[at + 4]! & ~goneBit) - (two[there + 4]! & ~goneBit) || one[at + 3]! - two[there + 3]!;
 }
 
-/** Goes through a segment's records, a block at a time. */
 class Cursor {
   readonly segment: Segment;
   readonly block = new Uint32Array(blockRecords * segmentWords);
-  /** Where in the block the present record is. */
   at = 0;
   ended = false;
   #next = 0;

@@ -7,7 +7,7 @@ import {
   blockRecords, fenceWords, footerWords, formatVersion, magic, segmentWords, type SegmentSummary,
 } from "./segment-format.ts";
 
-/** Writes a segment under a temporary name and renames it once it is safe on disk. */
+/** Writes a segment under a temporary name and renames it once it is synced. */
 export class SegmentWriter {
   readonly #path: string;
   readonly #file: number;
@@ -28,7 +28,7 @@ export class SegmentWriter {
     this.#bloom = new Uint32Array(bloomWords(namesAtMost));
   }
 
-  /** Adds the record at `at`; records come in order. A repeated record is left out. */
+  /** Adds the record at `at`; records come in order, repeated ones are skipped. */
   add(words: Uint32Array, at: number): void {
     const last = this.#last;
     if (last[3] === words[at + 3] && last[4] === words[at + 4]) return;
@@ -43,7 +43,7 @@ export class SegmentWriter {
     if (this.#inBlock === blockRecords) this.#endBlock();
   }
 
-  /** Makes the file durable under its name; answers the part that readers keep in memory. */
+  /** Syncs and renames the file; returns the part for readers' memory. */
   finish(): SegmentSummary {
     if (this.#inBlock > 0) this.#endBlock();
     const fences = this.#fences.slice(0, this.#blocks * fenceWords);
@@ -60,7 +60,7 @@ export class SegmentWriter {
     return { records: this.#records, names: this.#names, fences, bloom };
   }
 
-  /** Closes the file; an unfinished one stays until {@link IndexFolder.open} removes it. */
+  /** Closes the file; {@link IndexFolder.open} removes an unfinished one. */
   abandon(): void {
     if (this.#open) closeSync(this.#file);
     this.#open = false;
@@ -85,7 +85,6 @@ export class SegmentWriter {
   }
 }
 
-/** The name under which a segment is written before it is whole. */
 function temporary(path: string): string {
   return `${path}.new`;
 }

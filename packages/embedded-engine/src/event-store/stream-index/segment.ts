@@ -9,7 +9,7 @@ import {
 } from "./segment-format.ts";
 import type { StreamHash } from "./stream-hash.ts";
 
-/** A segment file, open for look-ups. Fences and filter are in memory; a look-up reads a block or two. */
+/** A segment file, open for look-ups; fences and filter are in memory. */
 export class Segment {
   readonly path: string;
   readonly records: number;
@@ -20,7 +20,7 @@ export class Segment {
   readonly #block = new Uint32Array(blockRecords * segmentWords);
   #loaded = -1;
 
-  /** Throws SegmentDamaged when the file is missing, damaged or of another version. */
+  /** Throws SegmentDamaged if the file is missing, damaged or of another version. */
   static open(path: string): Segment {
     const file = openFile(path);
     try {
@@ -31,7 +31,7 @@ export class Segment {
     }
   }
 
-  /** A segment just written, whose summary is at hand. */
+  /** Opens a segment just written. */
   static adopt(path: string, summary: SegmentSummary): Segment {
     return new Segment(path, openFile(path), summary);
   }
@@ -45,7 +45,7 @@ export class Segment {
     this.#bloom = summary.bloom;
   }
 
-  /** False when the segment has no entry under the hash; about one absent hash in a hundred is a false positive. */
+  /** False: no entry under the hash. True for about 1 % of absent hashes, too. */
   mayHave(hash: StreamHash): boolean {
     return bloomMayHave(this.#bloom, hash);
   }
@@ -68,7 +68,7 @@ export class Segment {
     }
   }
 
-  /** Copies block `index` into `target`; answers how many records it holds. */
+  /** Copies block `index` into `target`; returns its number of records. */
   readBlock(index: number, target: Uint32Array): number {
     const records = Math.min(blockRecords, this.records - index * blockRecords);
     const words = target.subarray(0, records * segmentWords);
@@ -79,7 +79,6 @@ export class Segment {
     return records;
   }
 
-  /** Closes the file; nothing may be looked up in it any more. */
   close(): void {
     closeSync(this.#file);
   }
@@ -133,12 +132,12 @@ function openFile(path: string): number {
   return orDamaged(path, () => openSync(path, "r"));
 }
 
-/** Fills `words` from the byte at `position` on. Where the file is too short, their checksum will be wrong. */
+/** Fills `words` from a byte position. A file that is too short fails the checksum. */
 function readAt(path: string, file: number, words: Uint32Array, position: number): void {
   orDamaged(path, () => readSync(file, words, { position }));
 }
 
-/** Data that cannot be read count as damaged, as wrong data do; too many open files are no damage. */
+/** Unreadable data count as damaged; a lack of descriptors does not. */
 function orDamaged<Result>(path: string, action: () => Result): Result {
   try {
     return action();

@@ -1,10 +1,10 @@
-/** 64 bits in two unsigned halves. Two names may share a hash: the name in a row found by it must be checked. */
+/** 64 bits in two unsigned halves. Names may collide: compare the name in the row found. */
 export interface StreamHash {
   readonly hi: number;
   readonly lo: number;
 }
 
-/** Hashes a stream's name; the value is stored in files, so it never changes. */
+/** Hashes a stream's name. The value is stored in files, so it never changes. */
 export function hashStream(stream: string): StreamHash {
   let hi = 0xdeadbeef;
   let lo = 0x41c6ce57;

@@ -3,17 +3,16 @@ import { deletedAt, Memtable, neverSeen, type Located, type StreamState } from "
 import type { Segment } from "./segment.ts";
 import { hashStream } from "./stream-hash.ts";
 
-/** The stream of a row of the log, and whether it was deleted. */
+/** The stream of a row, and whether the row was deleted. */
 export interface RowHead {
   readonly stream: string;
-  /** Deleted: nothing but the stream, revision and sequence is left. */
+  /** Only stream, revision and sequence are left. */
   readonly gone: boolean;
 }
 
 /**
- * Where the entries of each stream are. The newest part is in memory, the rest in sorted segment files, in
- * the order of the log and without overlap. The log is the truth: a match in a segment is checked against the row.
- * docs/adr/0021 says why there is an index.
+ * Where the entries of each stream are: the newest in memory, the rest in sorted segment files that follow the log's
+ * order. The log is the truth: matches in segments are checked against its rows (docs/adr/0021).
  */
 export class StreamIndex {
   readonly #rowHead: (sequence: Sequence) => RowHead | undefined;
@@ -21,10 +20,10 @@ export class StreamIndex {
   #segments: readonly Segment[];
   #active: Memtable;
   #frozen: Memtable | null = null;
-  /** The streams of the records added since the last {@link mark}, in order. */
+  /** The streams of records added since the last {@link mark}, in order. */
   readonly #added: string[] = [];
 
-  /** `segments` from old to new; `capacity` is the number of records a memtable has room for at first. */
+  /** `segments`: from old to new. `capacity`: the initial room of a memtable, in records. */
   constructor(segments: readonly Segment[], capacity: number, rowHead: (sequence: Sequence) => RowHead | undefined) {
     this.#segments = segments;
     this.#capacity = capacity;
@@ -32,38 +31,36 @@ export class StreamIndex {
     this.#active = new Memtable(capacity);
   }
 
-  /** From old to new. */
   get segments(): readonly Segment[] {
     return this.#segments;
   }
 
-  /** Records in the memtable that takes new ones. */
   get activeRecords(): number {
     return this.#active.count;
   }
 
-  /** A stream's state, {@link neverSeen} where it has no record; may read a segment, and so throw SegmentDamaged. */
+  /** {@link neverSeen} without a record. May read a segment, and so throw SegmentDamaged. */
   stateOf(stream: string): StreamState {
     return this.#active.stateOf(stream) ?? this.#frozen?.stateOf(stream) ?? this.#stateInSegments(stream);
   }
 
-  /** Adds an entry; with `gone`, that the stream was deleted up to this one. */
+  /** Adds an entry, or with `gone` the stream's deletion up to this entry. */
   add(stream: string, revision: number, sequence: Sequence, gone = false): void {
     this.#active.add(stream, revision, sequence, gone);
     this.#added.push(stream);
   }
 
-  /** Keeps the records added so far: {@link undo} does not take them back. */
+  /** Keeps the records added so far: {@link undo} does not remove them. */
   mark(): void {
     this.#added.length = 0;
   }
 
-  /** Takes back the records added since the last mark. */
+  /** Removes the records added since the last mark. */
   undo(): void {
     for (let stream = this.#added.pop(); stream !== undefined; stream = this.#added.pop()) this.#active.undo(stream);
   }
 
-  /** Candidates for the stream's entries with revision >= `from`, oldest first; check the rows. */
+  /** Candidates for entries with revision >= `from`, oldest first; check the rows. */
   *ascending(stream: string, from: number): Generator<Located, void> {
     const hash = hashStream(stream);
     for (const segment of this.#segments) if (segment.mayHave(hash)) yield* segment.ascending(hash, from);
@@ -72,27 +69,27 @@ export class StreamIndex {
     }
   }
 
-  /** Candidates for the stream's entries with revision <= `to`, newest first; check the rows. */
+  /** Candidates for entries with revision <= `to`, newest first; check the rows. */
   *descending(stream: string, to: number): Generator<Located, void> {
     for (const memtable of [this.#active, this.#frozen]) if (memtable) yield* memtable.descending(stream, 0, to);
     const hash = hashStream(stream);
     for (const segment of this.#segments.toReversed()) if (segment.mayHave(hash)) yield* segment.descending(hash, to);
   }
 
-  /** Freezes the memtable, so that a segment can be written from it. Not again before {@link flushed}. */
+  /** Freezes the memtable for writing a segment. Not again before {@link flushed}. */
   freeze(): { readonly words: Uint32Array<SharedArrayBuffer>; readonly count: number } {
     this.#frozen = this.#active;
     this.#active = new Memtable(this.#capacity);
     return { words: this.#frozen.words, count: this.#frozen.count };
   }
 
-  /** The frozen memtable has become a segment. */
+  /** Replaces the frozen memtable by its segment. */
   flushed(segment: Segment): void {
     this.#segments = [...this.#segments, segment];
     this.#frozen = null;
   }
 
-  /** Neighbouring segments have become one. */
+  /** Replaces neighbouring segments by their merge. */
   replace(merged: readonly Segment[], by: Segment): void {
     const at = this.#segments.indexOf(merged[0]!);
     this.#segments = this.#segments.toSpliced(at, merged.length, by);
