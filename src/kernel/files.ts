@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, mkdirSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-/** Runs an action on a file, so that its error names the file: SQLite's own does not. */
+/** Adds the file's name to errors: SQLite's own lack it. */
 export function inFile<Result>(path: string, action: () => Result): Result {
   try {
     return action();
@@ -15,7 +15,7 @@ export function fileProblem(path: string, error: unknown): Error {
   return new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }
 
-/** Makes a file durable, or the names in a folder. */
+/** Makes a file, or the names in a folder, durable. */
 export function sync(path: string): void {
   const descriptor = openSync(path, "r");
   try {
@@ -26,8 +26,8 @@ export function sync(path: string): void {
 }
 
 /**
- * Makes a folder and its missing parents durable, for this user alone. One by one: each is synced in the one above it,
- * and Node's recursive mkdir retries for ever where an existing folder, such as `/proc`, takes no new one.
+ * Creates a folder and its missing parents durably, for this user alone. Each is synced in its parent, and Node's
+ * recursive mkdir never ends in a folder that takes no new one, such as `/proc`.
  */
 export function makeFolder(path: string): void {
   const folder = resolve(path);
@@ -47,15 +47,14 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** SQLite's code for a sync that failed. */
+/** SQLITE_IOERR_FSYNC. */
 const sqliteSyncFailed = 1034;
 
 /**
- * Runs a task that moves a write-ahead log into the file of its database, or syncs it. Where a sync fails the process
- * ends at once, with a line on standard error, and the next start moves all of the log again. To try again here would
- * lose data: Linux reports a failed write-back once and then takes the pages for written, so the next sync would
- * succeed, and the log, which alone still has them, would start over. The process is killed because an exit would close
- * the database, and closing it moves and removes the log as well.
+ * Runs a task that syncs or checkpoints. A failed sync kills the process with a line on standard error; the next start
+ * moves the log again. A retry would lose data: Linux reports a failed write-back once and then takes the pages for
+ * written, so the log, the only copy, would restart. An exit would close the database, which also moves and removes the
+ * log.
  */
 export function orEndUnsynced<Result>(file: string, task: () => Result): Result {
   try {
@@ -65,7 +64,7 @@ export function orEndUnsynced<Result>(file: string, task: () => Result): Result 
   }
 }
 
-/** Handles an error of an awaited sync as {@link orEndUnsynced} does: ends the process, or rethrows. */
+/** Like {@link orEndUnsynced}, for the error of an awaited sync. */
 export function endUnsynced(file: string, error: unknown): never {
   if (isFailedSync(error)) {
     try {

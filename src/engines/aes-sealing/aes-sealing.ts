@@ -35,7 +35,7 @@ export class AesSealing implements Sealing {
   unwrap(wrapped: string, place: string): SealingKey {
     const [, head, id] = /^(w1\.([0-9a-f]{16})\.)/.exec(wrapped) ?? [];
     if (!head || !id) throw new Unsealable("not a wrapped key");
-    // A copy: the decrypted key is a slice of a pool, which would be kept along with it.
+    // A copy, since the decrypted key is a slice of a pool and would keep all of it.
     return new Uint8Array(decrypt(head, wrapped, this.#master(id), place));
   }
 
@@ -70,7 +70,7 @@ function encrypt(head: string, clear: Uint8Array, key: Uint8Array, place: string
 function decrypt(head: string, envelope: string, key: Uint8Array, place: string): Buffer {
   const text = envelope.slice(head.length);
   const box = Buffer.from(text, "base64url");
-  // Node skips characters that are not base64url: only the one canonical spelling counts as unchanged.
+  // Node skips characters outside base64url: only the canonical spelling counts as unchanged.
   const canonical = box.toString("base64url") === text;
   if (!canonical || box.length < nonceBytes + tagBytes) throw new Unsealable("malformed envelope");
   const nonce = box.subarray(0, nonceBytes);

@@ -3,24 +3,20 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSyn
 import { join } from "node:path";
 import { makeFolder, sync } from "../../kernel/files.ts";
 
-/** The master key, and the file that an operator has to back up. */
+/** The master key and its file, which an operator has to back up. */
 export interface MasterKeyFile {
-  /** 32 bytes. */
   readonly key: Uint8Array;
   readonly path: string;
-  /** Whether this start made it; the operator should be told. */
+  /** Whether this start created it; the operator should be told. */
   readonly created: boolean;
 }
 
-/** The master key kept in `<dataDir>/master.key`, or null. Throws an Error that names the file when it holds no key. */
+/** The key in `<dataDir>/master.key`, or null. Throws an error that names the file if it holds no key. */
 export function loadMasterKey(dataDir: string): Uint8Array | null {
   return read(pathIn(dataDir));
 }
 
-/**
- * The master key kept in `<dataDir>/master.key` (base64, mode 0600), made durably when there is none. Two
- * processes that start at once get the same one. Throws an Error that names the file when it holds no key.
- */
+/** The same, created durably (base64, mode 0600) if missing; concurrent starts get the same key. */
 export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
   const path = pathIn(dataDir);
   const found = read(path);
@@ -32,7 +28,7 @@ export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
   return { key, path, created };
 }
 
-/** The file's path if its mode gives others than its owner access, else null. The file must exist. */
+/** The file's path if its mode gives others access, else null. The file must exist. */
 export function exposedMasterKey(dataDir: string): string | null {
   const path = pathIn(dataDir);
   return (statSync(path).mode & 0o077) === 0 ? null : path;
@@ -42,7 +38,7 @@ function pathIn(dataDir: string): string {
   return join(dataDir, "master.key");
 }
 
-/** Gives a complete file its name in one step, unless the name is taken; true if this call did it. */
+/** Names a complete file in one step; false if the name is taken. */
 function create(dataDir: string, path: string): boolean {
   const draft = `${path}.${randomBytes(8).toString("hex")}.new`;
   try {

@@ -7,8 +7,8 @@ import { hashOfNobody } from "./nobody.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
 /**
- * How many tasks may wait at this cost: the last of a lone owner is then answered after some 25 s, and beyond 30 s most
- * clients have hung up. Fifty requests racing for one email must all fit: the losers lose only after the hashing.
+ * Waiting tasks at this cost: a lone owner's last one is answered after some 25 s, and most clients hang up after 30 s.
+ * Fifty requests racing for one email must fit: the losers lose only after hashing.
  */
 const mostWaiting = { tasks: 64, atCost: 12 } as const;
 
@@ -21,15 +21,14 @@ interface Waiting {
 }
 
 /**
- * bcrypt in one thread of its own, one task after the other; owners take turns. `cost` is the logarithm of the rounds.
- * Throws a Refusal of kind unavailable when too many tasks wait: at once, or later to make room for another owner's.
+ * bcrypt in one thread, one task at a time; owners take turns. `cost`: the logarithm of the rounds. Rejects with a
+ * Refusal of kind unavailable if too many tasks wait, or to make room for another owner.
  */
 export class BcryptPasswords implements Passwords {
   readonly nobody: string;
   readonly #cost: number;
   readonly #most: number;
   readonly #queue = new FairQueue<Waiting>();
-  /** The task in the thread. */
   #running: Waiting | undefined;
   #worker: Worker | undefined;
   #closed = false;
@@ -41,7 +40,7 @@ export class BcryptPasswords implements Passwords {
     this.nobody = hashOfNobody(cost);
   }
 
-  /** Throws RangeError for a text that is no password by the domain's rules. */
+  /** Throws RangeError for a text that the domain's rules refuse. */
   async hash(password: string, owner: string): Promise<string> {
     if (passwordProblem(password) !== null) throw new RangeError("not a password");
     return String(await this.#ask(owner, { op: "hash", password, cost: this.#cost }));
@@ -49,11 +48,11 @@ export class BcryptPasswords implements Passwords {
 
   async matches(password: string, hash: string, owner: string): Promise<boolean> {
     const same = await this.#ask(owner, { op: "compare", password, hash, cost: this.#cost });
-    // Checked last, so that a text that cannot be a password takes the same time.
+    // Checked last, so that impossible passwords take the same time.
     return same === true && passwordProblem(password) === null;
   }
 
-  /** Finishes the waiting tasks, then ends the thread. */
+  /** Finishes waiting tasks, then ends the thread. */
   async close(): Promise<void> {
     this.#closed = true;
     const worker = this.#worker;
@@ -72,10 +71,7 @@ export class BcryptPasswords implements Passwords {
     });
   }
 
-  /**
-   * Makes room for one more task of the owner: rejects the newest of the owner with the most. Throws a Refusal where
-   * that one has no more than this owner would then have.
-   */
+  /** Rejects the newest task of the owner with the most. Throws a Refusal if this owner would then have as many. */
   #makeRoom(owner: string): void {
     const dropped = this.#queue.takeForRoom(owner, 1) ?? refuse("unavailable", tooMany);
     dropped.reject(new Refusal("unavailable", tooMany));
@@ -106,7 +102,7 @@ export class BcryptPasswords implements Passwords {
     else done?.resolve(answer.result);
   }
 
-  /** Fails the running task and all waiting ones; the next task starts another thread. */
+  /** Fails all tasks; the next one starts another thread. */
   #lost(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;

@@ -2,12 +2,12 @@ import { parentPort } from "node:worker_threads";
 import { compareSync, getRounds, hashSync } from "bcryptjs";
 import { hashOfNobody } from "./nobody.ts";
 
-/** A task for the thread; `cost` is the logarithm of the rounds, for a comparison the minimum. */
+/** `cost`: the logarithm of the rounds, for a comparison the minimum. */
 export type BcryptTask =
   | { readonly op: "hash"; readonly password: string; readonly cost: number }
   | { readonly op: "compare"; readonly password: string; readonly hash: string; readonly cost: number };
 
-/** The result of a task: a hash, or whether the password matches; or bcrypt's own message. */
+/** A hash, whether the password matches, or bcrypt's message. */
 export type BcryptAnswer =
   | { readonly result: string | boolean }
   | { readonly error: string };
@@ -16,7 +16,7 @@ function run(task: BcryptTask): string | boolean {
   return task.op === "hash" ? hashSync(task.password, task.cost) : compare(task);
 }
 
-/** Takes as long for a hash of a lower cost as for any other: the time must not reveal whose hash it is. */
+/** Takes as long for a hash of lower cost: the time must not reveal whose hash it is. */
 function compare({ password, hash, cost }: Extract<BcryptTask, { op: "compare" }>): boolean {
   const same = compareSync(password, hash);
   // Each step takes as long as all before it together.

@@ -1,7 +1,7 @@
 import { disposableEmailBlocklistSet } from "disposable-email-domains-js";
 import type { DisposableDomains } from "../../kernel/ports/disposable-domains.ts";
 
-/** The domains of the public blocklist, as the installed package has it. */
+/** The domains of the public blocklist in the installed package. */
 export class ListedDomains implements DisposableDomains {
   readonly #domains = disposableEmailBlocklistSet();
 

@@ -7,10 +7,7 @@ import { uuidForm } from "../../kernel/domain/uuid.ts";
 import type { EncodedEvent, EventCodec, Unreadable } from "../../kernel/ports/event-codec.ts";
 import { UnacceptableEntry } from "../../kernel/ports/event-store.ts";
 
-/**
- * The spellings that this service writes: ids in lower case; times in UTC with milliseconds. A time that `Date.parse`
- * refuses would stop the projections, which store times as numbers.
- */
+/** Ids in lower case; times in UTC with milliseconds, since projections fail on times that `Date.parse` refuses. */
 const formats = {
   uuid: uuidForm,
   "date-time": /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/,
@@ -18,26 +15,24 @@ const formats = {
 
 type StoredMetadata = Metadata & { readonly schemaVersion: number };
 
-/**
- * One type of fact. The check of its data is compiled when first needed: compiling all of them would slow the start.
- */
+/** One type of fact. Its validators are compiled when first needed: compiling all would slow the start. */
 interface Kind {
   readonly type: string;
   readonly version: number;
   readonly schema: object;
   readonly upcasters: readonly Upcaster[];
-  /** Refuses fields that the schema does not have. */
+  /** Refuses unknown fields. */
   strict: ValidateFunction<object> | undefined;
-  /** Removes such fields instead: a newer release may have added them. */
+  /** Removes unknown fields: a newer release may have added them. */
   lenient: ValidateFunction<object> | undefined;
 }
 
-/** The schemas themselves are checked by tests: JSON Schema's own schema would take 40 ms of each thread's start. */
+/** Tests check the schemas: JSON Schema's own schema would add 40 ms to each thread's start. */
 const options = { allowUnionTypes: true, discriminator: true, formats, validateSchema: false };
 
 /**
- * Facts as JSON, checked against their schemas both ways. Reading leaves out fields that a newer release added to a
- * schema: states folded from such facts satisfy this release's schema when they are written again.
+ * Facts as JSON, validated both ways. Reading drops fields that a newer release added, so that states folded from such
+ * facts satisfy this release's schema when written again.
  */
 export class JsonEventCodec implements EventCodec {
   readonly #strict = new Ajv2020(options);
@@ -45,7 +40,7 @@ export class JsonEventCodec implements EventCodec {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #isMetadata: ValidateFunction<StoredMetadata>;
 
-  /** Reads and writes the domain's facts, unless told otherwise. */
+  /** By default for the domain's facts. */
   constructor(declared: ReadonlyMap<string, Fact> = facts) {
     this.#kinds = new Map([...declared].map(([type, fact]) => [
       type,
@@ -117,7 +112,7 @@ function upcast({ upcasters }: Kind, version: number, data: unknown): unknown {
     .reduce((current, upcaster) => upcaster(current as Readonly<Record<string, unknown>>), data);
 }
 
-/** The violated rule, as its place in the schema; not the value that violates it. */
+/** The violated rule as a path in the schema, without the value. */
 function violated(check: ValidateFunction): string {
   return check.errors?.[0]?.schemaPath ?? "its schema";
 }

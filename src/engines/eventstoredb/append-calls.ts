@@ -9,41 +9,37 @@ import type { Tuning } from "./tuning.ts";
 type Reply = streams.BatchAppendResp;
 type Call = ReturnType<StreamsClient["batchAppend"]>;
 
-/** An append that has no outcome yet. */
+/** An append without an outcome. */
 interface Unsettled {
   readonly request: streams.BatchAppendReq;
-  /** How often it was sent. */
   sendings: number;
-  /** Sends it once more. */
   again: Timer | undefined;
   settle(reply: Reply): void;
   giveUp(error: Error): void;
 }
 
 /**
- * Sends appends over one call and matches the replies. When the call breaks, everything without an outcome is sent
- * again over the next one, in the order in which it came, with the same message ids at the same revision: a committed
- * append then gets the same answer as at first. While the server still works at the first sending, it leaves the second
- * without an answer for two seconds. So an append that was sent again is repeated until there is an answer.
+ * Sends appends over one call and matches the replies. After a broken call, appends without an outcome are sent again
+ * in order, with the same message ids at the same revision, so that a committed one gets its first answer. The server
+ * leaves a repeated append unanswered for two seconds while it works on the first, so repeats go on until there is an
+ * answer.
  */
 export class AppendCalls {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #tuning: Tuning;
   readonly #onAnomaly: (error: unknown) => void;
-  /** By correlation id, in the order in which they came. */
+  /** By correlation id, in order of arrival. */
   readonly #unsettled = new Map<string, Unsettled>();
-  /** Those of them not yet sent over the present call. */
   #unsent = new Set<Unsettled>();
   #client: StreamsClient | undefined;
   #call: Call | undefined;
-  /** From the first attempt to open a call until one succeeds, pauses included. */
+  /** From the first attempt to open a call until one succeeds. */
   #opening = false;
   #full = false;
   #failures = 0;
-  /** The last failure since the last reply. */
   #lastProblem: unknown;
-  /** When the last reply came over the present call, or the call began, monotonic ms. */
+  /** When the last reply came over this call, or the call began; monotonic. */
   #lastReply = 0;
   #watch: Timer | undefined;
   #closed = false;
@@ -55,7 +51,7 @@ export class AppendCalls {
     this.#onAnomaly = onAnomaly;
   }
 
-  /** Resolves with the reply; rejects with LogUnavailable when there is none after `timeoutMs`. */
+  /** Rejects with LogUnavailable without a reply after `timeoutMs`. */
   send(correlation: string, request: streams.BatchAppendReq, timeoutMs: number): Promise<Reply> {
     if (this.#closed) return Promise.reject(new LogUnavailable("the event store is closed"));
     return new Promise((resolve, reject) => {
@@ -89,7 +85,6 @@ export class AppendCalls {
     });
   }
 
-  /** Gives up all appends without an outcome. */
   close(): void {
     this.#closed = true;
     this.#watch?.cancel();
@@ -135,7 +130,7 @@ export class AppendCalls {
     }
   }
 
-  /** Sends an append once more after a pause, over the call of that time. */
+  /** Sends an append again after a pause, over the call of that time. */
   #sendLater(append: Unsettled): void {
     append.again ??= this.#clock.schedule(this.#pauseMs(append.sendings - 1), () => {
       append.again = undefined;
@@ -152,7 +147,7 @@ export class AppendCalls {
     this.#lastProblem = undefined;
     const correlation = reply.getCorrelationId()?.getString() ?? "";
     const append = this.#unsettled.get(correlation);
-    // The append was given up, or this is the second reply that the server sends to a bad request.
+    // The append was given up, or this is the server's second reply to a bad request.
     if (!append) return;
     if (!isFinal(reply)) {
       this.#lastProblem = new Error(reply.getError()?.getMessage());
@@ -202,7 +197,7 @@ export class AppendCalls {
     this.#watch = this.#clock.schedule(stallMs, look);
   }
 
-  /** Replaces a call that leaves appends unanswered; its channel, too, where that is as silent. */
+  /** Replaces a call that leaves appends unanswered, and a silent channel. */
   async #giveUpCall(): Promise<void> {
     const [call, client, lastReply] = [this.#call, this.#client, this.#lastReply];
     if (!call || !client) return;

@@ -4,27 +4,27 @@ import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import { EntryTooLarge, LogUnavailable, UnacceptableEntry, type Appended } from "../../kernel/ports/event-store.ts";
 import { positionOf } from "./positions.ts";
 
-/** The outcome of an append. */
+/** The result of an append. */
 export type Outcome =
   | { readonly kind: "appended"; readonly appended: Appended }
   | { readonly kind: "conflict" }
   | { readonly kind: "refused"; readonly error: Error };
 
-/** The names of errors after which the append did not happen, and never will. */
+/** After these errors the append did not happen and never will. */
 const finalErrors = new Set([
   "WrongExpectedVersion", "StreamDeleted", "MaximumAppendSizeExceeded", "BadRequest", "AccessDenied",
 ]);
 
 /**
- * Whether a reply tells the outcome of its append. After other errors (the append timed out or failed; the server is
- * starting, electing a leader or too busy), an earlier sending may have been committed.
+ * Whether a reply tells the outcome. After other errors (timeouts, elections, a busy server), an earlier sending may
+ * have been committed.
  */
 export function isFinal(reply: streams.BatchAppendResp): boolean {
   const error = reply.getError();
   return !error || finalErrors.has(nameOf(error) ?? "");
 }
 
-/** Reads a final reply. The details name its error; the codes say less. */
+/** Reads a final reply. Its details name the error; the codes say less. */
 export function outcomeOf(reply: streams.BatchAppendResp): Outcome {
   const success = reply.getSuccess();
   const position = success?.getPosition();

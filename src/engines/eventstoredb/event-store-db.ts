@@ -17,22 +17,20 @@ import { StreamWriter } from "./stream-writer.ts";
 import { LogSubscription } from "./subscription.ts";
 import { defaultTuning, type Tuning } from "./tuning.ts";
 
-/**
- * The server's address and the parts that the store uses. Fields missing in `tuning` are as in {@link defaultTuning}.
- */
+/** Missing fields of `tuning` are those of {@link defaultTuning}. */
 export interface EventStoreDbOptions {
   /** Such as `esdb://host:2113?tls=false`, or `esdb+discover://` for a cluster. */
   readonly url: string;
   readonly codec: EventCodec;
   readonly clock: Clock;
-  /** Called when a connection, a subscription's handler or an append failed and is retried. */
+  /** Called when a connection, a subscription's handler or an append fails; it is repeated. */
   readonly onAnomaly?: (error: unknown) => void;
   readonly tuning?: Partial<Tuning>;
 }
 
 /**
- * The event store on EventStoreDB 22.6 or newer. It connects with the first call, and reconnects for as long as it
- * takes: the server may be unavailable when the store is made.
+ * The event store on EventStoreDB 22.6 or newer. Connects with the first call and reconnects without limit. Throws for
+ * an invalid address.
  */
 export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
@@ -45,7 +43,6 @@ export class EventStoreDb implements EventStore {
   readonly #subscriptions = new Set<Subscription>();
   #closed: Promise<void> | undefined;
 
-  /** Throws when the address cannot be understood. */
   constructor({ url, codec, clock, onAnomaly = () => undefined, tuning = {} }: EventStoreDbOptions) {
     this.#codec = codec;
     this.#tuning = { ...defaultTuning, ...tuning };
@@ -135,20 +132,18 @@ export class EventStoreDb implements EventStore {
     return { stop };
   }
 
-  /** When the server last answered anything, monotonic ms; -Infinity before the first answer. */
+  /** When the server last answered, monotonic ms; -Infinity before the first answer. */
   get answeredAt(): number {
     return this.#connection.answeredAt;
   }
 
-  /** Rejects with LogUnavailable when the server does not answer within about a second; a busy one may not. */
+  /** Rejects with LogUnavailable without an answer within about a second, as from a busy server. */
   async ping(): Promise<void> {
     this.#requireOpen();
     await this.#guarded("ping", () => this.#log.end(this.#tuning.pingMs));
   }
 
-  /**
-   * Waits for handlers, gives up appends without an outcome, and disconnects, whether the server is reachable or not.
-   */
+  /** Waits for handlers, gives up appends without an outcome, and disconnects. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

@@ -1,11 +1,11 @@
 import { LogUnavailable } from "../../kernel/ports/event-store.ts";
 
-/** gRPC status codes that are acted upon. */
+/** The gRPC status codes in use. */
 export const grpcCode = {
   ok: 0, deadlineExceeded: 4, permissionDenied: 7, aborted: 10, unavailable: 14, unauthenticated: 16,
 } as const;
 
-/** The remedy for the operator, by the status of the failed call. */
+/** Advice for the operator, by status. */
 const remedies: ReadonlyMap<number | undefined, string> = new Map([
   [
     grpcCode.permissionDenied,
@@ -14,33 +14,30 @@ const remedies: ReadonlyMap<number | undefined, string> = new Map([
   [grpcCode.unauthenticated, "the user or the password in RELAY_EVENTSTOREDB_URL is wrong"],
 ]);
 
-/** The server's name for the failure of a call, in its trailers (`stream-deleted` and so on). */
+/** The server's name for a failure, such as `stream-deleted`. */
 export function exceptionOf(error: unknown): string | undefined {
   const metadata = (error as { readonly metadata?: { get(name: string): readonly (string | Buffer)[] } }).metadata;
   return metadata?.get("exception")[0]?.toString();
 }
 
-/** The gRPC status of a failed call; undefined when it failed before there was one. */
+/** Undefined for failures without a gRPC status. */
 export function codeOf(error: unknown): number | undefined {
   const { code } = error as { readonly code?: unknown };
   return typeof code === "number" ? code : undefined;
 }
 
-/**
- * Whether the server ended a subscription because its client took events too slowly: 23.10 does so to live ones. It is
- * part of normal operation; the client subscribes again.
- */
+/** Whether the server ended a subscription whose client was too slow, which 23.10 does in normal operation. */
 export function isTooSlow(error: unknown): boolean {
   return codeOf(error) === grpcCode.aborted;
 }
 
-/** Whether the server answered that it is too busy: its connection is as good as before. */
+/** Whether the server is too busy: the connection is still good. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === grpcCode.unavailable &&
     (error as { readonly details?: unknown }).details === "Server Is Too Busy";
 }
 
-/** The port's error for a call that failed through no fault of the caller's. */
+/** The port's error for a failed call. */
 export function unavailable(doing: string, cause: unknown): LogUnavailable {
   if (cause instanceof LogUnavailable) return cause;
   const remedy = remedies.get(codeOf(cause));

@@ -9,24 +9,22 @@ import { recordOf, type StoredRecord } from "./records.ts";
 import { subscribeRequest, type Filter } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** The parts of the store that a subscription uses. */
+/** What a subscription uses of the store. */
 export interface SubscriptionContext {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly tuning: Tuning;
-  /** Called with the error of a call or handler that is retried. */
+  /** Called with the error of a call or handler that is repeated. */
   readonly onAnomaly: (error: unknown) => void;
-  /** The record as the port has it; undefined when it is not one of the service's. */
+  /** Undefined for records of other applications. */
   readonly entry: (record: StoredRecord) => LogEntry | undefined;
-  /** The newest position known to hold an entry. */
   readonly newest: () => Position;
-  /** Asks the server for the newest position. */
   readonly head: () => Promise<Position>;
-  /** Records of the log behind a position, wanted or not. */
+  /** Records after a position, wanted or not. */
   readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
 }
 
-/** Entries that came together, and the position up to which they cover the log. */
+/** Entries received together, and the position that they cover. */
 export interface Batch {
   readonly entries: readonly LogEntry[];
   readonly upTo: Position;
@@ -34,22 +32,20 @@ export interface Batch {
 
 type Call = ReturnType<StreamsClient["read"]>;
 
-/**
- * One subscription call: buffers entries until {@link Feed.next}, and holds the server back while the buffer is full.
- */
+/** One subscription call; pauses the server while its buffer is full. */
 export class Feed {
   readonly #context: SubscriptionContext;
   readonly #wants: (record: StoredRecord) => boolean;
   #call: Call | undefined;
   #entries: LogEntry[] = [];
   #bytes = 0;
-  /** Everything up to here was handed out or is buffered. */
+  /** All entries up to here are handed out or buffered. */
   #covered: Position;
   #given: Position;
   #failure: { readonly error: unknown } | undefined;
   #closed = false;
   #wake: () => void = () => undefined;
-  /** A wanted entry that exists and has not come yet; `since` is monotonic. */
+  /** A wanted entry that has not come yet; `since` is monotonic. */
   #overdue: { readonly position: Position; readonly since: number } | undefined;
 
   constructor(
@@ -62,11 +58,11 @@ export class Feed {
     this.#open(request).catch((error: unknown) => this.#fail(error));
   }
 
-  /** The next batch; undefined once this is closed. Rejects, after the last batch, with the call's error. */
+  /** The next batch; undefined after closing. Rejects, after the last batch, with the call's error. */
   async next(): Promise<Batch | undefined> {
     while (!this.#closed) {
       if (this.#covered > this.#given) {
-        // Records from the same network read go into the same batch.
+        // Records of one network read go into one batch.
         await setImmediate();
         return this.#give();
       }
@@ -78,7 +74,7 @@ export class Feed {
     return undefined;
   }
 
-  /** Ends the call; {@link next} then gives nothing more. */
+  /** Ends the call and {@link next}. */
   close(): void {
     this.#closed = true;
     this.#call?.cancel();
@@ -105,7 +101,7 @@ export class Feed {
     const record = recordOf(message);
     const checkpoint = message.getCheckpoint();
     if (record) {
-      // Looking ahead has skipped it as unwanted.
+      // Looking ahead has skipped it.
       if (record.position <= this.#covered) return;
       this.#covered = record.position;
       const entry = this.#wants(record) ? this.#context.entry(record) : undefined;
@@ -116,7 +112,7 @@ export class Feed {
       const { bufferEntries, bufferBytes } = this.#context.tuning;
       if (this.#entries.length >= bufferEntries || this.#bytes >= bufferBytes) this.#call?.pause();
     } else if (checkpoint) {
-      // A checkpoint covers records sent before it, which are buffered or handed out, and none still to come.
+      // A checkpoint covers all records before it, which were sent already.
       const position = positionOf({
         commit: checkpoint.getCommitPosition(), prepare: checkpoint.getPreparePosition(),
       });
@@ -139,7 +135,7 @@ export class Feed {
     this.#wake();
   }
 
-  /** Resolves with false when a message comes or the feed ends, with true when neither happens for so long. */
+  /** True if neither a message nor the end comes in this time. */
   async #isQuietFor(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#context.clock.schedule(ms, () => resolve(true));
@@ -151,9 +147,9 @@ export class Feed {
   }
 
   /**
-   * Checkpoints come only after many records, and a frozen server sends nothing: so a quiet subscription reads ahead by
-   * itself. It skips unwanted records; a wanted record must come over the call, or the call is dead. The connection,
-   * which has just answered, is not.
+   * A quiet subscription reads ahead, since checkpoints come only after many records, and a frozen server sends
+   * nothing. It skips unwanted records. If a wanted record never comes over the call, the call is dead; the connection,
+   * which just answered, is not.
    */
   async #lookAhead(): Promise<void> {
     const { newest, head, page, clock, tuning } = this.#context;
@@ -171,7 +167,7 @@ export class Feed {
     }
     const leftMs = this.#overdue.since + tuning.stallMs - clock.monotonic();
     if (leftMs > 0) {
-      // A message that ends this wait may bring no progress: a checkpoint at a position passed long ago.
+      // The next message may bring no progress: a checkpoint passed long ago.
       await this.#isQuietFor(leftMs);
       return;
     }

@@ -6,15 +6,13 @@ import { isSystem, type StoredRecord } from "./records.ts";
 import { readAllRequest } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** Records of one page. */
 const pageRecords = 512;
-/** How many pages without an entry `read` looks at before it returns the position it reached. */
+/** Pages without an entry that `read` examines before it returns. */
 const pagesAtOnce = 16;
-/** How many records `head` reads at once, at first and at most: the newest is usually an entry. */
+/** Records that `head` reads at once, at first and at most: the newest is usually an entry. */
 const firstTail = 1;
 const longestTail = 1024;
 
-/** Reads $all. */
 export class LogReader {
   readonly #connection: Connection;
   readonly #tuning: Tuning;
@@ -23,24 +21,23 @@ export class LogReader {
   /** Up to here, all records after `#newest` are the server's own. */
   #searched: Position = logStart;
 
-  /** `entry` gives a record as the port has it, or undefined when it is not one of the service's. */
+  /** Reads $all. `entry`: undefined for records of other applications. */
   constructor(connection: Connection, tuning: Tuning, entry: (record: StoredRecord) => LogEntry | undefined) {
     this.#connection = connection;
     this.#tuning = tuning;
     this.#entry = entry;
   }
 
-  /** The newest position known to hold an entry. */
   get newest(): Position {
     return this.#newest;
   }
 
-  /** Notes that there is an entry at the position. */
+  /** Notes an entry at the position. */
   learn(position: Position): void {
     if (position > this.#newest) this.#newest = position;
   }
 
-  /** The position of the newest record that is not the server's own. Never goes back. */
+  /** The newest position of a record that is not the server's own. Never decreases. */
   async head(): Promise<Position> {
     let from: Position | undefined;
     let first: Position | undefined;
@@ -74,11 +71,11 @@ export class LogReader {
     return { entries, upTo };
   }
 
-  /** Records behind a position, the server's own included, up to a size; none at the end of the log. */
+  /** Records after a position, the server's own included, up to a size. */
   async page(after: Position): Promise<readonly StoredRecord[]> {
     const records: StoredRecord[] = [];
     let bytes = 0;
-    // The read begins with the record at the position itself.
+    // The read includes the record at the position itself.
     const request = readAllRequest(after === logStart ? undefined : pairOf(after), pageRecords + 1, false);
     await read(this.#connection, request, this.#tuning.readMs, (record) => {
       if (record.position <= after) return true;
@@ -89,7 +86,7 @@ export class LogReader {
     return records;
   }
 
-  /** The position of the newest record, the server's own included: one small read. */
+  /** The newest position, the server's own records included: one small read. */
   async end(deadlineMs: number): Promise<Position> {
     const [newest] = await readRecords(this.#connection, readAllRequest(undefined, 1, true), deadlineMs);
     return newest?.position ?? logStart;

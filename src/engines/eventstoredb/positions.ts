@@ -1,41 +1,40 @@
 import type { Position } from "../../kernel/ports/event-store.ts";
 
-/** A place in $all as the server tells it. A checkpoint may differ in its two parts and is handed back unchanged. */
+/** A position in $all on the wire, in decimal digits. A checkpoint's two parts may differ; it is returned unchanged. */
 export interface PositionPair {
-  /** Decimal digits, as on the wire. */
   readonly commit: string;
   readonly prepare: string;
 }
 
-/** Digits of the largest position there can be, 2^64 - 1. */
+/** Of 2^64 - 1, the largest position. */
 const digits = 20;
 const pattern = /^(\d{20})\/(\d{20})$/;
 
-/** Both parts at a fixed width, so that positions sort as their pairs do. */
+/** Fixed widths, so that positions sort as their pairs do. */
 export function positionOf({ commit, prepare }: PositionPair): Position {
   return `${commit.padStart(digits, "0")}/${prepare.padStart(digits, "0")}`;
 }
 
-/** The position that servers before 22.6 give for a record read from its stream. */
+/** The position of a stream's record from servers before 22.6. */
 export const untold: Position = positionOf({ commit: String(2n ** 64n - 1n), prepare: String(2n ** 64n - 1n) });
 
-/** The server's positions are signed 64-bit numbers: no record stands here or beyond. */
+/** Positions are signed 64-bit numbers: no record is here or beyond. */
 const beyond: Position = positionOf({ commit: String(2n ** 63n), prepare: "0" });
 
 /**
- * Whether a record can stand there. Servers from 24.2 on send -1 as an unsigned number, as the checkpoint of a
- * subscription that found nothing by the end of the log.
+ * Whether a record can be there. Servers from 24.2 on send -1, unsigned, as the checkpoint of a subscription that found
+ * nothing.
  */
 export function isPossible(position: Position): boolean {
   return position < beyond;
 }
 
-/** Whether a text is a position, as {@link positionOf} writes it, at which a record can stand. */
+/** Whether a text has the form of {@link positionOf} and a record can be there. */
 export function isPosition(text: string): boolean {
   return pattern.test(text) && isPossible(text);
 }
 
-/** Throws when the position is another engine's, or no record can stand there. */
+/** Throws for positions of another engine, or without a possible record. */
 export function pairOf(position: Position): PositionPair {
   const [, commit, prepare] = pattern.exec(position) ?? [];
   if (commit === undefined || prepare === undefined || !isPossible(position)) {

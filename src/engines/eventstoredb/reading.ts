@@ -5,13 +5,12 @@ import { exceptionOf } from "./failures.ts";
 import { untold } from "./positions.ts";
 import { recordOf, type StoredRecord } from "./records.ts";
 
-/** Takes one record of a read; false ends the read. */
+/** False ends the read. */
 type Take = (record: StoredRecord) => boolean;
 
 /**
- * Makes one read and gives its records to `take`. A missing stream and one that was deleted for good have none.
- * Rejects with the call's failure; also when no node was found, or the call has not ended, after `deadlineMs`, and when
- * the server is too old to tell where its records are.
+ * Reads records. A missing stream has none, and a permanently deleted one neither. Rejects if the call fails or does
+ * not end by `deadlineMs`, or the server is too old to tell positions.
  */
 export async function read(
   connection: Connection, request: streams.ReadReq, deadlineMs: number, take: Take,
@@ -24,14 +23,13 @@ export async function read(
       call.on("data", (message: streams.ReadResp) => {
         connection.answered();
         const record = ended ? undefined : recordOf(message);
-        // As a position in the log it would be behind all others.
+        // As a position it would be after all others.
         if (record?.position === untold) return reject(new LogUnavailable("EventStoreDB must be 22.6 or newer"));
         if (!record || take(record)) return;
         ended = true;
         resolve();
       });
-      // The error of a call that broke comes before the end of its messages, a good status may come before the last
-      // one.
+      // A broken call's error comes before the end of its messages; a good status may come before the last one.
       call.on("end", resolve);
       call.on("error", reject);
     });
@@ -41,7 +39,7 @@ export async function read(
     await connection.failed(client, error);
     throw error;
   } finally {
-    // A call that is left early would stay open.
+    // An abandoned call would stay open.
     call.cancel();
   }
 }

@@ -4,13 +4,13 @@ import type { EncodedEntry } from "../../kernel/ports/event-codec.ts";
 import { positionOf } from "./positions.ts";
 import type { Message } from "./requests.ts";
 
-/** An event as the server gives it. */
+/** An event from the server. */
 export interface StoredRecord extends EncodedEntry {
-  /** Its approximate size on the wire. */
+  /** Approximate size on the wire. */
   readonly bytes: number;
 }
 
-/** The event of a read's answer; undefined when the answer is about something else. */
+/** Undefined if the answer is not an event. */
 export function recordOf(message: streams.ReadResp): StoredRecord | undefined {
   const recorded = message.getEvent()?.getEvent();
   if (!recorded) return undefined;
@@ -27,15 +27,15 @@ export function recordOf(message: streams.ReadResp): StoredRecord | undefined {
   };
 }
 
-/** Written by the server for itself (metadata of streams, links, statistics), or by {@link fenceMessage}. */
+/** Written by the server (metadata, links, statistics) or by {@link fenceMessage}. */
 export function isSystem({ stream, type }: StoredRecord): boolean {
   return stream.startsWith("$") || type.startsWith("$");
 }
 
-/** Categories of the service's streams; other applications may write to the same server. */
+/** Other applications may write to the same server. */
 export const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
 
-/** Whether the service wrote it: an entry of one of its categories, however damaged. */
+/** Whether this service wrote the record, however damaged. */
 export function isOwn(record: StoredRecord): boolean {
   return !isSystem(record) && ownCategories.has(categoryOf(record.stream));
 }
@@ -45,18 +45,18 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * A deleted stream keeps its last revision on the server, and an append that expects just that revision brings it back.
- * So a deletion first appends a fence: an append that expects the revision before the fence then conflicts, and no
- * caller learns the fence's own revision. A stream that ends with a fence counts as deleted.
+ * The server keeps a deleted stream's last revision, and an append that expects it revives the stream. So a deletion
+ * first appends a fence, whose revision no caller learns: appends that expect the one before conflict. A stream that
+ * ends with a fence counts as deleted.
  */
 const fenceType = "$relay-fence";
 
-/** A fence to append; `id` is the UUID of the message. */
+/** A fence to append; `id` is a UUID. */
 export function fenceMessage(id: string): Message {
   return { id, type: fenceType, data: "{}", metadata: "{}" };
 }
 
-/** Whether a record is a fence: the records before it in its stream are deleted. */
+/** Whether a record is a fence: records before it in its stream are deleted. */
 export function isFence({ type }: StoredRecord): boolean {
   return type === fenceType;
 }

@@ -6,16 +6,16 @@ import type { EncodedEvent, EventCodec } from "../../kernel/ports/event-codec.ts
 import { noStream, EntryTooLarge, UnacceptableEntry, type NewEntry } from "../../kernel/ports/event-store.ts";
 import type { PositionPair } from "./positions.ts";
 
-/** A message of an append: its id and its texts. */
+/** An entry to append. */
 export interface Message extends EncodedEvent {
   readonly id: string;
 }
 
-/** A subscription's filter at the server: prefixes of stream names or of types. */
+/** The server's filter of a subscription, by prefixes. */
 export interface Filter {
   readonly by: "stream" | "type";
   readonly prefixes: readonly string[];
-  /** A checkpoint comes at least every so many records that were looked at. */
+  /** Records examined between two checkpoints. */
   readonly window: number;
 }
 
@@ -42,7 +42,7 @@ export function readAllRequest(from: PositionPair | undefined, limit: number, ba
   return read(bounded(limit, backwards).setAll(wanted).setNoFilter(new shared.Empty()));
 }
 
-/** A subscription to $all behind a position. */
+/** A subscription to $all after a position. */
 export function subscribeRequest(
   after: PositionPair | undefined, { by, prefixes, window }: Filter,
 ): streams.ReadReq {
@@ -61,8 +61,8 @@ export function subscribeRequest(
 }
 
 /**
- * An append. It carries no deadline: the server compares one with its own clock, and would refuse every append of a
- * machine whose clock is slow. Without one its own write timeout holds (2 s by default).
+ * An append without a deadline: the server compares deadlines with its own clock, and would refuse all appends of a
+ * machine whose clock is slow. Its write timeout (2 s by default) holds instead.
  */
 export function appendRequest(
   correlation: string, stream: string, expected: number, messages: readonly Message[],
@@ -117,12 +117,11 @@ function textIds() {
   return new streams.ReadReq.Options.UUIDOption().setString(new shared.Empty());
 }
 
-/** Bytes that one append may have, all its entries together. */
 const appendBytesLimit = 1024 * 1024;
 
 /**
- * The texts to append. Throws UnacceptableEntry for entries that the server would call a bad request, and
- * EntryTooLarge: a message too large for gRPC would break off other appends, too.
+ * Encodes entries. Throws UnacceptableEntry for bad requests, and EntryTooLarge, since a message too large for gRPC
+ * would break off other appends, too.
  */
 export function messagesOf(codec: EventCodec, stream: string, entries: readonly NewEntry[]): Message[] {
   if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");

@@ -14,26 +14,23 @@ import { fenceMessage, isFence, type StoredRecord } from "./records.ts";
 import { messagesOf, appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** How long an append may wait until a stream that began again can be read, ms; the server needs some 20. */
+/** The longest wait for a revived stream to become readable; the server needs some 20 ms. */
 const reappearingMs = 1_000;
-/** Time between two looks whether the stream can be read, ms. */
+/** The pause between two checks. */
 const lookEveryMs = 2;
 
-/** The parts of the store that a writer uses. */
 export interface WriterContext {
   readonly connection: Connection;
   readonly calls: AppendCalls;
   readonly codec: EventCodec;
   readonly clock: Clock;
   readonly tuning: Tuning;
-  /** Called with the position of each appended entry. */
   readonly onAppended: (position: Position) => void;
 }
 
-/** Appends and deletions, by the port's rules, which go beyond the server's own. */
+/** Appends and deletions by the port's rules, which are stricter than the server's. */
 export class StreamWriter {
   readonly #context: WriterContext;
-  /** Appends under way, by stream, revision and ids. */
   readonly #underWay = new Map<string, Promise<Appended>>();
 
   constructor(context: WriterContext) {
@@ -41,12 +38,12 @@ export class StreamWriter {
   }
 
   /**
-   * Resolves when the append is durable and can be read. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable
-   * when there is no outcome after `appendMs`: whether it happened is unknown then.
+   * Resolves once the append is durable and readable. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable
+   * after `appendMs`, with the outcome unknown.
    */
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
     const messages = messagesOf(this.#context.codec, stream, entries);
-    // The server answers one of several identical appends at a time, and the others only after two seconds.
+    // The server answers one of several identical appends at once, the others after two seconds.
     const key = [stream, expected, ...messages.map(({ id }) => id)].join("/");
     const identical = this.#underWay.get(key);
     if (identical) return identical;
@@ -65,7 +62,7 @@ export class StreamWriter {
       const outcome = await this.#send(stream, expected, messages, until);
       if (outcome.kind === "appended") {
         const { appended } = outcome;
-        // A revision that high, where no stream was expected, means that a deleted stream began again.
+        // Such a high revision without an expected stream means that a deleted stream began again.
         if (expected === noStream && appended.revision >= messages.length) await this.#reappeared(stream, until);
         this.#context.onAppended(appended.position);
         return appended;
@@ -83,8 +80,8 @@ export class StreamWriter {
   }
 
   /**
-   * Resolves when the stream counts as deleted, also where there was none. Throws RevisionConflict, or LogUnavailable
-   * after `appendMs`: a fence may be there by then, and the next append or deletion finishes the deletion.
+   * Resolves once the stream counts as deleted. Throws RevisionConflict, or LogUnavailable after `appendMs`; a fence
+   * may exist by then, and the next append or deletion completes the deletion.
    */
   async delete(stream: string, expected?: number): Promise<void> {
     const until = this.#until();
@@ -93,7 +90,7 @@ export class StreamWriter {
       const [last] = await this.#read(stream, 1, true, until);
       if (!last) return;
       if (isFence(last)) {
-        // Another deletion, under way or broken off.
+        // Another deletion, running or interrupted.
         await this.#softDelete(stream, last.revision, until);
         return;
       }
@@ -109,8 +106,8 @@ export class StreamWriter {
   }
 
   /**
-   * Waits until a stream that began again can be read: the server makes it readable some milliseconds after it has
-   * answered the append. Gives up after a while, for the stream may have been deleted once more.
+   * Waits until a revived stream can be read, some milliseconds after the answer. Gives up after a while, since the
+   * stream may have been deleted again.
    */
   async #reappeared(stream: string, until: number): Promise<void> {
     const { clock } = this.#context;
@@ -122,8 +119,8 @@ export class StreamWriter {
   }
 
   /**
-   * When no stream is expected, the server looks for repeated ids from revision 0 on. A stream that began again after a
-   * deletion begins later, so its first entries are compared here.
+   * Without an expected stream, the server looks for repeated ids from revision 0 on, but a revived stream begins
+   * later.
    */
   async #committedBefore(stream: string, messages: readonly Message[], until: number): Promise<Appended | undefined> {
     const first = await this.#read(stream, messages.length, false, until);
@@ -132,7 +129,7 @@ export class StreamWriter {
     return { revision: last.revision, position: last.position };
   }
 
-  /** Throws the error of a refusal, and LogUnavailable when the outcome stays unknown. */
+  /** Throws a refusal's error, and LogUnavailable if the outcome stays unknown. */
   async #send(
     stream: string, expected: number, messages: readonly Message[], until: number,
   ): Promise<Exclude<Outcome, { kind: "refused" }>> {
@@ -143,7 +140,7 @@ export class StreamWriter {
     return outcome;
   }
 
-  /** Deletes the entries up to a fence, unless the stream has begun again. */
+  /** Deletes the entries up to a fence, unless the stream was revived. */
   async #softDelete(stream: string, fenceRevision: number, until: number): Promise<void> {
     await this.#persist("delete", until, async (leftMs) => {
       const { connection } = this.#context;
@@ -170,7 +167,7 @@ export class StreamWriter {
     ));
   }
 
-  /** Tries again until the time is over. */
+  /** Repeats a failed attempt until the time is over. */
   async #persist<Result>(
     doing: string, until: number, attempt: (leftMs: number) => Promise<Result>,
   ): Promise<Result> {

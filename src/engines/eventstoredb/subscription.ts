@@ -8,14 +8,14 @@ import { ownCategories } from "./records.ts";
 import type { Filter } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** Follows $all from where its handler is, over one call after another. */
+/** Follows $all from the handler's position, over one call after another. */
 export class LogSubscription implements Subscription {
   readonly #context: SubscriptionContext;
   readonly #options: SubscriptionOptions;
   readonly #handle: BatchHandler;
   readonly #pause: Pause;
   readonly #ended: Promise<void>;
-  /** Everything up to here was handled. */
+  /** All entries up to here are handled. */
   #handled: Position;
   #feed: Feed | undefined;
   #stopped = false;
@@ -50,7 +50,7 @@ export class LogSubscription implements Subscription {
           await this.#take(batch);
         }
       } catch (error) {
-        // A subscription that is cut off repeatedly before its first batch must not subscribe without a pause.
+        // Without a batch in between, a pause keeps repeated cut-offs from causing a loop.
         if (isMoving && isTooSlow(error)) continue;
         this.#context.onAnomaly(error);
         await this.#rest(failures++);
@@ -60,7 +60,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Resolves when the handler has taken the batch, after any number of tries, or when the subscription is stopped. */
+  /** Repeats a batch until the handler takes it or the subscription is stopped. */
   async #take({ entries, upTo }: Batch): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
@@ -74,7 +74,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  // The type checker assumes that a field keeps the value it was read with.
+  // Keeps the type checker from assuming an unchanged field.
   #isStopped(): boolean {
     return this.#stopped;
   }
@@ -85,10 +85,7 @@ export class LogSubscription implements Subscription {
   }
 }
 
-/**
- * The filter that the server can apply, by prefix: types if given, else categories, else those of the service; other
- * applications' entries stay on the server. The rest is filtered here.
- */
+/** The server filters by prefix: given types, else categories, else the service's own. The rest is filtered here. */
 function filterOf(
   { categories = [], types = [], prompt = false }: SubscriptionOptions, { promptWindow, searchWindow }: Tuning,
 ): Filter {

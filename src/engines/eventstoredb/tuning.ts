@@ -1,36 +1,34 @@
-/** Times in milliseconds and sizes; the defaults suit production, tests make them small. */
+/** Times in ms and sizes; the defaults suit production, tests make them small. */
 export interface Tuning {
-  /** An append that has no outcome after this is given up: whether it happened is unknown then. */
+  /** After this, an append without an outcome is given up: it may have happened. */
   readonly appendMs: number;
-  /** A read or deletion that has not ended after this fails. */
+  /** The timeout of a read or deletion. */
   readonly readMs: number;
   /**
-   * A call is made again when appends wait unanswered, or a subscription lacks an entry, for this long; the connection
-   * is replaced when nothing at all came over it for this long. A busy server pauses for several seconds.
+   * The longest silence before a call is repeated, or the connection replaced if all of it is silent. A busy server
+   * pauses for several seconds.
    */
   readonly stallMs: number;
-  /** A ping that has no answer after this fails. */
   readonly pingMs: number;
-  /** Between attempts: the first pause, doubled each time up to the longest. */
+  /** Pauses between attempts double, up to the longest. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** A subscription to which nothing came for this long looks for itself how far the log has grown. */
+  /** After this silence a subscription checks how far the log has grown. */
   readonly idleMs: number;
-  /** The same, when this client knows of an entry after the subscription's position. */
+  /** The same if this client knows of a later entry. */
   readonly behindMs: number;
-  /** Entries, and bytes of them, that are buffered for a subscription whose handler is busy. */
+  /** Limits of the buffer for a busy handler. */
   readonly bufferEntries: number;
   readonly bufferBytes: number;
-  /** Records that the server looks at between two checkpoints of a subscription, and of a prompt one. */
+  /** Records examined between two checkpoints, also of a prompt subscription. */
   readonly searchWindow: number;
   readonly promptWindow: number;
-  /** The approximate size of a page of `readLog`, bytes. */
+  /** Approximate size of a page of `readLog`. */
   readonly pageBytes: number;
-  /** Closing waits no longer than this for the channel to end. */
+  /** The timeout of closing. */
   readonly closeMs: number;
 }
 
-/** The defaults. */
 export const defaultTuning: Tuning = {
   appendMs: 10_000,
   readMs: 10_000,

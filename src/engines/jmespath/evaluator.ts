@@ -7,24 +7,24 @@ import { parsePayload, resultText } from "./json.ts";
 import { correctLookups } from "./lookups.ts";
 import { MappingProblem } from "./protocol.ts";
 
-/** Characters of cached expressions: a compiled syntax tree takes some hundred times as much memory. */
+/** A compiled syntax tree takes some hundred times the memory of its text. */
 const mostCachedCharacters = 128 * 1024;
 boundFunctions();
 correctLookups();
 
-/** Times, in milliseconds. */
+/** Times in ms. */
 export interface EvaluatorOptions {
-  /** How long compiling, and how long evaluating, may keep the processor busy. */
+  /** Processor time for compiling, and for evaluating. */
   readonly timeoutMs: number;
-  /** The longest limit of the watchdog, on a busy machine. */
+  /** The watchdog's longest limit, on a busy machine. */
   readonly patienceMs: number;
-  /** The size of a result at most, as UTF-8. */
+  /** Of a result, as UTF-8. */
   readonly maxBytes: number;
 }
 
 /**
- * Compiles and evaluates expressions within bounds of time and size. It does not bound memory: for that it must run in
- * a process of its own. The watchdog ends JavaScript and most built-ins, but not all of them.
+ * Compiles and evaluates expressions within bounds of time and size; only a separate process can bound memory. The
+ * watchdog ends JavaScript and most built-ins.
  */
 export class Evaluator {
   readonly #options: EvaluatorOptions;
@@ -37,7 +37,7 @@ export class Evaluator {
     this.#options = options;
   }
 
-  /** Throws a MappingProblem unless the text is an expression that compiles. */
+  /** Throws a MappingProblem for an invalid expression. */
   compile(text: string): Expression {
     const known = this.#compiled.get(text);
     if (known) return known;
@@ -46,7 +46,7 @@ export class Evaluator {
     return expression;
   }
 
-  /** The JSON text that an expression makes of a payload. Throws a MappingProblem. */
+  /** Applies an expression to a payload, both as texts. Throws a MappingProblem. */
   apply(text: string, payload: string): string {
     const tree = this.compile(text);
     const { value, spellings } = parsePayload(payload);
@@ -56,8 +56,8 @@ export class Evaluator {
   }
 
   /**
-   * Runs within the time limit. The watchdog measures wall time only: a run that it ended on a busy machine before the
-   * run had its processor time starts again with twice the limit, until the runs have had that time twice.
+   * The watchdog measures wall time. A run that it ended before the run had its processor time is repeated with twice
+   * the limit, until the runs have had that time twice.
    */
   #watched<Result>(run: () => Result): Result {
     const { timeoutMs, patienceMs } = this.#options;
@@ -80,9 +80,9 @@ export class Evaluator {
 const hook = Symbol.for("webhook-relay.mapping");
 const script = new Script(`globalThis[Symbol.for("${hook.description}")]()`);
 
-/** Calls the function; a watchdog ends it after the time. Throws ERR_SCRIPT_EXECUTION_TIMEOUT then. */
+/** Throws ERR_SCRIPT_EXECUTION_TIMEOUT after the time. */
 function watch<Result>(run: () => Result, timeoutMs: number): Result {
-  // Only scripts can have a watchdog, and a script reaches nothing but globals.
+  // Only scripts can have a watchdog, and a script reaches only globals.
   (globalThis as unknown as Record<symbol, () => Result>)[hook] = run;
   return script.runInThisContext({ timeout: timeoutMs }) as Result;
 }

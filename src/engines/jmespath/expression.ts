@@ -1,19 +1,19 @@
 import { compile, getRegisteredFunctions, type TreeInterpreter } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./protocol.ts";
 
-/** A compiled expression: the library's syntax tree. */
+/** The library's syntax tree. */
 export type Expression = Parameters<typeof TreeInterpreter.search>[0];
 
-/** In UTF-16 units; a longer text is refused, as it takes long to compile. */
+/** In UTF-16 units; longer texts take long to compile. */
 const mostExpressionCharacters = 4_096;
 
 const functions = new Set(getRegisteredFunctions());
-/** The functions that take an expression (`&…`). */
+/** Functions that take an expression (`&…`). */
 const takers = new Set(["group_by", "map", "max_by", "min_by", "sort_by"]);
 
 /**
- * Compiles an expression. Throws a MappingProblem for a bad one, also for errors that the library would report only
- * with a payload: a function that does not exist, or an expression given where a value belongs.
+ * Compiles an expression. Throws a MappingProblem, also for errors that the library reports only with a payload: an
+ * unknown function, or an expression in place of a value.
  */
 export function compileExpression(text: string): Expression {
   if (text.length > mostExpressionCharacters) {
@@ -31,7 +31,7 @@ export function compileExpression(text: string): Expression {
   return tree;
 }
 
-/** Runs a call of the library, and turns its errors into MappingProblems. */
+/** Turns errors of the library into MappingProblems. */
 export function asProblem<Result>(run: () => Result, otherwise: string): Result {
   try {
     return run();
@@ -40,7 +40,7 @@ export function asProblem<Result>(run: () => Result, otherwise: string): Result 
     if (error instanceof RangeError && /call stack/.test(error.message)) {
       throw new MappingProblem("is nested too deep");
     }
-    // The library's own errors are plain ones; the others come from V8 and tell the author of an expression nothing.
+    // The library throws plain Errors; V8's messages do not help an expression's author.
     const worded = error instanceof Error && error.constructor === Error && /^[\x20-\x7e]{1,200}$/.test(error.message);
     throw new MappingProblem(worded ? `${otherwise}: ${error.message}` : otherwise);
   }
@@ -51,7 +51,7 @@ interface Node {
   readonly name?: unknown;
 }
 
-/** Every node of a tree, and whether it is an argument of a function that takes expressions. Trees may be deep. */
+/** Every node of a tree, which may be deep, and whether it is an argument of a function that takes expressions. */
 function* nodesOf(root: Expression): Generator<{ readonly node: Node; readonly isArgument: boolean }> {
   const open = [{ node: root as Node, isArgument: false }];
   for (let next = open.pop(); next; next = open.pop()) {

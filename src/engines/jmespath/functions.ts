@@ -8,17 +8,17 @@ import { texts } from "./texts.ts";
 type Function = (args: readonly JSONValue[]) => JSONValue;
 
 /**
- * The longest text a function may make, in UTF-16 units. A text can grow by three orders of magnitude in one call,
- * which no limit of time can stop half-way, and V8 ends the whole process over a text or an array that is too long.
+ * The longest text of a function's result, in UTF-16 units. One call can multiply a text's length by a thousand,
+ * uninterruptibly, and V8 ends the process over a text or an array that is too long.
  */
 const mostCharacters = 512 * 1024;
 
-/** Characters compared by one search at most: V8's searches can take the product of both lengths, uninterruptibly. */
+/** The most characters that a search compares: V8's searches may take the product of both lengths, uninterruptibly. */
 const mostCompared = 32 * 1024 * 1024;
 
 type Lengths = (args: readonly JSONValue[]) => number;
 
-/** The minimum length of a function's result, where that is known in advance. */
+/** The minimum length of a function's result, if known in advance. */
 const lengthOf: Readonly<Record<string, Lengths>> = {
   join: ([glue, parts]) =>
     (parts as string[]).reduce((sum, part) => sum + part.length, (glue as string).length * (parts as string[]).length),
@@ -31,7 +31,7 @@ const lengthOf: Readonly<Record<string, Lengths>> = {
 const searchOf: Lengths = ([subject, wanted]) =>
   typeof subject === "string" && typeof wanted === "string" ? subject.length * wanted.length : 0;
 
-/** How many characters a function may have to compare. */
+/** The most characters that a function compares. */
 const comparedBy: Readonly<Record<string, Lengths>> = {
   contains: searchOf,
   find_first: searchOf,
@@ -40,9 +40,7 @@ const comparedBy: Readonly<Record<string, Lengths>> = {
   split: searchOf,
 };
 
-/**
- * Replaces the library's own, which takes a property that every object inherits (`constructor`) for an existing group.
- */
+/** The library's own takes inherited properties (`constructor`) for existing groups. */
 const groupBy: Function = ([items, expression]) =>
   Object.groupBy(items as JSONValue[], (item) => {
     const key = TreeInterpreter.visit(expression as unknown as Expression, item ?? {});
@@ -50,7 +48,7 @@ const groupBy: Function = ([items, expression]) =>
     return key;
   }) as JSONValue;
 
-/** Replaces the library's own, which finds no object or array in an array. */
+/** The library's own finds no object or array in an array. */
 const contains: Function = ([subject, wanted]) => {
   if (typeof subject === "string") return typeof wanted === "string" ? subject.includes(wanted) : null;
   const items = subject as JSONValue[];
@@ -66,13 +64,13 @@ function equal(one: JSONValue, other: JSONValue): boolean {
   return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Expression, null) as boolean;
 }
 
-/** Replaces the library's own, which cannot reverse a long text. */
+/** The library's own cannot reverse a long text. */
 const reverse: Function = ([value]) =>
   typeof value === "string" ? [...value].reverse().join("") : [...(value as JSONValue[])].reverse();
 
 const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Replaces the library's own, which takes an empty text for 0 and `0x10` for 16, and rounds numbers of many digits. */
+/** The library's own reads an empty text as 0 and `0x10` as 16, and rounds long numbers. */
 const toNumber: Function = ([value = null]) => {
   if (typeof value === "number" || JSON.isRawJSON(value)) return value;
   const text = typeof value === "string" ? value.trim() : "";
@@ -82,15 +80,14 @@ const toNumber: Function = ([value = null]) => {
 const { runtime } = TreeInterpreter;
 const libraryType = runtime._functionTable["type"]!._func.bind(runtime) as Function;
 
-/** Replaces the library's own, which knows no number that keeps its digits. */
+/** The library's own does not know numbers that keep their digits. */
 const type: Function = (args) => (JSON.isRawJSON(args[0]) ? "number" : libraryType(args));
 
-/** Replacements for functions of the library. */
 const own: Readonly<Record<string, Function>> = {
   ...orderings, ...texts, contains, group_by: groupBy, reverse, to_number: toNumber, type,
 };
 
-/** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
+/** Bounds every function of the library, for the whole process, by its searches and its result. */
 export function boundFunctions(): void {
   for (const [name, entry] of Object.entries(runtime._functionTable)) {
     const run = own[name] ?? (entry._func.bind(runtime) as Function);

@@ -8,19 +8,19 @@ import { FairQueue } from "../../kernel/tools/fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";
 import type { Outcome, Task } from "./protocol.ts";
 
-/** How long an expression may keep the processor busy, and the longest limit of its watchdog on a busy machine. */
+/** Processor time of an expression, and the watchdog's longest limit on a busy machine. */
 const timeoutMs = 15;
 const watchdogMs = 400;
-/** When a process that no watchdog could stop is killed from outside; a busy machine alone must not cause that. */
+/** When a process is killed from outside; a busy machine alone must not cause it. */
 const hardLimitMs = 1_000;
-/** A tenant that kept a processor busy for longer, or lost a process, counts as slow for some time. */
+/** A tenant that took more processor time, or lost a process, counts as slow for some time. */
 const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
-/** One of the processes is always left to tenants whose mappings are quick. */
+/** One process is always left to tenants with quick mappings. */
 const mostProcesses = 2;
 const patienceMs = 2_000;
-/** The pause after a failed start of a process: the cause seldom passes at once. */
+/** After a failed start: its cause seldom passes at once. */
 const startAgainAfterMs = 500;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
@@ -32,7 +32,6 @@ interface Waiting {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
   readonly patience: Timer;
-  /** Whether `patience` has run out. */
   late: boolean;
   /** Whether a process was lost over it. */
   retried: boolean;
@@ -45,9 +44,9 @@ interface JmespathMappingsParts {
 }
 
 /**
- * JMESPath in processes of its own, started when first needed. Tenants take turns; slow tenants, whose expressions run
- * long or end a process, share all processes but one for the next 10 s. A process that hangs or breaks is replaced, and
- * the task is tried once more. docs/adr/0009 gives the reasons for the bounds.
+ * JMESPath in processes started when first needed. Tenants take turns; slow ones, whose expressions run long or end a
+ * process, share all processes but one for 10 s. A broken process is replaced, and its task is tried once more.
+ * docs/adr/0009 explains the bounds.
  */
 export class JmespathMappings implements Mappings {
   readonly #maxBytes: number;
@@ -56,21 +55,18 @@ export class JmespathMappings implements Mappings {
   readonly #queue = new FairQueue<Waiting>(({ task }) => sizeOf(task));
   readonly #idle: MappingProcess[] = [];
   readonly #slow: LRUCache<string, true>;
-  /** Tenants over whose expressions a process was lost; logged once in `slowForMs` for each tenant. */
+  /** Tenants whose loss of a process was logged in the last `slowForMs`. */
   readonly #told: LRUCache<string, true>;
   readonly #all = new Set<MappingProcess>();
-  /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
+  /** Slow tenants leave a running process to the others. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
-  /** Whether a process is being started, or the next try after a failed start is put off. */
   #starting = false;
-  /** Whether the last start failed. */
   #failing = false;
-  /** Running tasks of slow tenants. */
   #runningSlow = 0;
   #waitingCharacters = 0;
   #closed = false;
 
-  /** `maxBytes`: the size of a mapped payload at most, as UTF-8. */
+  /** `maxBytes`: of a mapped payload, as UTF-8. */
   constructor(parts: JmespathMappingsParts, maxBytes: number) {
     this.#parts = parts;
     this.#startPause = new Pause(parts.clock);
@@ -90,7 +86,6 @@ export class JmespathMappings implements Mappings {
     return "problem" in outcome ? { problem: outcome.problem } : { text: outcome.text ?? "" };
   }
 
-  /** Ends the processes and refuses waiting tasks. */
   close(): void {
     this.#closed = true;
     this.#startPause.end();
@@ -113,14 +108,14 @@ export class JmespathMappings implements Mappings {
   }
 
   /**
-   * Refuses the newest task of the tenant with the most characters. Throws a Refusal where that tenant has no more than
-   * this one would have then.
+   * Refuses the newest task of the tenant with the most characters. Throws a Refusal if this tenant would then have as
+   * many.
    */
   #makeRoom(tenantId: string, characters: number): void {
     this.#refuse(this.#queue.takeForRoom(tenantId, characters) ?? refuse("unavailable", tooMany), tooMany);
   }
 
-  /** Gives tasks to idle processes, and starts another process while tasks wait and there is room for one. */
+  /** Assigns tasks to idle processes, and starts another process if tasks still wait. */
   #next(): void {
     for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
       const next = this.#queue.take(this.#may);
@@ -133,7 +128,7 @@ export class JmespathMappings implements Mappings {
     if (!this.#starting && this.#all.size < mostProcesses && !this.#queue.isEmpty) void this.#start();
   }
 
-  /** Refuses the task if it still waits, whether or not a process would take it; a running task may end. */
+  /** Refuses a task that still waits; a running task may end. */
   #late(waiting: Waiting): void {
     waiting.late = true;
     if (this.#queue.remove(waiting.tenantId, waiting)) this.#refuse(waiting, tooMany);
@@ -160,7 +155,7 @@ export class JmespathMappings implements Mappings {
   #tellOfFailedStart(error: unknown): void {
     const { logger, metrics } = this.#parts;
     metrics.anomaly("mapping process start");
-    // Logged once per outage, not per try.
+    // Logged once per outage.
     if (!this.#failing) logger.warn({ err: error }, "mapping processes cannot be started at the moment: trying again");
     this.#failing = true;
   }
@@ -190,7 +185,7 @@ export class JmespathMappings implements Mappings {
     logger.warn({ tenantId }, "a mapping process was lost over an expression");
   }
 
-  /** The process was lost, and the expression may not be the cause: a busy machine can stop any process. */
+  /** The expression may be innocent: a busy machine can stop any process. */
   #lost(waiting: Waiting): void {
     if (this.#closed) return this.#refuse(waiting, "the relay is stopping");
     this.#tellOfLoss(waiting.tenantId);

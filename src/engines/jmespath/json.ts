@@ -1,13 +1,13 @@
 import { MappingProblem } from "./protocol.ts";
 
-/** A reviver's third argument: the source text of a primitive value. */
+/** A reviver's third argument: the source of a primitive value. */
 interface Context {
   readonly source?: string;
 }
 
 declare global {
   interface JSON {
-    /** A value that JSON.stringify writes as the given text of a number. */
+    /** A value that JSON.stringify writes as the given number's text. */
     rawJSON(text: string): { readonly rawJSON: string };
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
     parse(text: string, revive: (key: string, value: unknown, context: Context) => unknown): unknown;
@@ -16,17 +16,17 @@ declare global {
 
 const deepest = 128;
 
-/** Only a text with many digits, or a large exponent, can hold a number that a double cannot. */
+/** Only many digits or a large exponent can exceed a double. */
 const mayHoldLongNumbers = /\d[\d.]{15}|\d[eE]\+?\d{2}/;
-/** A double keeps so many significant digits of any number, and whole numbers of up to so many digits exactly. */
+/** A double keeps this many significant digits, and whole numbers of this many exactly. */
 const sureDigits = 15;
 
-/** How numbers are written in a payload, by their value; null if the payload writes one value in two ways. */
+/** How the payload writes numbers, by value; null if it writes one in two ways. */
 export type Spellings = ReadonlyMap<number, string | null>;
 
 /**
- * Reads JSON. A number above 2^53 or beyond the range of a double keeps its digits: it cannot be computed with, but is
- * written as it was read. Other numbers are doubles. They have spellings if the payload may hold one of many digits.
+ * Reads JSON. Numbers above 2^53 or beyond a double's range keep their digits for writing, but cannot be computed with.
+ * Doubles have spellings if the payload may hold numbers of many digits.
  */
 export function parsePayload(text: string): { readonly value: unknown; readonly spellings: Spellings } {
   const spellings = new Map<number, string | null>();
@@ -41,8 +41,8 @@ export function parsePayload(text: string): { readonly value: unknown; readonly 
 }
 
 /**
- * The digits that a number had in the payload if its double may have lost some, else undefined. Short whole numbers are
- * left out: most of them are results, not numbers of the payload.
+ * The payload's digits of a number whose double may have lost some. Not for short whole numbers: most of them are
+ * results.
  */
 function lostDigits(value: number, spellings: Spellings): string | undefined {
   if (Number.isInteger(value) && Math.abs(value) < 10 ** sureDigits) return undefined;
@@ -56,9 +56,8 @@ function faithful(value: number, source: string): unknown {
 }
 
 /**
- * The JSON text of a mapping's result: an object nested at most 128 deep, of at most `maxBytes` as UTF-8; numbers with
- * the digits that the payload has for them. A value may be in many places of a result at no cost until it is written,
- * so the result is measured first, up to the limit. Throws a MappingProblem.
+ * The JSON text of a result: an object nested at most 128 deep, of at most `maxBytes` as UTF-8, with the payload's
+ * digits. It is measured first, since values may be shared at no cost until they are written. Throws a MappingProblem.
  */
 export function resultText(result: unknown, maxBytes: number, spellings: Spellings): string {
   if (typeof result !== "object" || result === null || Array.isArray(result) || JSON.isRawJSON(result)) {
@@ -73,7 +72,7 @@ export function resultText(result: unknown, maxBytes: number, spellings: Spellin
   return text;
 }
 
-/** Counts a lower bound of the bytes to be written. */
+/** Counts a lower bound of the bytes to write. */
 class Measure {
   readonly #limit: number;
   readonly #spellings: Spellings;

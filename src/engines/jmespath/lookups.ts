@@ -1,32 +1,31 @@
 import { TreeInterpreter, TYPE_OBJECT, type JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./protocol.ts";
 
-/** As it is in the library, where its last member is private. */
+/** As in the library, where `_scope` is private. */
 interface Interpreter extends Pick<typeof TreeInterpreter, "visit"> {
   readonly _scope: Scope;
 }
 
-/** The variables of a `let`, and those of the ones around it. */
+/** The variables of a `let` and of those around it. */
 interface Scope {
   readonly data: Readonly<Record<string, JSONValue>>;
   readonly inner?: Scope;
 }
 
-/** As it is in the library, where it is private and needs no `this`. */
+/** As in the library, where it is private and needs no `this`. */
 interface Types {
   getTypeName: (value: unknown) => number | undefined;
 }
 
-/** A type that no function takes: that of numbers which keep their digits. */
+/** The type of numbers that keep their digits: no function takes it. */
 const largeNumber = 100;
 
 type Value = Parameters<Interpreter["visit"]>[1];
 
 /**
- * Corrects, for the whole process, how the library looks up fields and variables. By itself it takes an inherited
- * property (`constructor`) for a field, and ignores variables of an outer `let` that are null, false, 0 or "". It takes
- * an object with a field `expref` for an `&expression`, and would evaluate that part of a payload. A number that keeps
- * its digits is an object to JavaScript alone: it has no fields.
+ * Corrects the library's look-ups for the whole process. It takes inherited properties (`constructor`) for fields,
+ * ignores an outer `let`'s variables that are null, false, 0 or "", and would evaluate an object with a field `expref`
+ * as an `&expression`. Numbers that keep their digits have no fields.
  */
 export function correctLookups(): void {
   const references = new WeakSet<object>();

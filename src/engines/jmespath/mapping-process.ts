@@ -3,17 +3,14 @@ import type { EvaluatorOptions } from "./evaluator.ts";
 import type { Message, Outcome, Task } from "./protocol.ts";
 
 const program = new URL("./worker.ts", import.meta.url);
-/** More than any mapping within its time needs, and a small part of a machine's memory. */
+/** More than any mapping needs within its time. */
 const heapMb = 128;
 const startMs = 10_000;
 
-/** The process may read files, to load itself, and nothing else: no writing, no processes, no threads, no add-ons. */
+/** The process may read files, to load itself, and nothing else. */
 const restrictions = ["--permission", "--allow-fs-read=*", "--disable-proto=delete", `--max-old-space-size=${heapMb}`];
 
-/**
- * A process that evaluates mappings one at a time. It gets no secret of the relay's, and of its settings only the
- * bounds of evaluation.
- */
+/** A process that evaluates mappings one at a time, without secrets of the relay. */
 export class MappingProcess {
   readonly #child: ChildProcess;
   #settle: ((outcome: Outcome | null) => void) | undefined;
@@ -24,13 +21,13 @@ export class MappingProcess {
     child.once("exit", () => this.#end(null));
   }
 
-  /** Starts a process; rejects when that fails. `onExit` is called at its end, for any cause. */
+  /** Rejects if the start fails. `onExit` is called at the end, for any cause. */
   static async start(options: EvaluatorOptions, onExit: (process: MappingProcess) => void): Promise<MappingProcess> {
     const child = fork(program, [JSON.stringify(options)], {
       execArgv: [...restrictions],
       env: {},
       serialization: "advanced",
-      // Ignored, as V8 prints pages about a heap that is full.
+      // V8 prints pages about a full heap.
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     const late = setTimeout(() => child.kill("SIGKILL"), startMs);
@@ -42,13 +39,13 @@ export class MappingProcess {
     const started = new MappingProcess(child);
     child.removeAllListeners("error").on("error", () => child.kill("SIGKILL"));
     child.once("exit", () => onExit(started));
-    // The process keeps the relay from ending only while a task runs.
+    // Keeps the relay alive only while a task runs.
     child.unref();
     child.channel?.unref();
     return started;
   }
 
-  /** The outcome of a task; null when the process ended over it, or was ended for taking longer than `limitMs`. */
+  /** Null if the process ended over the task, also for exceeding `limitMs`. */
   async run(task: Task, limitMs: number): Promise<Outcome | null> {
     this.#child.channel?.ref();
     const limit = setTimeout(() => this.kill(), limitMs);
@@ -63,7 +60,6 @@ export class MappingProcess {
     }
   }
 
-  /** Ends the process at once; the task under way, if any, gets null. */
   kill(): void {
     this.#child.kill("SIGKILL");
     this.#end(null);

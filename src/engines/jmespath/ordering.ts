@@ -6,9 +6,8 @@ type Keys = readonly number[] | readonly string[];
 type Ordering = (items: readonly JSONValue[], keys: Keys) => JSONValue;
 
 /**
- * The functions that order, by numbers or by the code points of texts, equal items in their given order. The library's
- * own order numbers as texts (`sort`) and texts by a language's rules (`max`, `min`) or not at all (`max_by`,
- * `min_by`).
+ * Orders by numbers or code points, stably. The library orders numbers as texts (`sort`), and texts by language (`max`,
+ * `min`) or not at all (`max_by`, `min_by`).
  */
 export const orderings = {
   sort: byThemselves(sorted),
@@ -23,14 +22,14 @@ function sorted(items: readonly JSONValue[], keys: Keys): JSONValue {
   return [...items.keys()].sort((one, other) => compare(keys, one, other)).map((at) => items[at] ?? null);
 }
 
-/** The first of the items with the greatest key in the direction; null where there are none. */
+/** The first item with the greatest key in the direction; null for no items. */
 function extreme(items: readonly JSONValue[], keys: Keys, direction: 1 | -1): JSONValue {
   let best = 0;
   for (const at of items.keys()) if (compare(keys, at, best) * direction > 0) best = at;
   return items[best] ?? null;
 }
 
-/** The library has checked that the items are all numbers or all texts. */
+/** The library has checked that items are all numbers or all texts. */
 function byThemselves(order: Ordering) {
   return ([items]: readonly JSONValue[]) => order(items as JSONValue[], items as Keys);
 }
@@ -59,7 +58,7 @@ function compareTexts(one: string, other: string): number {
   return at < length ? rank(one.charCodeAt(at)) - rank(other.charCodeAt(at)) : one.length - other.length;
 }
 
-/** Surrogates stand for characters beyond all that have a unit of their own. */
+/** Surrogates stand for characters beyond all others. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,16 +1,16 @@
-/** A request to a mapping process: to compile an expression, or to apply it to a payload. */
+/** Compiles an expression, or applies it to a payload. */
 export interface Task {
   readonly expression: string;
   readonly payload: string | null;
 }
 
-/** The outcome of a task, and how long it kept the processor busy. */
+/** A task's result and its processor time. */
 export type Outcome = ({ readonly text: string | null } | { readonly problem: string }) & { readonly cpuMs: number };
 
-/** A message of a mapping process: first that it is ready, then one outcome for each task. */
+/** First "ready", then one result for each task. */
 export type Message = "ready" | Outcome;
 
-/** A fault of an expression, or of its result, in words for the expression's author. */
+/** A fault of an expression or its result, in words for the author. */
 export class MappingProblem extends Error {
   override readonly name: string = "MappingProblem";
 }

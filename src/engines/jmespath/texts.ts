@@ -2,10 +2,9 @@ import type { JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./protocol.ts";
 
 /**
- * Functions on texts, which JMESPath counts in code points. The library's own cut characters beyond U+FFFF in two or
- * count them as two, and leave an empty text unpadded. With a count, its `replace` searches its own replacements again,
- * and expands `$&` and the like in them. A list of a long text's characters takes much of an expression's time, so it
- * is made only where needed.
+ * Functions on texts in code points, as JMESPath counts. The library's own split or double-count characters beyond
+ * U+FFFF, and leave empty texts unpadded; its `replace` with a count searches its own replacements and expands `$&`.
+ * Lists of a text's characters are slow, and made only where needed.
  */
 export const texts = {
   find_first: finding("find_first", (text, wanted) => text.indexOf(wanted)),
@@ -28,10 +27,7 @@ type Arguments = readonly JSONValue[];
 /** The units of characters beyond U+FFFF. */
 const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
 
-/**
- * The parts between separators; after `most` separators the rest unchanged. An empty separator stands between any
- * characters.
- */
+/** The parts between separators, after `most` the rest unchanged. An empty separator splits into characters. */
 function partsOf(text: string, separator: string, most: number): string[] {
   const parts = separator === "" ? [...text] : text.split(separator);
   return parts.length <= most + 1 ? parts : [...parts.slice(0, most), parts.slice(most).join(separator)];

@@ -1,7 +1,7 @@
 import { Evaluator, type EvaluatorOptions } from "./evaluator.ts";
 import { MappingProblem, type Message, type Outcome, type Task } from "./protocol.ts";
 
-/** The mapping process: one task after the other, until the relay is gone. */
+/** The mapping process: one task at a time, as long as the relay lives. */
 const evaluator = new Evaluator(JSON.parse(process.argv[2] ?? "") as EvaluatorOptions);
 
 function run(task: Task): Outcome {
@@ -32,6 +32,6 @@ for (let n = 0; n < 30; n += 1) {
   run({ expression, payload: '{"n":1,"items":[{"id":99}]}' });
 }
 process.on("message", (task: Task) => tell(run(task)));
-// A Ctrl-C reaches the whole group; the relay drains first, and this process ends with it.
+// A Ctrl-C reaches the whole group, but the relay drains first.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
 tell("ready");

@@ -4,15 +4,15 @@ import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { SessionClaims, Tokens } from "../../kernel/ports/tokens.ts";
 
 const algorithm = "HS256";
-/** The only header there is, as it stands in every token. */
+/** The header of every token. */
 const header = { alg: algorithm, typ: "JWT" };
 const encodedHeader = Buffer.from(JSON.stringify(header)).toString("base64url");
 const issuer = "webhook-relay";
 const audience = "webhook-relay-api";
-/** The user's session version; not a registered claim. */
+/** Not a registered claim. */
 const versionClaim = "ver";
 
-/** Access tokens as JWTs, HS256 and nothing else. */
+/** Access tokens as JWTs, HS256 only. */
 export class JwtTokens implements Tokens {
   sign(claims: SessionClaims, key: Uint8Array): Promise<string> {
     const { tenantId, role, sessionVersion, sessionId, passwordAt } = claims;
@@ -40,7 +40,7 @@ export class JwtTokens implements Tokens {
   }
 }
 
-/** Null where a claim is missing or of the wrong type: jose itself requires `iss` and `aud` only. */
+/** Null for missing or mistyped claims: jose requires `iss` and `aud` only. */
 function claimsOf(payload: JWTPayload): SessionClaims | null {
   // `auth_time` is the time of the password (OpenID Connect Core, 2), `sid` the session (Front-Channel Logout, 3).
   const { sub, tenantId, role, jti, iat, exp, [versionClaim]: version, auth_time: passwordAt, sid } = payload;
@@ -60,7 +60,7 @@ function claimsOf(payload: JWTPayload): SessionClaims | null {
   };
 }
 
-/** Base64url has other spellings of the same bytes (padding, unused bits set); jose accepts them all. */
+/** jose also accepts other spellings of the same bytes (padding, unused bits set). */
 function isCanonical(part: string): boolean {
   return Buffer.from(part, "base64url").toString("base64url") === part;
 }

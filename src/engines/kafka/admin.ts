@@ -5,21 +5,20 @@ import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { QueueUnavailable } from "../../kernel/ports/work-queue.ts";
 import { retry, type Line, type TopicSettings } from "./client.ts";
 
-/** A connection is given up when a request is late and nothing came over it for this long, ms. */
+/** A connection with a late request is given up after this silence. */
 const silentMs = 7_000;
 
 interface Connected {
   readonly line: Line;
   readonly admin: Promise<Admin>;
-  /** Whether it is still being connected. */
   connecting: boolean;
-  /** When it was made, or last answered, monotonic ms. */
+  /** Also set when the connection was made; monotonic. */
   answeredAt: number;
 }
 
 /**
- * Sends administrative requests over one connection, which is replaced when it fails or falls silent. A late answer is
- * no failure, since busy brokers give such; nor is a connection still being made: a later request finds it made.
+ * Administrative requests over one connection, which is replaced on failure or silence. Neither late answers, which
+ * busy brokers give, nor slow connecting count as failures.
  */
 export class KafkaAdmin {
   readonly #connect: () => Line;
@@ -31,7 +30,7 @@ export class KafkaAdmin {
     this.#clock = clock;
   }
 
-  /** Throws QueueUnavailable when it fails or is not done after `patienceMs`. */
+  /** Throws QueueUnavailable on failure or after `patienceMs`. */
   async ask<T>(what: string, patienceMs: number, task: (admin: Admin) => Promise<T>): Promise<T> {
     const connected = (this.#connected ??= this.#open());
     const asked = connected.admin.then(task);
@@ -47,7 +46,6 @@ export class KafkaAdmin {
     throw new QueueUnavailable(`the work queue does not answer: ${what} took longer than ${patienceMs} ms`);
   }
 
-  /** Cuts the connection, which fails requests under way; a later request opens another. */
   close(): void {
     this.#connected?.line.cut();
     this.#connected = undefined;
@@ -79,7 +77,7 @@ export class KafkaAdmin {
   }
 }
 
-/** Makes the topic unless it exists; logs where an existing one differs from the configuration. */
+/** Creates the topic if missing; logs an existing one's differences from the configuration. */
 export async function ensureTopic(
   admin: Admin, topic: string, settings: TopicSettings, logger: Logger,
 ): Promise<void> {
@@ -95,11 +93,11 @@ export async function ensureTopic(
       configEntries: Object.entries(configOf(settings)).map(([name, value]) => ({ name, value })),
     }],
   });
-  // Another process was quicker: its topic can be used once its partitions have leaders.
+  // Another process was quicker: wait until the partitions have leaders.
   if (!made) await admin.fetchTopicMetadata({ topics: [topic] });
 }
 
-/** The driver can read every batch stored so: the brokers decompress other clients' batches. */
+/** Brokers decompress other clients' batches, so that the driver can read them. */
 function configOf({ retentionMs }: TopicSettings): Readonly<Record<string, string>> {
   return { "retention.ms": String(retentionMs), "cleanup.policy": "delete", "compression.type": "uncompressed" };
 }
@@ -111,7 +109,7 @@ async function compare(admin: Admin, topic: string, settings: TopicSettings, log
   if (partitions !== settings.partitions) found["partitions"] = partitions;
   const wanted = configOf(settings);
   const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(wanted) };
-  // An account may be allowed to use a topic and not to see its settings.
+  // An account may lack the right to see a topic's settings.
   const described = await admin.describeConfigs({ resources: [resource], includeSynonyms: false }).catch(() => null);
   for (const { configName, configValue } of described?.resources[0]?.configEntries ?? []) {
     if (wanted[configName] !== configValue) found[configName] = configValue;
@@ -120,7 +118,7 @@ async function compare(admin: Admin, topic: string, settings: TopicSettings, log
   logger.warn({ topic, found }, "the topic is not as configured; it is left as it is");
 }
 
-/** By partition, how many messages the group has not taken. */
+/** Messages that the group has not taken, by partition. */
 export async function lagOf(admin: Admin, topic: string, groupId: string): Promise<Readonly<Record<string, number>>> {
   const [ends, [committed]] = await Promise.all([
     admin.fetchTopicOffsets(topic),

@@ -3,18 +3,15 @@ import { AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigne
 const { MemberAssignment, MemberMetadata } = AssignerProtocol;
 const version = 1;
 
-/** A member, as far as its joins are concerned. */
+/** A member that joins. */
 export interface Joining {
-  /** The partitions it had until now. Called before each join is sent. */
+  /** Its partitions so far. Called before each join is sent. */
   leaving(): readonly number[];
-  /** Called once, with a function that counts the topic's known partitions. A join may reveal more. */
+  /** Called once, with a function that counts the topic's known partitions; a join may reveal more. */
   counting(count: () => number): void;
 }
 
-/**
- * Shares the topic out evenly and lets every member keep as many of its partitions as its share allows, so that a
- * member that comes or goes moves few destinations.
- */
+/** Shares the topic out evenly. Members keep what their share allows, so that few destinations move. */
 export function keepingAssigner(topic: string, joining: Joining): PartitionAssigner {
   return ({ cluster }) => {
     joining.counting(() => partitionsOf(cluster, topic).length);
@@ -38,18 +35,18 @@ export function keepingAssigner(topic: string, joining: Joining): PartitionAssig
   };
 }
 
-/** A member and the partitions it had. */
+/** A member and its partitions so far. */
 export interface Claim {
   readonly memberId: string;
   readonly had: readonly number[];
 }
 
-/** Each member's share: sizes differ by one at most, and nothing moves that need not. */
+/** Sizes differ by one at most, and no partition moves without need. */
 export function shareOut(partitions: readonly number[], claims: readonly Claim[]): Map<string, readonly number[]> {
   const free = new Set(partitions);
   const smallest = Math.floor(partitions.length / claims.length);
   const larger = partitions.length % claims.length;
-  // Members that had most keep most; the id only makes the order certain.
+  // Members that had most keep most; the id makes the order deterministic.
   const order = claims.toSorted((a, b) => b.had.length - a.had.length || (a.memberId < b.memberId ? -1 : 1));
   const shares = order.map(({ memberId, had }, index) => {
     const size = smallest + (index < larger ? 1 : 0);

@@ -4,7 +4,7 @@ import { Membership, type MembershipParts } from "./membership.ts";
 
 const againAfterMs = 500;
 
-/** Keeps this process a member of the group: after a membership ends, for any reason, another begins. */
+/** Keeps this process a member of the group: a new membership follows each one that ends. */
 export class Consumption {
   readonly #parts: MembershipParts;
   readonly #ready: () => Promise<unknown>;
@@ -15,7 +15,7 @@ export class Consumption {
   #troubled = false;
   readonly #running: Promise<void>;
 
-  /** `ready` resolves when the topic exists. */
+  /** `ready`: resolves when the topic exists. */
   constructor(parts: MembershipParts, ready: () => Promise<unknown>, consumer: WorkConsumer) {
     this.#parts = parts;
     this.#ready = ready;
@@ -24,7 +24,7 @@ export class Consumption {
     this.#running = this.#run();
   }
 
-  /** Takes nothing more; resolves when the group knows, or after a bounded wait. */
+  /** Stops taking items; resolves when the group knows, or after a bounded wait. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#pause.end();
@@ -36,7 +36,7 @@ export class Consumption {
     while (!this.#stopped) {
       const reason = await this.#live();
       if (this.#isStopped()) return;
-      // Logged once per outage, not per try.
+      // Logged once per outage.
       const level = this.#troubled ? "debug" : "warn";
       this.#parts.logger[level]({ err: reason }, "work queue: membership lost, joining again");
       this.#troubled = true;
@@ -44,7 +44,7 @@ export class Consumption {
     }
   }
 
-  // The type checker assumes that a field keeps the value it was read with.
+  // Keeps the type checker from assuming an unchanged field.
   #isStopped(): boolean {
     return this.#stopped;
   }

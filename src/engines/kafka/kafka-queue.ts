@@ -9,29 +9,25 @@ const pingWithinMs = 1_000;
 const lagWithinMs = 2_000;
 const topicWithinMs = 5_000;
 
-/**
- * The parts that the queue uses. `config.topicPrefix` names the topic and the group: `<prefix>.work`,
- * `<prefix>.delivery`.
- */
+/** `config.topicPrefix` names topic and group: `<prefix>.work`, `<prefix>.delivery`. */
 interface KafkaQueueParts extends Instruments {
   readonly config: KafkaSettings;
   /** Null without SASL. */
   readonly password: string | null;
 }
 
-/** The work queue in a topic of Kafka, shared by all processes with the same brokers and prefix. */
+/** The work queue in a Kafka topic, shared by processes with the same brokers and prefix. */
 export interface KafkaQueue extends WorkQueue {
-  /** Throws QueueUnavailable when no broker answers within a second; busy ones may not. */
+  /** Throws QueueUnavailable without an answer within a second, as from busy brokers. */
   ping(): Promise<void>;
-  /** When a broker last answered anything, monotonic ms; -Infinity before the first answer. */
+  /** When a broker last answered, monotonic ms; -Infinity before the first answer. */
   answeredAt(): number;
-  /** Messages that no worker took yet, by partition. Throws QueueUnavailable. */
+  /** Messages not yet taken, by partition. Throws QueueUnavailable. */
   lag(): Promise<Readonly<Record<string, number>>>;
-  /** Stops the consumers, rejects publications under way, and disconnects. */
   close(): Promise<void>;
 }
 
-/** Does not connect yet: each use connects, and makes the topic when there is none. */
+/** Each use connects, and creates a missing topic. */
 export function openKafkaQueue({ config, password, clock, logger, metrics }: KafkaQueueParts): KafkaQueue {
   let answeredAt = -Infinity;
   const connect = lines(config, password, logger, () => { answeredAt = clock.monotonic(); });
@@ -40,7 +36,7 @@ export function openKafkaQueue({ config, password, clock, logger, metrics }: Kaf
   const admin = new KafkaAdmin(connect, clock);
   const consumptions = new Set<Consumption>();
   let making: Promise<void> | undefined;
-  // Asked again with each connection: a topic can be deleted.
+  // For each connection: a topic can be deleted.
   const ready = () => {
     making ??= admin
       .ask("making the topic", topicWithinMs, (asked) => ensureTopic(asked, topic, config.topic, logger))

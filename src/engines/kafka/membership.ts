@@ -8,28 +8,28 @@ import { retry, type Line } from "./client.ts";
 import { decodeItem, partitionOf } from "./messages.ts";
 
 const sessionTimeoutMs = 6_000;
-/** Also how long a dead member holds up the others when a member joins. */
+/** Also how long a dead member delays the others when a member joins. */
 const rebalanceTimeoutMs = 5_000;
 const heartbeatEveryMs = 500;
 const longestFetchMs = 200;
 const commitEveryMs = 500;
 const checkEveryMs = 1_000;
-/** A member that hears nothing from the group for this long is given up: longer than any join takes. */
+/** The longest silence of the group: longer than any join takes. */
 const patienceMs = 12_000;
 const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
 
-/** The parts that the successive memberships of a process use. */
+/** What the memberships of a process share. */
 export interface MembershipParts extends Instruments {
-  /** Makes the member's own connections; they are cut when it ends. */
+  /** Makes the member's own connections, which are cut at its end. */
   readonly connect: () => Line;
   readonly topic: string;
   readonly groupId: string;
 }
 
 /**
- * One member of the group, from its first join to its end, through every rebalance between. It hands fetched items over
- * at once and does not wait until they are done: one slow batch would hold up all partitions of its broker.
+ * One member of the group, through every rebalance. It passes fetched items on without waiting for their end, since one
+ * slow batch would delay all partitions of its broker.
  */
 export class Membership {
   readonly #parts: MembershipParts;
@@ -40,17 +40,12 @@ export class Membership {
   #session: GroupSession;
   #memberId: string | undefined;
   #assigned: readonly number[] = [];
-  /** How many partitions the topic had at the last join. */
   #partitions = 0;
   #countPartitions: () => number = () => 0;
-  /** Next offset to commit of each partition. */
   readonly #uncommitted = new Map<number, string>();
   #committedAt: number;
-  /** When the member last heard from the group (monotonic). */
   #heardAt: number;
-  /**
-   * How long the last heartbeat or sync took: the group may have heard from this member that long before its answer.
-   */
+  /** Duration of the last heartbeat or sync: the group heard from the member that long before the answer. */
   #requestMs = 0;
   #ended = false;
   #joined = false;
@@ -74,18 +69,17 @@ export class Membership {
         leaving: () => this.#leaving(),
         counting: (count) => { this.#countPartitions = count; },
       })],
-      // A crashed consumer is never restarted but replaced: the same recovery for every failure.
+      // A crashed consumer is replaced, not restarted: one recovery for every failure.
       retry: { ...retry, restartOnFailure: async () => false },
     });
     this.#listen();
   }
 
-  /** Whether the group let it in at least once. */
   get joined(): boolean {
     return this.#joined;
   }
 
-  /** Joins, and resolves with the reason when the membership is over. */
+  /** Joins; resolves with the reason at the membership's end. */
   async live(): Promise<Error> {
     this.#watch();
     void this.#start().catch((error: unknown) => this.#over.resolve(error as Error));
@@ -94,7 +88,7 @@ export class Membership {
     return reason;
   }
 
-  /** Takes nothing more from now on; resolves when the group knows, or after a bounded wait. */
+  /** Stops taking items; resolves when the group knows, or after a bounded wait. */
   async leave(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
@@ -111,7 +105,7 @@ export class Membership {
     const consumer = this.#consumer;
     const steps = [
       () => consumer.connect(),
-      // Messages from before the first member are in the due index, too; taking them here is quicker.
+      // Older messages are in the due index, too; taking them here is quicker.
       () => consumer.subscribe({ topic: this.#parts.topic, fromBeginning: true }),
       () => consumer.run({
         autoCommit: false,
@@ -128,7 +122,7 @@ export class Membership {
     const consumer = this.#consumer;
     const { REQUEST, HEARTBEAT, REBALANCING, GROUP_JOIN, CRASH } = consumer.events;
     consumer.on(REQUEST, ({ payload: { apiName, duration } }) => {
-      // The group heard from the member when the request came in, maybe long before its answer arrives.
+      // The group heard from the member when the request arrived, maybe long before its answer.
       if (apiName === "Heartbeat" || apiName === "SyncGroup") this.#requestMs = Math.max(0, duration);
     });
     consumer.on(HEARTBEAT, () => this.#heard(this.#requestMs));
@@ -150,7 +144,7 @@ export class Membership {
   #rejoin(memberId: string, assigned: readonly number[]): void {
     if (this.#ended) return;
     const { logger } = this.#parts;
-    // Another id: the group had removed this member, and others may have owned its partitions meanwhile.
+    // A new id means that the group had removed this member, and others may have owned its partitions.
     if (this.#memberId !== undefined && this.#memberId !== memberId) this.#taker.reassign(() => true, this.#session);
     this.#memberId = memberId;
     this.#assigned = assigned.toSorted((a, b) => a - b);
@@ -159,7 +153,7 @@ export class Membership {
     this.#heardAt = this.#parts.clock.monotonic();
     this.#joined = true;
     const mine = new Set(assigned);
-    // Counted only now: the join may have revealed more partitions.
+    // The join may have revealed more partitions.
     this.#partitions = this.#countPartitions();
     logger.info({ partitions: this.#assigned, of: this.#partitions }, "work queue: share taken");
     this.#taker.reassign((destinationId) => !mine.has(this.#partitionOf(destinationId)), this.#session);
@@ -174,7 +168,7 @@ export class Membership {
   }
 
   #heard(ageMs: number): void {
-    // After a failed join the driver goes on with the partitions from before it, without end.
+    // After a failed join the driver goes on with its old partitions, without end.
     if (this.#session.ended) return;
     this.#session.renew(ageMs);
     this.#heardAt = this.#parts.clock.monotonic();
@@ -184,8 +178,7 @@ export class Membership {
     const { batch } = payload;
     // A batch fetched before a rebalance may come after it.
     if (this.#ended || !this.#assigned.includes(batch.partition)) return;
-    // Items published when the topic had fewer partitions may be another member's now, which finds them in the due
-    // index.
+    // Items published before the topic grew may be another member's, which finds them in the due index.
     const items = batch.messages.flatMap((message) => this.#read(message, batch.partition))
       .filter(({ destinationId }) => this.#partitionOf(destinationId) === batch.partition);
     if (items.length > 0) this.#taker.take(items, this.#session);
@@ -207,7 +200,7 @@ export class Membership {
     return [];
   }
 
-  /** Taking an item twice does no harm, so a commit may fail: the next one makes up for it. */
+  /** A failed commit does no harm: items may be taken twice, and the next commit makes up for it. */
   async #commit(): Promise<void> {
     this.#committedAt = this.#parts.clock.monotonic();
     if (this.#uncommitted.size === 0) return;
@@ -240,7 +233,7 @@ export class Membership {
   }
 }
 
-/** A membership in the group from one join to the next rebalance. */
+/** A membership from one join to the next rebalance. */
 export class GroupSession implements QueueSession {
   readonly #clock: Clock;
   readonly #lastsMs: number;
@@ -248,8 +241,8 @@ export class GroupSession implements QueueSession {
   #ended = false;
 
   /**
-   * The group gives a member's share away no sooner than `lastsMs` after it last heard from the member, which is at
-   * least `ageMs` ago.
+   * The group reassigns a member's share at the earliest `lastsMs` after it last heard from the member, at least
+   * `ageMs` ago.
    */
   constructor(clock: Clock, lastsMs: number, ageMs: number) {
     this.#clock = clock;
@@ -257,7 +250,6 @@ export class GroupSession implements QueueSession {
     this.#seenAt = clock.monotonic() - ageMs;
   }
 
-  /** Whether it is over for good, see {@link end}. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -266,12 +258,11 @@ export class GroupSession implements QueueSession {
     return !this.#ended && this.#clock.monotonic() < this.#seenAt + this.#lastsMs;
   }
 
-  /** The group heard from the member, at most `ageMs` ago. */
+  /** The group heard from the member at most `ageMs` ago. */
   renew(ageMs: number): void {
     this.#seenAt = Math.max(this.#seenAt, this.#clock.monotonic() - ageMs);
   }
 
-  /** For ever: the next join begins another session. */
   end(): void {
     this.#ended = true;
   }

@@ -2,20 +2,16 @@ import { Partitioners } from "kafkajs";
 import type { FirstAttempt, WakeUp, WorkItem } from "../../kernel/ports/work-queue.ts";
 
 /**
- * The only layout so far. A reader passes over a layout, or a kind, that it does not know: the due index has the work.
- * So items for facts of a newer version get a kind of their own.
+ * Readers skip unknown layouts and kinds, since the due index has the work. Facts of a newer version get a kind of
+ * their own.
  */
 const version = 1;
 
-/** The bytes of an item as a message's value. */
 export function encodeItem(item: WorkItem): Buffer {
   return Buffer.from(JSON.stringify({ v: version, ...item }));
 }
 
-/**
- * The item in a message's value, without harm from fields that a newer release added; "newer" where that release wrote
- * another layout or kind, and undefined where the message is damaged.
- */
+/** Ignores fields of newer releases. "newer": another layout or kind; undefined: damaged. */
 export function decodeItem(value: Buffer | null): WorkItem | "newer" | undefined {
   const { v, kind, destinationId, position, ...fields } = parsed(value) ?? {};
   if (typeof v === "number" && v > version) return "newer";
@@ -25,7 +21,7 @@ export function decodeItem(value: Buffer | null): WorkItem | "newer" | undefined
   return typeof kind === "string" ? "newer" : undefined;
 }
 
-/** The wake-up that replaces an item too large for any message: its event waits in the due index. */
+/** Replaces an item too large for any message: its event is in the due index. */
 export function wakeUpFor({ destinationId, position }: WorkItem): WakeUp {
   return { kind: "wake", destinationId, position };
 }
@@ -42,7 +38,7 @@ function firstAttempt(fields: Readonly<Record<string, unknown>>): FirstAttempt |
     return undefined;
   }
   if (test !== undefined && test !== true) return undefined;
-  // An append at a negative revision cannot be encoded, and would break off the other appends under way.
+  // A negative revision cannot be encoded, and its append would break off the others.
   if (!Number.isSafeInteger(revision) || (revision as number) < 0) return undefined;
   return fields as unknown as FirstAttempt;
 }
@@ -56,14 +52,14 @@ function parsed(value: Buffer | null): Readonly<Record<string, unknown>> | undef
   }
 }
 
-/** Which of `count` partitions holds a destination's items, as the producer and any Kafka client compute it. */
+/** The partitioner of the producer and of other Kafka clients. */
 export const createPartitioner = Partitioners.DefaultPartitioner;
 
 const partitioner = createPartitioner();
 
-/** The partition that {@link createPartitioner} gives to a key. */
+/** The partition of a key by {@link createPartitioner}. */
 export function partitionOf(key: string, count: number): number {
-  // The driver's partitioner asks for the length only when there is a key.
+  // With a key, the driver's partitioner uses the length only.
   const partitionMetadata = { length: count, filter: () => [] } as unknown as Parameters<
     typeof partitioner
   >[0]["partitionMetadata"];

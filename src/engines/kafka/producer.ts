@@ -7,10 +7,10 @@ import { QueueUnavailable, type WorkItem } from "../../kernel/ports/work-queue.t
 import { retry, type Line } from "./client.ts";
 import { encodeItem, wakeUpFor, createPartitioner } from "./messages.ts";
 
-/** Below the megabyte that a broker takes by default: a whole send may be for one partition. */
+/** Below a broker's default of one megabyte: a send may be for one partition. */
 const mostBytes = 900_000;
 const fewestBytes = 1_000;
-/** The most that a record adds to its key and value. */
+/** A record's overhead at most. */
 const overheadBytes = 100;
 const sendWithinMs = 8_000;
 
@@ -29,17 +29,12 @@ interface ProducerParts {
   readonly topic: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Resolves when the topic exists. */
   readonly ready: () => Promise<unknown>;
 }
 
-/**
- * Publishes at least once, one send at a time, with the driver's own retries. After a failed send the next one connects
- * again, so that no broken connection lasts.
- */
+/** Publishes at least once, one send at a time, with the driver's retries. A failed send replaces the connection. */
 export class WorkProducer {
   readonly #parts: ProducerParts;
-  /** Keeps the order of publications. */
   readonly #inTurn = pLimit(1);
   #connected: Connected | undefined;
   #limit = mostBytes;
@@ -49,12 +44,11 @@ export class WorkProducer {
     this.#parts = parts;
   }
 
-  /** Resolves when the brokers have acknowledged all. Throws QueueUnavailable: some may be stored all the same. */
+  /** Resolves when the brokers have acknowledged all. Throws QueueUnavailable; some may be stored. */
   publish(items: readonly WorkItem[]): Promise<void> {
     return this.#inTurn(() => this.#publish(items));
   }
 
-  /** Rejects publications under way and waiting ones. */
   close(): void {
     this.#closed = true;
     this.#disconnect();
@@ -78,7 +72,7 @@ export class WorkProducer {
     }
   }
 
-  /** As many items, starting at `from`, as one send has room for; at least one. */
+  /** As many items from `from` on as fit into one send; at least one. */
   #messagesOf(items: readonly WorkItem[], from: number): Message[] {
     const messages: Message[] = [];
     let bytes = 0;
@@ -91,7 +85,7 @@ export class WorkProducer {
     return messages;
   }
 
-  /** An item too large for any message is replaced by a wake-up: its event waits in the due index. */
+  /** An item too large for any message becomes a wake-up: its event is in the due index. */
   #messageOf(item: WorkItem): Message {
     const message = { key: item.destinationId, value: encodeItem(item) };
     return sizeOf(message) <= this.#limit ? message : { ...message, value: encodeItem(wakeUpFor(item)) };
@@ -107,7 +101,7 @@ export class WorkProducer {
     const line = this.#parts.connect();
     const producer = line.kafka.producer({
       createPartitioner, allowAutoTopicCreation: false, metadataMaxAge: 60_000,
-      // Long enough for a topic that was just made to be known everywhere.
+      // Long enough for a new topic to be known everywhere.
       retry: { ...retry, retries: 4 },
     });
     return { line, producer: this.#parts.ready().then(() => producer.connect()).then(() => producer) };
@@ -128,7 +122,6 @@ function isTooLarge(error: unknown): boolean {
   return ("type" in error && error.type === "MESSAGE_TOO_LARGE") || isTooLarge(error.cause);
 }
 
-/** The task's result; rejects after `patienceMs`. */
 async function inTime<T>(clock: Clock, patienceMs: number, what: string, task: Promise<T>): Promise<T> {
   const outcome = await within(clock, patienceMs, task);
   if (outcome === late) throw new Error(`${what} took longer than ${patienceMs} ms`);

@@ -3,19 +3,18 @@ import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory } from "kafkajs";
 
 const keepAliveMs = 60_000;
-/** A domain that cannot be registered (RFC 2606). */
+/** Cannot be registered (RFC 2606). */
 const suffix = ".ipv6.invalid";
 
-/** The driver cuts host:port at the first colon: an IPv6 address passes it as a name that {@link Sockets} decodes. */
+/** The driver cuts host:port at the first colon, so an IPv6 address passes as a name that {@link Sockets} decodes. */
 export function seedOf(broker: string): string {
   const [, address, port] = /^\[([^\]]+)\]:(\d+)$/.exec(broker) ?? [];
   return address === undefined ? broker : `${Buffer.from(address).toString("hex")}${suffix}:${port}`;
 }
 
 /**
- * The sockets of one client of the driver, opened as the driver does, also to names that {@link seedOf} made; `tls`
- * null: in clear. `onAnswer` is called when brokers answer. The driver forgets sockets and opens others after it was
- * told to disconnect: only {@link Sockets.cut} ends a client for certain.
+ * The sockets of one client of the driver, also to names of {@link seedOf}; `tls` null: in clear. The driver forgets
+ * sockets and opens others after disconnecting: only {@link Sockets.cut} ends a client for certain.
  */
 export class Sockets {
   readonly #tls: ConnectionOptions | null;
@@ -40,10 +39,9 @@ export class Sockets {
     return tellingOfCompleteResponses(socket).on("data", this.#onAnswer);
   };
 
-  /** Cuts all sockets, and each that is opened later. */
   cut(): void {
     this.#cut = true;
-    // Without an error the driver believes that it is connected, and keeps timers for that while the process lives.
+    // Without an error the driver believes that it is connected, and keeps timers for it.
     for (const socket of this.#open) socket.destroy(gone());
   }
 }
@@ -55,8 +53,8 @@ function gone(): Error {
 const lengthBytes = 4;
 
 /**
- * Lets a socket emit complete responses only. The driver would keep the beginning of a response that was cut off, take
- * the next connection's data for its end, and misread, or crash on, all data from there on.
+ * Lets a socket emit complete responses only. The driver would join the beginning of a cut response to the next
+ * connection's data, and misread or crash on all that follows.
  */
 export function tellingOfCompleteResponses<Connection extends Socket>(socket: Connection): Connection {
   const emit = socket.emit.bind(socket) as (name: string | symbol, ...given: readonly unknown[]) => boolean;
@@ -69,7 +67,7 @@ export function tellingOfCompleteResponses<Connection extends Socket>(socket: Co
   return socket;
 }
 
-/** Buffers data until one or more responses are complete; each begins with its length. */
+/** Buffers data up to complete responses; each begins with its length. */
 function completeResponses(): (chunk: Buffer) => Buffer | undefined {
   let chunks: Buffer[] = [];
   let held = 0;

@@ -4,7 +4,6 @@ import type { MongoConnection } from "./connection.ts";
 import { storedName } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
 
-/** Makes the collections of a generation, with their indexes. */
 export async function createCollections(
   { db }: MongoConnection,
   generation: number,
@@ -17,21 +16,19 @@ export async function createCollections(
   });
   const counters = async () => {
     const collection = await db.createCollection(storedIn(generation, countersName));
-    // For counters at zero, which are deleted now and then.
+    // Counters at zero are deleted regularly.
     await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
   };
   await Promise.all([...made, counters()]);
 }
 
-/** The keys of an index of MongoDB's. */
 function indexKeys(definition: CollectionDefinition, index: readonly string[]): Record<string, 1> {
   return Object.fromEntries(columnsOf(definition, index).map((field) => [storedName(definition, field), 1 as const]));
 }
 
 /**
- * The keys of the index in which the documents of a query are adjacent and in the query's order, ties included; of
- * several, the last with the most fixed fields, as SQLite does. Undefined where there is none: MongoDB then takes the
- * index of the keys where nothing but keys is asked for, and else chooses by trial, which depends on the documents.
+ * The index in which a query's documents are adjacent and in order, ties included; of several, the last with the most
+ * fixed fields, as in SQLite. Without one, MongoDB chooses by trial, or for keys alone the index of keys.
  */
 export function indexFor(
   definition: CollectionDefinition,

@@ -4,23 +4,22 @@ import { late, within } from "../../kernel/ports/clock/within.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 
 declare module "mongodb" {
-  /** The driver honours it in every command. Its own types allow it in queries only, where it cannot reach `create`. */
+  /** The driver honours it in every command; its types allow it in queries only, where it misses `create`. */
   interface CommandOperationOptions {
     signal?: AbortSignal | undefined;
   }
 }
 
-/** A port's error for "cannot be reached". */
+/** A port's error for an unreachable engine. */
 type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 
-/** How long an answer may take: a query, a write of the projector, the making of collections and indexes. */
+/** Timeouts of queries, the projector's writes, and creating collections and indexes. */
 export const patience = { questionMs: 2_000, writeMs: 10_000, schemaMs: 120_000, pingMs: 1_000 } as const;
 
 /**
- * An unreachable server is given up within `serverSelectionTimeoutMS`. The monitor calls a server frozen when a
- * heartbeat has no answer for `connectTimeoutMS`, and then closes all connections to it, so a busy server that pauses
- * for seconds must not fall under that. The driver recovers from both by itself. No other wait is longer than the
- * socket's.
+ * An unreachable server is given up after `serverSelectionTimeoutMS`. Without a heartbeat for `connectTimeoutMS` the
+ * monitor closes all connections, so this exceeds the pauses of a busy server. The driver recovers from both. The
+ * socket's timeout is the longest.
  */
 const options = {
   appName: "webhook-relay",
@@ -35,7 +34,7 @@ const options = {
 
 const defaultDatabase = "relay";
 
-/** The server is no member of a replica set: it has no transactions. */
+/** A server outside a replica set has no transactions. */
 export class StandaloneServer extends Error {
   override readonly name: string = "StandaloneServer";
 
@@ -44,7 +43,7 @@ export class StandaloneServer extends Error {
   }
 }
 
-/** A connection to one database, shared by all its users in a process. */
+/** A connection to one database, shared within a process. */
 export class MongoConnection {
   readonly db: Db;
   readonly clock: Clock;
@@ -61,25 +60,23 @@ export class MongoConnection {
     this.logger = logger;
   }
 
-  /** A session for transactions, one after the other. End it. */
   startSession(): ClientSession {
     return this.#client.startSession();
   }
 
-  /** When the server last answered anything, monotonic ms; -Infinity before the first answer. */
+  /** When the server last answered, monotonic ms; -Infinity before the first answer. */
   get answeredAt(): number {
     return this.#answeredAt;
   }
 
-  /** Rejects within about a second when the server does not answer; a busy one may not. */
+  /** Rejects without an answer within about a second, as from a busy server. */
   async ping(): Promise<void> {
     await this.reach(Error, patience.pingMs, (signal) => this.db.command({ ping: 1 }, { signal }));
   }
 
   /**
-   * Runs a task within the time, or rejects with the port's error, whose cause is the task's error. The signal aborts a
-   * task that is given up: its connection is closed, which ends a query's work at the server. Otherwise the connection
-   * would stay occupied for as long as the socket waits.
+   * Rejects with the port's error after the time, or on failure with the cause. The signal closes an abandoned task's
+   * connection, which ends its query at the server and frees the connection.
    */
   async reach<Result>(
     Unavailable: Unavailable, withinMs: number, work: (signal: AbortSignal) => Promise<Result>,
@@ -94,34 +91,32 @@ export class MongoConnection {
       }
       throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
     } catch (error) {
-      // Also where one of several failed: the others may be under way.
+      // If one of several commands failed, the others may still run.
       givenUp.abort();
       throw error instanceof Unavailable ? error : new Unavailable(`MongoDB: ${String(error)}`, { cause: error });
     }
   }
 
-  /** Closes the connection: calls under way and later ones fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#client.close();
   }
 
-  /** By itself, the driver connects at the first command only, and never again once that has failed. */
+  /** By itself, the driver connects at the first command only, and never again after a failure. */
   async #open(Unavailable: Unavailable, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw new Unavailable("the connection to MongoDB is closed");
     if (this.#isOpen) return;
     await this.#client.connect();
     const { setName, msg } = await this.db.command({ hello: 1 }, { signal });
-    // Some servers name no replica set and say, as a sharded cluster's do, that they have transactions.
+    // A sharded cluster has transactions without naming a replica set.
     if (setName === undefined && msg !== "isdbgrid") throw new StandaloneServer();
     this.#isOpen = true;
   }
 }
 
 /**
- * Opens a connection to the database that the URL names (`relay` where it names none). Resolves at once, whether the
- * server answers or not. Timeouts and write concern in the URL override the defaults; a read preference in the URL has
- * no effect.
+ * Opens a connection to the URL's database, by default `relay`, without waiting for the server. Timeouts and write
+ * concern in the URL override the defaults; a read preference is ignored.
  */
 export function connectMongoDb(
   url: string,

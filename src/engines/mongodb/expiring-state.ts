@@ -9,7 +9,7 @@ import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
 import { TallyLists } from "./tally-lists.ts";
 import { unlessMade } from "./upsert.ts";
 
-/** A value or the holder of a lease. `end` null: it has none. */
+/** A value or a lease's holder. `end` null: it does not expire. */
 interface Entry extends Stored {
   readonly _id: string;
   readonly value: string;
@@ -17,8 +17,8 @@ interface Entry extends Stored {
 }
 
 /**
- * Expiring state for any number of processes: each call is one atomic change of one document, or several that others
- * see as one. Time is the server's. MongoDB deletes expired documents by itself, within a minute or so.
+ * Expiring state for any number of processes: each call is one atomic change as others see it. Time is the server's.
+ * MongoDB deletes expired documents within about a minute.
  */
 export class MongoExpiringState implements ExpiringState {
   readonly #connection: MongoConnection;
@@ -29,7 +29,7 @@ export class MongoExpiringState implements ExpiringState {
   readonly #tallies: TallyLists;
   #prepared: Promise<void> | undefined;
 
-  /** `now`: the time, for tests; by default the server's clock. `mostKeys`: the most rate-limit keys of each kind. */
+  /** `now`: the time, for tests. `mostKeys`: the most rate-limit keys of each kind. */
   constructor(
     connection: MongoConnection,
     { now = serverTime, mostKeys }: { readonly now?: Now; readonly mostKeys?: number } = {},
@@ -101,11 +101,11 @@ export class MongoExpiringState implements ExpiringState {
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }
 
-  /** Makes the indexes for the deletion of expired documents and of surplus ones. */
+  /** Indexes for deleting expired and surplus documents. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
-        // Without the signal: an index that takes longer to build is there at a later try.
+        // Without the signal: a slow index build completes for a later try.
         const collections = [
           this.#values, this.#leases, this.#rateLimits.collection, this.#tallies.collection,
         ] as unknown as Collection[];

@@ -3,13 +3,10 @@ import { uuidForm } from "../../kernel/domain/uuid.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../kernel/ports/read-models.ts";
 import { highestBucket, lowestBucket, kindOf, unmatched } from "../../kernel/read-models/engine/queries.ts";
 
-/**
- * A field's value in MongoDB: ids as 16 bytes, times as dates, `json` as text, `numbers` as documents; each sorts as
- * the port says.
- */
+/** Ids as 16 bytes, times as dates, `json` as text, `numbers` as documents; all sort as the port says. */
 export type StoredValue = null | boolean | number | string | Date | Binary | Readonly<Record<string, number>>;
 
-/** A field's value as it is stored, or {@link unmatched} where no field of the kind can hold it. */
+/** A field's stored value, or {@link unmatched} if the kind cannot hold it. */
 export function encode(kind: FieldKind, value: FieldValue): StoredValue | typeof unmatched {
   if (value === null) return null;
   switch (kind) {
@@ -34,7 +31,7 @@ export function encode(kind: FieldKind, value: FieldValue): StoredValue | typeof
   }
 }
 
-/** A stored value as the field's value. */
+/** The field's value of a stored one. */
 export function decode(kind: FieldKind, value: unknown): FieldValue {
   if (value === null || value === undefined) return null;
   switch (kind) {
@@ -61,12 +58,12 @@ export function decodeDocument(definition: CollectionDefinition, stored: Stored)
   return document;
 }
 
-/** A field's name in MongoDB: that of the key is `_id`. */
+/** The stored name of a field; the key's is `_id`. */
 export function storedName(definition: CollectionDefinition, field: string): string {
   return field === definition.key ? "_id" : field;
 }
 
-/** A value to be stored. Throws a TypeError where the field cannot hold it. */
+/** Throws a TypeError if the field cannot hold the value. */
 export function storable(definition: CollectionDefinition, field: string, value: FieldValue): StoredValue {
   const kind = kindOf(definition, field);
   const encoded = encode(kind, value);
@@ -76,14 +73,14 @@ export function storable(definition: CollectionDefinition, field: string, value:
 
 const digits = 17;
 
-/** The id of a counter: those of one scope are adjacent, in the order of their buckets. */
+/** A counter's id: ids of one scope are adjacent, in the order of buckets. */
 export function counterId(scope: string, bucket: number): string {
   const within = Math.min(Math.max(bucket, lowestBucket), highestBucket);
   const place = (BigInt(within) - BigInt(lowestBucket)).toString().padStart(digits, "0");
   return `${scope}\n${place}`;
 }
 
-/** The bucket of a counter with this id. */
+/** The bucket in a counter's id. */
 export function bucketOf(id: string): number {
   return Number(BigInt(id.slice(-digits)) + BigInt(lowestBucket));
 }

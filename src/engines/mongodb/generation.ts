@@ -3,50 +3,48 @@ import type { Position } from "../../kernel/ports/event-store.ts";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../kernel/ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 
-/** One build of the read models: its collections are called `g<number>.…`. */
+/** One build of the read models; its collections are called `g<number>.…`. */
 export interface Generation {
   readonly number: number;
-  /** The fingerprint of the definitions. Version 0.2 looks for it under another name, so it builds everything again. */
+  /** The definitions' fingerprint. Version 0.2 looks for another field, so it rebuilds everything. */
   readonly builtUnder: string;
   readonly checkpoint: Position;
-  /** How many batches were written. */
   readonly batch: number;
 }
 
-/** The one document that names the current read models and their writer. */
+/** The document that names the current read models and their writer. */
 export interface State {
   readonly _id: "read-models";
-  /** The name of the last takeover: only its writer changes anything. */
+  /** Of the last takeover: only this writer changes anything. */
   readonly writer: string;
-  /** The session of that writer's transactions; null before the first writer. */
+  /** The writer's session; null before the first writer. */
   readonly session: Binary | null;
-  /** The highest number given to a generation. */
   readonly generations: number;
-  /** The generation that answers queries. */
+  /** Answers queries. */
   readonly current: Generation | null;
-  /** The generation being built to replace the current one. */
+  /** Will replace the current one. */
   readonly building: Generation | null;
-  /** Present where a writer of version 0.2 has taken over last. */
+  /** Present if a writer of version 0.2 took over last. */
   readonly epoch?: number;
 }
 
 /** The `_id` of the {@link State}. */
 export const stateId = "read-models";
-/** The name of the collection of a generation's counters, see {@link storedIn}. */
+/** See {@link storedIn}. */
 export const countersName = "counters";
 
-/** The collection of a generation that holds the documents of one of its collections. */
+/** The stored name of a generation's collection. */
 export function storedIn(generation: number, collection: string): string {
   return `g${generation}.${collection}`;
 }
 
-/** The generation that a collection belongs to; undefined for those of none. */
+/** Undefined for collections of no generation. */
 export function generationOf(collection: string): number | undefined {
   const number = /^g(\d+)\./.exec(collection)?.[1];
   return number === undefined ? undefined : Number(number);
 }
 
-/** The collection whose one document is the {@link State}. */
+/** The collection of the {@link State}. */
 export function states(connection: MongoConnection) {
   return connection.db.collection<State>("state");
 }
@@ -56,12 +54,12 @@ interface Definitions {
   readonly definitions: string;
 }
 
-/** The collection with the definitions of each generation. */
+/** The definitions of each generation. */
 export function definitionsOf(connection: MongoConnection) {
   return connection.db.collection<Definitions>("generations");
 }
 
-/** The definitions of a generation's collections, by name. */
+/** A generation's definitions by name. */
 export async function loadDefinitions(
   connection: MongoConnection,
   generation: number,

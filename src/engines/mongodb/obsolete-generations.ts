@@ -3,12 +3,12 @@ import { ReadModelsUnavailable } from "../../kernel/ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
 
-/** Unfinished batches of version 0.2, which are of no use: its read models are built again. */
+/** Unfinished batches of version 0.2: its read models are rebuilt. */
 const intentsOfVersion02 = "intents";
 
 /**
- * Drops the collections of generations that are neither current nor being built, those of other writers, too. A
- * generation that was current until now is kept for a while, for queries under way.
+ * Drops generations neither current nor being built, other writers' included. A replaced one stays for a while, for
+ * running queries.
  */
 export class ObsoleteGenerations {
   readonly #connection: MongoConnection;
@@ -16,7 +16,7 @@ export class ObsoleteGenerations {
   readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
   #timer: Timer | undefined;
 
-  /** `exclusively`: runs a task while no generation is being made. */
+  /** `exclusively`: runs a task while no generation is being created. */
   constructor(
     connection: MongoConnection,
     afterMs: number,
@@ -38,7 +38,7 @@ export class ObsoleteGenerations {
     });
   }
 
-  /** Drops them now. Call it while no generation is being made. */
+  /** Drops them now. Not while a generation is being created. */
   async drop(writer: string): Promise<void> {
     const { db } = this.#connection;
     await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {

@@ -7,12 +7,11 @@ import type { Effect, Folded } from "../../kernel/read-models/engine/folded-chan
 import { counterId, storable, storedName } from "./fields.ts";
 import { countersName } from "./generation.ts";
 
-/** A change of one stored document, as MongoDB's bulk writes take it. */
+/** A change of one document for a bulk write. */
 export type Operation = AnyBulkWriteOperation<Stored>;
 
 /**
- * A folded batch as operations by collection, at most one for each document. Throws a TypeError where the collections
- * cannot hold it.
+ * A folded batch as operations by collection, at most one per document. Throws a TypeError for values that do not fit.
  */
 export function operationsOf(
   definitions: ReadonlyMap<string, CollectionDefinition>,
@@ -47,7 +46,7 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
     case "set": {
       const raised = stored(definition, effect.raised);
       const fields = stored(definition, effect.fields);
-      // Null is less than anything to MongoDB, too.
+      // MongoDB orders null first, too.
       const update = { ...given("$set", fields), ...given("$max", raised) };
       return Object.keys(update).length > 0 ? { updateOne: { filter, update } } : undefined;
     }
@@ -57,7 +56,7 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
         Object.fromEntries(Object.entries(numbers).map(([name, number]) => [`${field}.${name}`, number]));
       const [added, raised] = [within(sums), within(peaks)];
       const isEmpty = Object.keys(added).length + Object.keys(raised).length === 0;
-      // Where there is no number to write, no other operator makes the field.
+      // Without a number, no other operator creates the field.
       const { _id: _, ...begun } = stored(definition, isEmpty ? { ...document, [field]: {} } : document);
       const update = { ...given("$inc", added), ...given("$max", raised), ...given("$setOnInsert", begun) };
       return { updateOne: { filter, update, upsert: true } };
@@ -73,7 +72,7 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
   }
 }
 
-/** An operator of an update with its fields; nothing where there are none. */
+/** Nothing without fields. */
 function given(operator: string, fields: Stored): Stored {
   return Object.keys(fields).length > 0 ? { [operator]: fields } : {};
 }
@@ -82,7 +81,7 @@ function addition(id: string, by: number): Operation {
   return { updateOne: { filter: { _id: id } as Stored, update: { $inc: { n: by } }, upsert: true } };
 }
 
-/** The same operation for a document that may be there although it is said to be fresh. */
+/** The same operation if a document said to be fresh may exist. */
 export function withoutInsert(operation: Operation): Operation {
   if (!("insertOne" in operation)) return operation;
   const { _id: id, ...replacement } = operation.insertOne.document;
@@ -98,16 +97,16 @@ function stored(definition: CollectionDefinition, fields: Readonly<Record<string
   );
 }
 
-/** Of a portion: documents and counters, and characters of the new values. A larger entry is a portion by itself. */
+/** Of a portion: documents and counters, and characters of new values. A larger entry is a portion by itself. */
 const most = { keys: 1_000, characters: 4 * 1024 * 1024 };
 
-/** Entries that follow each other, and the checkpoint when they are applied. */
+/** Consecutive entries, and the checkpoint after them. */
 interface Portion {
   readonly entries: readonly PositionedChanges[];
   readonly upTo: Position;
 }
 
-/** Cuts a batch that changes much between entries of the log; the last portion may be empty. */
+/** Cuts a large batch between entries of the log; the last portion may be empty. */
 export function* portionsOf(batch: readonly PositionedChanges[], checkpoint: Position): Generator<Portion, void> {
   let entries: PositionedChanges[] = [];
   let keys = new Set<string>();

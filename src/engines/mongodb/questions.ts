@@ -11,7 +11,7 @@ import { patience, type MongoConnection } from "./connection.ts";
 import { bucketOf, counterId, decode, decodeDocument, encode, storedName, type StoredValue } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
 
-/** Answers queries from the collections of one generation. */
+/** Queries of one generation's collections. All throw ReadModelsUnavailable. */
 export class Questions {
   readonly generation: number;
   readonly #connection: MongoConnection;
@@ -27,7 +27,7 @@ export class Questions {
     this.#definitions = definitions;
   }
 
-  /** The document with this key, or null. Throws ReadModelsUnavailable, as all queries do. */
+  /** Null if there is no such document. */
   async get(collection: string, key: string): Promise<Document | null> {
     const definition = this.#definition(collection);
     const encoded = encode(kindOf(definition, definition.key), key);
@@ -37,20 +37,18 @@ export class Questions {
     return found && decodeDocument(definition, found);
   }
 
-  /** One page, by the index that {@link indexFor} picks, or MongoDB itself where that picks none. */
+  /** One page, by the index of {@link indexFor} or of MongoDB's choice. */
   async find(query: Query): Promise<readonly Document[]> {
     const definition = this.#definition(query.collection);
     return (await this.#found(definition, query)).map((stored) => decodeDocument(definition, stored));
   }
 
-  /** The keys of the documents that `find` returns. */
   async keys(query: Query): Promise<readonly string[]> {
     const definition = this.#definition(query.collection);
     const kind = kindOf(definition, definition.key);
     return (await this.#found(definition, query, { _id: 1 })).map(({ _id: key }) => decode(kind, key) as string);
   }
 
-  /** Counts by looking at every selected document. */
   async count(selection: Selection): Promise<number> {
     const definition = this.#definition(selection.collection);
     const conditions = conditionsOf(definition, selection);
@@ -59,8 +57,8 @@ export class Questions {
   }
 
   /**
-   * For a range open at one end, MongoDB would look at every document. So the values are found without the range, by
-   * skipping through the index, and each value is then looked up within the range.
+   * With a range open at one end, MongoDB would examine every document. So values are found without the range, by
+   * skipping through the index, and each is then looked up within it.
    */
   async distinct(
     selection: Selection,
@@ -87,14 +85,14 @@ export class Questions {
     return found.slice(0, limit).map((value) => decode(kind, value));
   }
 
-  /** The counters of a scope with `from` <= bucket <= `to`, together; all of them without a range. */
+  /** The total of a scope's counters with `from` <= bucket <= `to`. */
   async sum(scope: string, from = lowestBucket, to = highestBucket): Promise<number> {
     const pipeline = [{ $match: within(scope, from, to) }, { $group: { _id: null, total: { $sum: "$n" } } }];
     const [sum] = await this.#ask((signal) => this.#counters().aggregate(pipeline, { signal }).toArray());
     return (sum?.["total"] as number | undefined) ?? 0;
   }
 
-  /** The counters that `sum` adds, one by one, in the order of their buckets, without zeros. */
+  /** The counters of {@link sum} in the order of their buckets, without zeros. */
   async buckets(scope: string, from = lowestBucket, to = highestBucket): Promise<Bucket[]> {
     const some = { ...within(scope, from, to), n: { $ne: 0 } };
     const found = await this.#ask((signal) => this.#counters().find(some, { signal }).sort({ _id: 1 }).toArray());
@@ -183,7 +181,7 @@ function within(scope: string, from: number, to: number) {
   return { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };
 }
 
-/** The conditions a selection means, and one more: all of them hold. Null where nothing can satisfy them. */
+/** The conditions of a selection, all of which hold; null if nothing can satisfy them. */
 function conditionsOf(
   definition: CollectionDefinition, selection: Selection, beyond?: Beyond,
 ): Filter<Stored>[] | null {
@@ -226,7 +224,7 @@ function boundsOf(definition: CollectionDefinition, { field, from, to }: NonNull
   return from === undefined && to === undefined ? { $ne: null } : bounds;
 }
 
-/** Conditions as one filter, flat where possible: not every query planner sees through nested ones. */
+/** One filter, flat where possible: not every query planner sees through nested ones. */
 function all(conditions: readonly Filter<Stored>[]): Filter<Stored> {
   const flat: Filter<Stored> = {};
   const others: Filter<Stored>[] = [];

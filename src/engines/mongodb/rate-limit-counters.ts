@@ -5,14 +5,14 @@ import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, later, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
 
-/** One admission under a key. `sure` false: it may yet be taken back. */
+/** An admission under one key; `sure` false: it may be taken back. */
 interface Admission {
   readonly id: string;
   readonly end: Date;
   readonly sure: boolean;
 }
 
-/** The admissions under a key that count. `end`: when the last of them ends, or later. */
+/** The admissions under a key. `end`: of the last one, or later. */
 interface Admitted extends Stored {
   readonly _id: string;
   readonly admissions: readonly Admission[];
@@ -21,19 +21,18 @@ interface Admitted extends Stored {
   readonly kind: string;
 }
 
-/** A process counts the keys after this many admissions. */
+/** Admissions per process between two counts of the keys. */
 const lookEvery = 1_000;
 
-/** How long an admission that is not sure counts: a process that dies halfway blocks other callers no longer. */
+/** How long an unsure admission counts, should its process die. */
 const unsureMs = 1_500;
 const firstPauseMs = 5;
 const longestPauseMs = 80;
 
 /**
- * Rate limits as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
- * several it is first made under each, in an order common to all, and made sure once all have room. A caller that lacks
- * room only because of admissions that are not sure waits until they are, so that no caller is refused because of an
- * admission that is taken back.
+ * Rate limits as sliding windows, one document per key. With several keys, an admission is made under each in a common
+ * order, and made sure once all have room. A caller kept out only by unsure admissions waits for their outcome, so that
+ * none is refused over an admission that is taken back.
  */
 export class RateLimitCounters {
   readonly collection: Collection<Admitted>;
@@ -42,7 +41,7 @@ export class RateLimitCounters {
   readonly #mostKeys: number;
   #admitted = 0;
 
-  /** `mostKeys`: the most keys of each kind; the default number takes some 100 MB. */
+  /** `mostKeys`: of each kind; the default takes some 100 MB. */
   constructor(connection: MongoConnection, now: Now, mostKeys = usualMost) {
     this.#connection = connection;
     this.#now = now;
@@ -50,13 +49,13 @@ export class RateLimitCounters {
     this.collection = connection.db.collection("admissions");
   }
 
-  /** Whether there is room under every key; then one admission counts under each. */
+  /** Admits if every key has room. */
   async admit({ id, keys }: RateLimitSlot, limit: RateLimit, signal: AbortSignal): Promise<boolean> {
     const ordered = [...new Set(keys)].sort();
     const [only] = ordered;
     if (only === undefined) return true;
     if (ordered.length === 1) return this.#admitUnder(only, id, limit, { sure: true, signal });
-    // Checked first, so that most refusals write nothing.
+    // Most refusals then write nothing.
     if (await this.#isAnyFull(ordered, limit, signal)) return false;
     for (;;) {
       const refused = await this.#firstRefused(ordered, id, limit, signal);
@@ -66,7 +65,7 @@ export class RateLimitCounters {
     }
   }
 
-  /** Takes an admission back under all its keys; nothing happens to one that has ended or was dropped. */
+  /** Takes an admission back under all its keys, as far as it exists. */
   async forgive({ id, keys }: RateLimitSlot, signal: AbortSignal): Promise<void> {
     if (keys.length === 0) return;
     const update = { $pull: { admissions: { id } } } as Stored;
@@ -102,7 +101,7 @@ export class RateLimitCounters {
     const now = this.#now();
     const admission = { id, end: after(now, sure ? windowMs : unsureMs), sure };
     const before = { $ifNull: ["$admissions", []] };
-    // A repeated request counts once: the answer to the first one may have been lost.
+    // A repeated request counts once: its first answer may be lost.
     const other = { $ne: ["$$this.id", id] };
     const counting = { $filter: { input: before, cond: { $and: [other, { $not: hasEnded("$$this.end", now) }] } } };
     const admitted = {
@@ -117,7 +116,7 @@ export class RateLimitCounters {
       const found = await this.#change(key, stages, signal);
       if (found.some((one) => one.id === id)) {
         this.#admitted += 1;
-        // Not awaited; the next count makes up for one that fails.
+        // Not awaited; the next count makes up for a failed one.
         if (this.#admitted % Math.min(lookEvery, this.#mostKeys) === 0) this.#drop(kindOf(key)).catch(() => undefined);
         return true;
       }
@@ -132,7 +131,7 @@ export class RateLimitCounters {
     return changed?.admissions ?? [];
   }
 
-  /** Makes admissions sure; false where one has ended meanwhile and was deleted. */
+  /** False if an admission has ended and was deleted meanwhile. */
   async #ensure(
     keys: readonly string[], id: string, { windowMs }: RateLimit, signal: AbortSignal,
   ): Promise<boolean> {
@@ -150,7 +149,7 @@ export class RateLimitCounters {
     return matchedCount === keys.length;
   }
 
-  /** Drops the keys of a kind that end first, as far as there are too many. */
+  /** Drops a kind's surplus keys, those that end first. */
   async #drop(kind: string): Promise<void> {
     const surplus = (await this.collection.countDocuments({ kind })) - this.#mostKeys;
     if (surplus <= 0) return;

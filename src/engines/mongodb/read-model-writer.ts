@@ -17,10 +17,10 @@ import { Questions } from "./questions.ts";
 import { unlessMade } from "./upsert.ts";
 import { takenOver, WriterSession } from "./writer-session.ts";
 
-/** After this many batches, counters at zero are deleted. */
+/** Batches between deletions of counters at zero, which mean the same as none. */
 const sweepEvery = 50;
 
-/** The generation that a writer writes, and its session. */
+/** The writer's generation and session. */
 interface Held {
   readonly session: WriterSession;
   readonly slot: "current" | "building";
@@ -30,29 +30,27 @@ interface Held {
 }
 
 /**
- * Writes read models: each batch, with its checkpoint, in one transaction, a large batch in several. A writer that
- * takes over ends the transaction of its predecessor, and locks the predecessor out. After each failure a writer takes
- * over from itself: its last commands may still arrive, and the state then tells whether they took effect.
+ * Writes each batch with its checkpoint in one transaction, a large one in several. A takeover ends the predecessor's
+ * transaction and locks it out. After a failure a writer takes over from itself: its last commands may still arrive,
+ * and the state then shows their effect.
  */
 export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
   readonly #connection: MongoConnection;
   readonly #obsolete: ObsoleteGenerations;
-  /** Null before anything was built; undefined while the state is unknown: before the start, after a failure. */
+  /** Null before the first build; undefined while the state is unknown, at the start and after a failure. */
   #held: Held | null | undefined;
-  /** The session of this writer's last takeover. */
   #session: WriterSession | undefined;
-  /** The names that the state may have for this writer; none where it may take over from any other. */
+  /** This writer's possible names in the state; none if it may take over from any other. */
   #names: readonly string[] = [];
-  /** Runs one operation at a time. */
   readonly #exclusively = pLimit(1);
 
-  /** `dropAfterMs`: how long the collections of a replaced generation are kept for queries under way. */
+  /** `dropAfterMs`: how long a replaced generation stays for running queries. */
   constructor(connection: MongoConnection, { dropAfterMs = 60_000 }: { readonly dropAfterMs?: number } = {}) {
     this.#connection = connection;
     this.#obsolete = new ObsoleteGenerations(connection, dropAfterMs, (task) => this.#exclusively(task));
   }
 
-  /** Takes over where another writer has taken over meanwhile: the caller is about to write. */
+  /** Takes over if another writer has taken over: the caller is about to write. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
     return this.#exclusively(async () => {
       const state = await this.#find();
@@ -124,12 +122,10 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     });
   }
 
-  /** Reads the generation being written. */
   get(collection: string, key: string): Promise<Document | null> {
     return this.#exclusively(async () => (await this.#built()).questions.get(collection, key));
   }
 
-  /** Reads the generation being written. */
   find(query: Query): Promise<readonly Document[]> {
     return this.#exclusively(async () => (await this.#built()).questions.find(query));
   }
@@ -148,7 +144,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#held = { ...held, generation: { ...generation, batch, checkpoint } };
   }
 
-  /** Makes the generation that was built the current one. */
+  /** Makes the new generation the current one. */
   async #swap(held: Held): Promise<void> {
     const { session, generation } = held;
     this.#held = undefined;
@@ -157,13 +153,12 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#obsolete.look(session.name);
   }
 
-  /** A counter at zero means the same as no counter. */
   async #sweep(generation: number): Promise<void> {
     const counters = this.#connection.db.collection(storedIn(generation, countersName));
     await this.#ask((signal) => counters.deleteMany({ n: 0 }, { signal }));
   }
 
-  /** The generation to write; null before the first is made. */
+  /** The generation to write; null before the first. */
   async #ready(): Promise<Held | null> {
     if (this.#held !== undefined) return this.#held;
     const state = await this.#takeOver();
@@ -194,7 +189,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return state;
   }
 
-  /** Otherwise the transaction would keep its documents locked until the server ends it, after a minute. */
+  /** An open transaction would keep its documents locked for a minute. */
   async #endTransactionOf({ session }: State): Promise<void> {
     if (!session) return;
     try {
@@ -237,8 +232,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
 }
 
 /**
- * A writer of version 0.2 may have set validators that refuse documents of later versions, so its unfinished generation
- * is dropped, and its current one only answers until it is rebuilt.
+ * Validators of version 0.2 may refuse later documents: its unfinished generation is dropped, and its current one only
+ * answers until the rebuild.
  */
 function without({ epoch, current }: State): MatchKeysAndValues<State> {
   if (epoch === undefined) return {};

@@ -8,27 +8,26 @@ import { patience, type MongoConnection } from "./connection.ts";
 import { loadDefinitions, stateId, states, type Generation } from "./generation.ts";
 import { Questions } from "./questions.ts";
 
-/** The state as it was read. */
 interface Seen {
   readonly generation: number;
   readonly checkpoint: Position;
   readonly builtUnder: string;
-  /** Whether another generation is being built to take this one's place. */
+  /** Whether another generation is being built to replace this one. */
   readonly isReplaced: boolean;
 }
 
-/** The read models for queries of any process, whether or not it writes them. */
+/** The read models for queries, of any process. */
 export class MongoReadModels implements ReadModels {
   readonly #connection: MongoConnection;
   readonly #freshMs: number;
   readonly #waiters: PositionWaiters;
   #seen: Seen | null = null;
-  /** When the read that found it began (monotonic). */
+  /** When its read began; monotonic. */
   #seenAt = -Infinity;
   #looking: Promise<Seen | null> | undefined;
   #questions: Questions | undefined;
 
-  /** `freshMs`: how long the state, once read, is used; within this time new read models replace old ones. */
+  /** `freshMs`: how long the state is cached, and old read models are served. */
   constructor(connection: MongoConnection, { freshMs = 500 }: { readonly freshMs?: number } = {}) {
     this.#connection = connection;
     this.#freshMs = freshMs;
@@ -67,23 +66,23 @@ export class MongoReadModels implements ReadModels {
     return (await this.#current()).buckets(scope, from, to);
   }
 
-  /** Always reads the state: a read that began earlier may show a checkpoint that was lost since. */
+  /** Reads the state: an earlier read may show a checkpoint that was lost since. */
   async checkpoint(): Promise<Position> {
     return (await this.#lookNow())?.checkpoint ?? logStart;
   }
 
-  /** No answer shows a part of a batch. Always reads the state: a read that began earlier may miss a later write. */
+  /** Batches are atomic. Reads the state: an earlier read may miss a later write. */
   async standsAt(checkpoint: Position): Promise<boolean> {
     return checkpoint === ((await this.#lookNow())?.checkpoint ?? logStart);
   }
 
-  /** Always reads the state: a read that began earlier may miss a generation begun since. */
+  /** Reads the state: an earlier read may miss a newer generation. */
   async settle(fingerprint: string): Promise<boolean> {
     const seen = await this.#lookNow();
     return seen?.builtUnder === fingerprint && !seen.isReplaced;
   }
 
-  /** Polls the checkpoint, once for all waiting callers. */
+  /** Polls the checkpoint, once for all callers. */
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     const { clock } = this.#connection;
     const began = clock.monotonic();
@@ -107,7 +106,7 @@ export class MongoReadModels implements ReadModels {
     return clock.monotonic() - this.#seenAt < this.#freshMs ? this.#seen : null;
   }
 
-  /** Reads the state; concurrent callers share one read. */
+  /** Concurrent callers share one read. */
   #look(): Promise<Seen | null> {
     this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined; });
     return this.#looking;
@@ -133,8 +132,8 @@ const firstPauseMs = 2;
 const longestPauseMs = 50;
 
 /**
- * Waits until another process has written a position. A new waiter causes a query at once, and then at growing
- * intervals until the next waiter comes; one query serves all.
+ * Waits until another process has written a position. A new waiter causes a query at once, repeated at growing
+ * intervals; one query serves all.
  */
 export class PositionWaiters {
   readonly #clock: Clock;
@@ -150,7 +149,7 @@ export class PositionWaiters {
     this.#waiters = new Waiters(clock);
   }
 
-  /** True once `position` is reached, false after `timeoutMs`. */
+  /** False after `timeoutMs`. */
   wait(position: Position, timeoutMs: number): Promise<boolean> {
     const reached = this.#waiters.wait(position, timeoutMs);
     this.#pauseMs = firstPauseMs;
@@ -162,7 +161,7 @@ export class PositionWaiters {
   async #ask(): Promise<void> {
     if (this.#asking) return;
     this.#asking = true;
-    // After a failed query, waiters learn only that the time is over.
+    // After a failed query, waiters only time out.
     const reached = await this.#position().catch(() => logStart);
     this.#asking = false;
     this.#waiters.reached(reached);

@@ -4,13 +4,13 @@ import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
 
-/** A tally; `_id` is its list and its id. */
+/** `_id`: the list and the id. */
 interface StoredTally extends Stored, Omit<Tally, "id"> {
   readonly _id: string;
   readonly end: Date;
 }
 
-/** Lists of tallies, a document for each tally. */
+/** Lists of tallies, one document per tally. */
 export class TallyLists {
   readonly collection: Collection<StoredTally>;
   readonly #now: Now;
@@ -20,14 +20,12 @@ export class TallyLists {
     this.collection = connection.db.collection("tallies");
   }
 
-  /** Adds to tallies. Lists that grew lose their surplus. */
   async add(additions: readonly Tally[], limits: TallyLimits, signal: AbortSignal): Promise<void> {
     const begun = await Promise.all(additions.map((one) => this.#add(one, limits, signal)));
     const grown = new Set(additions.filter((_, index) => begun[index]).map(({ list }) => list));
     await Promise.all([...grown].map((list) => this.#dropSurplus(list, limits, signal)));
   }
 
-  /** The tallies of a list, newest first. */
   async of(list: string, signal: AbortSignal): Promise<readonly Tally[]> {
     const filter = { list, $expr: { $not: hasEnded("$end", this.#now()) } };
     const found = await this.collection.find(filter, { signal }).sort({ lastAt: -1, _id: -1 }).toArray();
@@ -39,7 +37,7 @@ export class TallyLists {
     await this.collection.deleteMany({ list }, { signal });
   }
 
-  /** Whether the addition began a tally. */
+  /** True for a new tally. */
   async #add(
     { list, id, count, firstAt, lastAt, value }: Tally, { ttlMs }: TallyLimits, signal: AbortSignal,
   ): Promise<boolean> {

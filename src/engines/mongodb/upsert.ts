@@ -1,12 +1,12 @@
 import { MongoServerError } from "mongodb";
 
-/** MongoDB's code for a document that is there already. */
+/** MongoDB's code for an existing document. */
 export const duplicateKey = 11_000;
 
-/** The second try finds the other's document; more are needed only where it expires in between. */
+/** The second try finds the other's document, unless that expires in between. */
 const mostTries = 10;
 
-/** Runs an upsert, and runs it again where another one has inserted the document at the same moment. */
+/** Repeats an upsert that lost a race against another insert. */
 export async function unlessMade<Result>(upsert: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -6,25 +6,23 @@ import { stateId, states, storedIn, type State } from "./generation.ts";
 import { withoutInsert, type Operation } from "./operations.ts";
 import { duplicateKey } from "./upsert.ts";
 
-/** A writer's session since one takeover: changes the state and the read models while the state names it. */
+/** A writer's session since one takeover; changes state and read models while the state names it. */
 export class WriterSession {
-  /** Unique, unlike the id of a session. */
+  /** Unique, unlike a session's id. */
   readonly name = randomUUID();
   readonly #connection: MongoConnection;
   readonly #session: ClientSession;
 
-  /** The state does not name it yet. */
   constructor(connection: MongoConnection) {
     this.#connection = connection;
     this.#session = connection.startSession();
   }
 
-  /** The id of the session on the server. */
   get id(): Binary {
     return this.#session.id!.id;
   }
 
-  /** Changes the state. Throws ReadModelsTakenOver where it names another writer. */
+  /** Throws ReadModelsTakenOver if the state names another writer. */
   async change(update: UpdateFilter<State>, { session }: { readonly session?: ClientSession } = {}): Promise<void> {
     const filter = { _id: stateId, writer: this.name } as Filter<State>;
     const { matchedCount } = await this.#ask((signal) =>
@@ -33,10 +31,9 @@ export class WriterSession {
   }
 
   /**
-   * Changes the state, and documents of a generation by collection, all or nothing. When it throws, the outcome may be
-   * unknown, and this session must not be used again. The state comes first: a writer that was suspended, and goes on
-   * after a takeover, then fails before it locks a document. `update` must change something: otherwise a takeover at
-   * the same moment would go unnoticed.
+   * Changes the state and a generation's documents, all or nothing; after an error, the outcome may be unknown and the
+   * session is over. The state comes first, so that a suspended writer fails before it locks a document. `update` must
+   * change something, or a concurrent takeover goes unnoticed.
    */
   async transaction(
     update: UpdateFilter<State>, generation: number, operations: ReadonlyMap<string, readonly Operation[]>,
@@ -60,13 +57,13 @@ export class WriterSession {
     for (const [name, some] of operations) {
       if (some.length === 0) continue;
       const collection = this.#connection.db.collection(name);
-      // An ordered bulk write would take more commands: one for each change of kind.
+      // An ordered bulk write needs a command for each change of kind.
       await this.#ask((signal) => collection.bulkWrite(some, { ordered: false, session, signal }));
     }
     await this.#ask(() => session.commitTransaction());
   }
 
-  /** Ends the session, and a transaction that is open; does not wait for it. */
+  /** Ends the session and its open transaction, without waiting. */
   end(): void {
     void this.#session.endSession();
   }
@@ -76,7 +73,7 @@ export class WriterSession {
   }
 }
 
-/** Whether a transaction failed because a document to be inserted existed. */
+/** Whether an inserted document existed. */
 function isThere(error: unknown): boolean {
   const cause = error instanceof ReadModelsUnavailable ? error.cause : undefined;
   return cause instanceof MongoServerError && cause.code === duplicateKey;

@@ -1,15 +1,15 @@
 import { isIPv6, Socket } from "node:net";
 
-/** The most addresses tried for one name: a tenant could register a name with thousands. */
+/** A tenant could register a name with thousands of addresses. */
 const mostAddresses = 32;
-/** How long an address is tried alone before the next one is tried beside it, milliseconds. */
+/** How long an address is tried alone, ms. */
 const headStartMs = 250;
-/** Errors of a machine without a route to an address: any other error says more about the receiver. */
+/** Errors of a machine without a route: any other says more about the receiver. */
 const unroutable: ReadonlySet<unknown> = new Set([
   "ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EADDRNOTAVAIL", "EAFNOSUPPORT",
 ]);
 
-/** The addresses of one host, at least one, and the time for connecting to any of them. */
+/** A host's addresses, at least one, and the time for connecting. */
 export interface Racers {
   readonly addresses: readonly string[];
   readonly port: number;
@@ -17,12 +17,10 @@ export interface Racers {
 }
 
 /**
- * Connects to the address that answers first (Happy Eyeballs, RFC 8305). Families alternate. Each address is tried
- * 250 ms after the one before, or at once when one fails; earlier attempts go on. Many addresses follow each other
- * sooner, so that the last one still has two thirds of the time.
- *
- * Calls `won` or `lost` once, never before it returns; the winner's socket is then the caller's. Returns a function
- * that ends the race early.
+ * Connects to the address that answers first (Happy Eyeballs, RFC 8305). Families alternate. Each address starts 250 ms
+ * after the one before, at once after a failure, and sooner if there are many, so that the last has two thirds of the
+ * time. Calls `won`, which then owns the socket, or `lost` once, after returning. Returns a function that ends the
+ * race.
  */
 export function raceAddresses(
   { addresses, port, withinMs }: Racers,
@@ -65,7 +63,7 @@ export function raceAddresses(
   return end;
 }
 
-/** The families in turn, that of the first address first; within a family the order stays. */
+/** Families in turn, the first address's first; the order within a family stays. */
 function alternating(addresses: readonly string[]): string[] {
   const startsWithIpv6 = isIPv6(addresses[0] ?? "");
   const first = addresses.filter((address) => isIPv6(address) === startsWithIpv6);

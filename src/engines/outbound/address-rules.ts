@@ -5,7 +5,7 @@ import { neverCalled } from "../../kernel/domain/never-called.ts";
 /** Whether outbound calls may reach an address (dotted IPv4 or any spelling of IPv6). */
 export type AddressRules = (address: string) => boolean;
 
-/** IPv4 that is not the public internet: the special-purpose ranges. */
+/** The special-purpose ranges, which are not public. */
 const special4 = [
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -24,7 +24,7 @@ const special4 = [
   "240.0.0.0/4", // reserved, broadcast
 ];
 
-/** All of IPv6 that is allocated as global unicast, and the special-purpose ranges within it. */
+/** The allocated global unicast range, and special-purpose ranges within it. */
 const global6 = ["2000::/3"];
 const special6 = [
   "2001::/23", // protocol assignments, Teredo
@@ -34,12 +34,12 @@ const special6 = [
 ];
 
 /**
- * The rules: public addresses only, and `allowedNetworks` (CIDR) besides, but never link-local or cloud
- * metadata, neither as such nor inside an IPv6 address. Throws RangeError on a network that is not CIDR.
+ * Allows public addresses and `allowedNetworks` (CIDR), but never link-local or cloud metadata, not even inside an IPv6
+ * address. Throws RangeError for a network that is not CIDR.
  */
 export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
   const allowed = allowedNetworks.map(parseNetwork);
-  // One list holding both families would match every IPv4 address against the IPv6 rules, as a mapped one.
+  // A list of both families would match IPv4 addresses, as mapped ones, against IPv6 rules.
   const allowed4 = listOf("ipv4", allowed);
   const allowed6 = listOf("ipv6", allowed);
 
@@ -95,22 +95,21 @@ const lists = {
   never6: listOf("ipv6", neverCalled.map(parseNetwork)),
 };
 
-/** `64:ff9b::a.b.c.d`: the way from a network without IPv4 to the public IPv4 internet (NAT64). */
+/** `64:ff9b::a.b.c.d`: NAT64, from a network without IPv4 to the public IPv4 internet. */
 function isTranslated(words: Words): boolean {
   return words[0] === 0x64 && words[1] === 0xff9b && words.slice(2, 6).every((word) => word === 0);
 }
 
-/** The IPv4 address in the last 32 bits. */
 function lastOf(words: Words): string {
   return dotted(words[6], words[7]);
 }
 
-/** An interface identifier that tunnels IPv6 over the IPv4 address in its last 32 bits (RFC 5214). */
+/** An interface identifier that tunnels to the IPv4 address in its last 32 bits (RFC 5214). */
 function isIsatap(words: Words): boolean {
   return (words[4] & 0xfdff) === 0 && words[5] === 0x5efe;
 }
 
-/** IPv4 addresses that gateways may read out of an IPv6 one. */
+/** IPv4 addresses that gateways may extract from an IPv6 one. */
 function innerAddresses(words: Words): readonly string[] {
   const [a, b, c, d, e, f, g, h] = words;
   const isCompatible = words.slice(0, 6).every((word) => word === 0);
@@ -123,12 +122,12 @@ function innerAddresses(words: Words): readonly string[] {
   ];
 }
 
-/** Where RFC 6052 puts the four bytes after a prefix of 32, 40, 48, 56, 64 and 96 bits. It leaves out byte 8. */
+/** The four bytes after a prefix of 32, 40, 48, 56, 64 and 96 bits (RFC 6052), without byte 8. */
 const embeddings = [
   [4, 5, 6, 7], [5, 6, 7, 9], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15],
 ] as const;
 
-/** IPv4 addresses that a translator may read out of an address in `64:ff9b::/32`, for each length of its own prefix. */
+/** IPv4 addresses that translators may extract from `64:ff9b::/32`, for each length of prefix. */
 function translatedAddresses(words: Words): readonly string[] {
   const bytes = words.flatMap((word) => [word >> 8, word & 255]);
   return embeddings.map((places) => places.map((place) => bytes[place]).join("."));

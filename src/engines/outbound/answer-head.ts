@@ -1,27 +1,26 @@
-/** The head of an answer as undici's parser reads it. */
+/** An answer's head for undici's parser. */
 export interface AnswerHead {
-  /** Latin-1; the text as it came if that was regular. */
+  /** Latin-1; unchanged if it was regular. */
   readonly text: string;
-  /** Whether it is an interim answer: 100, 102, 103. */
+  /** 100, 102 or 103. */
   readonly interim: boolean;
-  /** Whether the body comes in chunks. */
   readonly chunked: boolean;
 }
 
-/** Why a head cannot be read, in the words that the log and the API show. */
+/** The reason, in the words of the log and the API. */
 export interface HeadFault {
   readonly fault: string;
 }
 
 /** Longer heads are rewritten: undici's parser takes too much memory for very many headers. */
 const tidyChars = 4_096;
-/** The most headers, and characters of headers, that are handed on from an irregular or long head. */
+/** Limits of the headers kept from an irregular or long head. */
 const mostHeaders = 128;
 const mostChars = 8_192;
-/** Headers that the relay acts on are handed on beyond these limits, up to `mostHeededChars`. */
+/** Headers that the relay uses have their own limit. */
 const heeded: ReadonlySet<string> = new Set(["connection", "keep-alive", "retry-after"]);
 const mostHeededChars = 2_048;
-/** Longer lists of codings are not handed on: no receiver needs them. */
+/** No receiver needs longer lists of codings. */
 const longestCodings = 256;
 
 const tidyHead =
@@ -32,10 +31,9 @@ const statusLine = /^HTTP\/(\d)(?:\.(\d))?[ \t]+([1-9]\d\d)(?!\d)/i;
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 
 /**
- * Reads a head, to its empty line, as leniently as curl does: folded lines, bare line feeds, blanks before a colon,
- * names and values with odd characters, lines that are no headers, repeated and contradicting lengths, any version of
- * HTTP. A head that undici's parser would refuse is rewritten. If the body's length is in doubt, the connection is not
- * used again.
+ * Reads a head as leniently as curl: folded lines, bare line feeds, blanks before colons, odd characters, lines without
+ * a header, contradicting lengths, any version of HTTP. Rewrites heads that undici's parser refuses. If the body's
+ * length is in doubt, the connection is not reused.
  */
 export function readHead(text: string): AnswerHead | HeadFault {
   if (text.length <= tidyChars && tidyHead.test(text)) {
@@ -65,7 +63,7 @@ function rewritten(text: string): AnswerHead | HeadFault {
   return { text: `HTTP/${version} ${status} \r\n${written}\r\n`, interim, chunked };
 }
 
-/** The lines of a head. A line that begins with a blank continues the line before. */
+/** A line that begins with a blank continues the one before. */
 function unfolded(text: string): string[] {
   const lines: string[] = [];
   for (const line of text.split("\n")) {
@@ -83,7 +81,7 @@ function faultOf(first: string): string {
 
 type Header = readonly [name: string, value: string];
 
-/** Null for a line that is no header, or whose name undici's parser would refuse. */
+/** Null for a line without a header, or with a name that undici's parser refuses. */
 function headerOf(line: string): Header | null {
   const colon = line.indexOf(":");
   const name = line.slice(0, Math.max(0, colon)).trim();
@@ -96,7 +94,7 @@ function valuesOf(headers: readonly Header[], wanted: string): string[] {
   return values.map((value) => value.trim());
 }
 
-/** The header that tells where the body ends: chunks before a length, the first of several lengths. */
+/** The header of the body's end: chunks before a length, the first of several lengths. */
 function frameOf(headers: readonly Header[]): { frame: readonly Header[]; chunked: boolean; doubtful: boolean } {
   const codings = valuesOf(headers, "transfer-encoding").filter((coding) => !/^(?:identity)?$/i.test(coding));
   const lengths = valuesOf(headers, "content-length");
@@ -111,7 +109,7 @@ function frameOf(headers: readonly Header[]): { frame: readonly Header[]; chunke
   return { frame: length === undefined ? [] : [["Content-Length", length]], chunked: false, doubtful };
 }
 
-/** The headers that are handed on besides the frame, in their order. */
+/** The headers kept besides the frame, in order. */
 function keptOf(headers: readonly Header[]): Header[] {
   let room = mostChars;
   let heededRoom = mostHeededChars;

@@ -2,13 +2,13 @@ import type { TLSSocket } from "node:tls";
 import { readHead } from "./answer-head.ts";
 import { CallFailure } from "./failures.ts";
 
-/** Limit of all bytes that come back to one request, including those that HTTP discards. */
+/** All bytes of an answer, discarded ones included. */
 const maxBytes = 262_144;
-/** Limit of a head, which is kept until it is complete. */
+/** A head is buffered until it is complete. */
 const maxHeadBytes = 65_536;
-/** Limit of reads, interim answers and chunks together: each costs about as much CPU as an ordinary answer. */
+/** Reads, interim answers and chunks together: each costs about as much CPU as an ordinary answer. */
 const maxPieces = 2_048;
-/** The beginning of a line between chunks; the rest of it is dropped. */
+/** The start of a line between chunks; the rest is dropped. */
 const tellingChars = 32;
 /** The end of a head, from the end of its last line on. */
 const emptyLine = /\n\r{0,3}\n/g;
@@ -18,19 +18,19 @@ const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * Puts an {@link AnswerReader} between a connection and undici's parser. It ends a connection whose answer exceeds the
- * limits, or has no readable head.
+ * Puts an {@link AnswerReader} between connection and undici's parser; ends a connection whose answer exceeds the
+ * limits or has no readable head.
  */
 export function readAnswers(socket: TLSSocket): void {
   const read = socket.read.bind(socket);
   const reader = new AnswerReader();
   let last: Buffer | null = null;
-  // This listener runs before undici's.
+  // Runs before undici's listener.
   socket.once("end", () => {
     last = reader.end();
     if (last !== null) socket.emit("readable");
   });
-  // undici's parser gets all its input from here.
+  // undici's parser gets all its input here.
   socket.read = (size) => {
     if (last !== null) {
       const head = last;
@@ -51,10 +51,9 @@ export function readAnswers(socket: TLSSocket): void {
 }
 
 /**
- * Reads the answer to the request that was last written, and rewrites the parts that undici's parser would refuse.
- * undici bounds neither interim answers, status texts nor chunk extensions, which reach no handler, and its parser
- * takes a hundred times the memory of a short header. So this reader bounds all of an answer, and hands on neither
- * interim answers nor trailers.
+ * Reads the answer to the last request, and rewrites parts that undici's parser would refuse. undici does not bound
+ * interim answers, status texts and chunk extensions, and its parser takes a hundred times the memory of a short
+ * header. So this reader bounds all of an answer, and drops interim answers and trailers.
  */
 export class AnswerReader {
   #fault: string | null = null;
@@ -62,25 +61,24 @@ export class AnswerReader {
   #bytes = 0;
   #pieces = 0;
   #part: "head" | "size" | "data" | "data end" | "trailers" | "rest" = "head";
-  /** Bytes of a chunk's data that have not come yet. */
+  /** Missing bytes of a chunk's data. */
   #dataBytes = 0;
-  /** The beginning of a head or of a line that is not complete. */
+  /** The start of an incomplete head or line. */
   #held = "";
-  /** The end of an incomplete head, which may belong to the empty line. */
+  /** The end of an incomplete head, perhaps the start of the empty line. */
   #tail = "";
-  /** The output for the present piece up to `#from`. */
+  /** Output for the present piece up to `#from`. */
   #handed: Buffer[] = [];
-  /** The present piece is handed on unchanged from here on. */
+  /** From here on the piece is passed on unchanged. */
   #from = 0;
 
-  /** Why the connection cannot be read any further, or null. */
   get fault(): string | null {
     return this.#fault;
   }
 
   /**
-   * Returns the bytes that undici's parser gets for this piece: a head that came before a fault still counts. The
-   * connection has one request at a time: when `written` has changed, a new request was sent.
+   * The bytes for undici's parser; a head before a fault still counts. A changed `written` means a new request, since
+   * there is one at a time.
    */
   admit(piece: Buffer, written: number): Buffer {
     if (written !== this.#written) this.#begin(written);
@@ -96,10 +94,7 @@ export class AnswerReader {
     return this.#handOver(piece, this.#part === "rest" ? piece.length : at);
   }
 
-  /**
-   * The connection ended. Returns the bytes that undici's parser gets for a head without an end, or null without a
-   * status line: its status counts.
-   */
+  /** Ends an answer: the bytes for a head without an end, whose status counts; null without a status line. */
   end(): Buffer | null {
     if (this.#part !== "head" || !this.#held.trimStart().includes("\n")) return null;
     const head = this.#endHead(`${this.#held}\n\n`);
@@ -129,13 +124,13 @@ export class AnswerReader {
     return all;
   }
 
-  /** Hands on a text in place of the bytes from `start` to `end`. */
+  /** Passes on a text in place of the bytes from `start` to `end`. */
   #replace(piece: Buffer, start: number, end: number, text: string): void {
     this.#handed.push(piece.subarray(this.#from, start), Buffer.from(text, "latin1"));
     this.#from = end;
   }
 
-  /** Reads one part, as far as it has come. Returns where the next one begins. */
+  /** Reads one part as far as it has come; returns the next one's start. */
   #read(piece: Buffer, at: number): number {
     if (this.#part === "head") return this.#readHead(piece, at);
     if (this.#part !== "data") return this.#readLine(piece, at);
@@ -166,7 +161,7 @@ export class AnswerReader {
     return at + length;
   }
 
-  /** Proceeds to the part after a head. Returns the text that undici's parser gets for it. */
+  /** Ends a head; returns its text for undici's parser. */
   #endHead(given: string): string {
     if (given.length > maxHeadBytes) {
       this.#fault = headTooLarge;
@@ -202,7 +197,7 @@ export class AnswerReader {
     return end;
   }
 
-  /** Proceeds to the part after a line between chunks. Returns the line as undici's parser reads it. */
+  /** Ends a line between chunks; returns it for undici's parser. */
   #endLine(line: string): string {
     if (this.#part === "trailers") {
       if (line !== "") return "";

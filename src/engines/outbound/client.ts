@@ -6,33 +6,29 @@ import { Exchange } from "./exchange.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import { createResolver, type Resolve } from "./resolver.ts";
 
-/**
- * Bounds of calls, and the addresses they may reach. `resolve`: by default as the system does, see
- * {@link createResolver}.
- */
+/** `resolve`: by default {@link createResolver}. */
 export interface OutboundSettings {
-  /** For name resolution and TCP together; then once more for the TLS handshake. */
+  /** For name resolution and TCP together, then again for the TLS handshake. */
   readonly connectTimeoutMs: number;
-  /** Everything, from the call to the end of the answer. */
+  /** From the call to the end of the answer. */
   readonly deliveryTimeoutMs: number;
-  /** CIDR; networks that may be reached although they are private, loopback or special. */
+  /** CIDR networks that may be reached although they are not public. */
   readonly allowedNetworks: readonly string[];
-  /** PEM of certificates trusted besides those Node trusts: authorities, intermediate ones, or a receiver's own. */
+  /** PEM of further trusted certificates: authorities, intermediate ones, or a receiver's own. */
   readonly extraCa: string | null;
   readonly resolve?: Resolve;
 }
 
-/** The parts of a parsed URL. */
 interface Target {
   readonly origin: string;
   readonly hostname: string;
   readonly path: string;
 }
 
-/** Addresses are called many times, and few at a time. */
+/** Each address is called many times. */
 const targetsKept = 1_000;
 
-/** The outbound client on undici. Throws RangeError when a network is not CIDR, and when the PEM is none. */
+/** The outbound client on undici. Throws RangeError for a network that is not CIDR, and for an invalid PEM. */
 export function createOutboundClient(settings: OutboundSettings): OutboundClient {
   const { connectTimeoutMs, deliveryTimeoutMs, extraCa } = settings;
   const allows = createAddressRules(settings.allowedNetworks);
@@ -40,8 +36,8 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     allows,
     connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
     resolve: settings.resolve ?? createResolver(),
-    // One context for all connections: making one reads every trusted certificate. As with curl, any trusted
-    // certificate ends a chain.
+    // One for all connections, since it reads every trusted certificate. As with curl, any trusted certificate ends a
+    // chain.
     secureContext: createSecureContext({
       allowPartialTrustChain: true,
       ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),

@@ -3,27 +3,25 @@ import type { Dispatcher } from "undici";
 import type { OutboundAnswer, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { CallFailure, connectionFailure } from "./failures.ts";
 
-/** The outcome of a call, as the port has it. */
+/** The result of a call. */
 export type Outcome = OutboundAnswer | OutboundFailure;
 
-/** The first piece of memory for a body; most answers say "ok". */
+/** Most answers say "ok". */
 const firstBytes = 512;
 
 const tooLate = new CallFailure("timeout", "the deadline is over");
 const noBody = new CallFailure("connection", "a body follows an answer that has none");
 
 /**
- * One request and its answer, as undici reports them. Settles once: with an answer as soon as the head is there and the
- * body ended, broke or met the deadline; else with a failure.
+ * One request and its answer. Settles once: with an answer when the body ends, breaks or meets the deadline after a
+ * head; else with a failure.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void;
   readonly #keepBytes: number;
   readonly #deadlineMs: number;
   readonly #timer: NodeJS.Timeout;
-  /** When the time is over, by `performance.now()`. */
   readonly #endsAt: number;
-  /** The request's controller, once it has a connection. */
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
   #statusCode = 0;
@@ -32,7 +30,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #kept = 0;
   #received = 0;
 
-  /** `timeoutMs` counts from now and covers everything; it is the rest of the total, `deadlineMs`. */
+  /** `timeoutMs`: from now, the rest of the total `deadlineMs`. */
   constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: Outcome) => void) {
     this.#keepBytes = keepBytes;
     this.#deadlineMs = deadlineMs;
@@ -46,8 +44,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#controller = controller;
       return;
     }
-    // The deadline came while the request waited for its connection: nothing must be sent any more. In a process that
-    // was held up, this event may come before the timer's.
+    // The deadline passed while the request waited for a connection. In a delayed process this event may precede the
+    // timer's.
     this.expire();
     controller.abort(tooLate);
   }
@@ -56,12 +54,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#statusCode = statusCode;
     this.#headers = flat(headers);
     if ((statusCode !== 204 && statusCode !== 304) || headers["transfer-encoding"] === undefined) return;
-    // The answer has no body, but one seems to follow, which would be taken for the beginning of the next answer.
+    // This body would be taken for the beginning of the next answer.
     this.#answered(false);
     controller.abort(noBody);
   }
 
-  /** Reads the whole body, so that the connection can be used again; the answer reader ends a body that is too long. */
+  /** Reads the whole body to reuse the connection; the answer reader bounds it. */
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#received += chunk.length;
     this.#keep(chunk);
@@ -76,14 +74,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#answered(true);
   }
 
-  /** The deadline is over. */
   expire(): void {
     if (this.#statusCode === 0) this.#failed(new CallFailure("timeout", `no answer within ${this.#deadlineMs} ms`));
     else this.#answered(true);
     this.#controller?.abort(tooLate);
   }
 
-  /** Copies: a piece of the body keeps the whole chunk that it came in, and a receiver may send many small ones. */
+  /** Copies, since a slice would keep its whole chunk, and a receiver may send many small ones. */
   #keep(chunk: Buffer): void {
     const kept = this.#kept + Math.min(chunk.length, this.#keepBytes - this.#kept);
     if (kept > this.#body.length) {
@@ -121,10 +118,10 @@ function expire(exchange: Exchange): void {
   exchange.expire();
 }
 
-/** Repeated headers joined, as HTTP allows. */
+/** Joins repeated headers, as HTTP allows. */
 function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   const entries = Object.entries(headers) as [string, string | string[]][];
   const joined = entries.map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")] as const);
-  // Not by assignment: a receiver may send a header called __proto__.
+  // Not by assignment: a header may be called __proto__.
   return Object.fromEntries(joined);
 }

@@ -1,7 +1,7 @@
 import { errors } from "undici";
 import type { OutboundFailure } from "../../kernel/ports/outbound.ts";
 
-/** A call that failed, in the words that the log and the API show. */
+/** A failed call, in the words of the log and the API. */
 export class CallFailure extends Error {
   readonly reason: OutboundFailure["reason"];
 
@@ -12,7 +12,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** Errors of sockets, of name resolution and of undici that a receiver's owner can act on. */
+/** Errors that a receiver's owner can act on. */
 const known: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was reset",
@@ -26,16 +26,16 @@ const known: Readonly<Record<string, string>> = {
   UND_ERR_INVALID_ARG: "the request cannot be sent: a header or the address is malformed",
 };
 
-/** undici's codes of a call that was made after the client was closed. */
+/** undici's codes for calls after closing. */
 const closed: ReadonlySet<string> = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
-/** The code of an error if it may be shown, else an empty text. */
+/** Empty for a code that may not be shown. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? code : "";
 }
 
-/** The failure for an error on an established connection or before one; never with the error's own text. */
+/** The failure for an error before or on an established connection, without the error's text. */
 export function connectionFailure(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error;
   if (error instanceof errors.HTTPParserError) return new CallFailure("connection", "the answer is not HTTP/1.1");
@@ -57,7 +57,7 @@ const handshakeProblems: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate's authority is not trusted",
 };
 
-/** The failure for an error between the TCP connection and the end of the TLS handshake. */
+/** The failure for an error between TCP connection and end of the TLS handshake. */
 export function handshakeFailure(error: unknown): CallFailure {
   const code = codeOf(error);
   if (code === "ECONNRESET" || code === "EPIPE") {

@@ -7,34 +7,31 @@ import { readAnswers } from "./answer-reader.ts";
 import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
 import type { Resolve } from "./resolver.ts";
 
-/** The agent's address rules, resolver and time limit. `resolve` is called for each new connection to a name. */
+/** `resolve` is called for each new connection to a name. */
 export interface GuardSettings {
   readonly allows: AddressRules;
   readonly resolve: Resolve;
-  /** For name resolution and TCP together; then once more for the TLS handshake. */
+  /** For name resolution and TCP together, then again for the TLS handshake. */
   readonly connectTimeoutMs: number;
   readonly secureContext: SecureContext;
 }
 
-/** How long an unused connection is kept, milliseconds; the second where the receiver asks for longer. */
+/** How long an unused connection is kept, and at most if the receiver asks for longer. */
 const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
 /**
- * The age, in milliseconds of the wall clock, up to which a connection is used for new requests (undici's measure).
- * With the time for connecting it is less than a minute: within that, a changed address of a name takes effect.
+ * The age up to which a connection takes new requests. With the time for connecting it is below a minute, the time in
+ * which a changed address takes effect.
  */
 const usedForMs = 50_000;
-/** Bytes of an answer's head, names and values together. */
+/** Names and values of an answer's head. */
 const maxHeadBytes = 16_384;
-/**
- * The most handshakes on one connection. Some receivers ask for a second one, and each takes as much processor time
- * here as at the receiver.
- */
+/** Some receivers ask for a second handshake; each costs as much processor time here as there. */
 const maxHandshakes = 3;
 
 /**
- * An undici agent without any way around the address rules: a pool per origin, HTTP/1.1 over TLS only. Origins share
- * nothing, so that none waits for another; an idle origin costs nothing once its connections have closed.
+ * An undici agent that always applies the address rules: one pool per origin, HTTP/1.1 over TLS. Origins share nothing,
+ * so none waits for another.
  */
 export function createGuardedAgent(settings: GuardSettings): Dispatcher {
   return new Agent({
@@ -44,13 +41,13 @@ export function createGuardedAgent(settings: GuardSettings): Dispatcher {
     keepAliveMaxTimeout: keepAliveMaxMs,
     clientTtl: usedForMs,
     maxHeaderSize: maxHeadBytes,
-    // The caller's total deadline is the only limit: it also holds against a receiver that sends byte by byte.
+    // The caller's total deadline also holds against a receiver that sends byte by byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 }
 
-/** Resolves the name, checks the addresses by the rules, and connects to those addresses only. */
+/** Connects only to resolved addresses that the rules allow. */
 function guardedConnect(settings: GuardSettings): buildConnector.connector {
   const { allows, connectTimeoutMs } = settings;
   return ({ protocol, hostname, port }, callback) => {
@@ -94,14 +91,14 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
 }
 
 /**
- * The machine itself, by RFC 6761: names that no DNS answers for. Most hosts files give `localhost` a loopback address
- * of each family, so the name may be called where only one of them is allowed (`127.0.0.0/8`).
+ * The machine itself (RFC 6761). Most hosts files give `localhost` an address of each family, so one allowed family
+ * (`127.0.0.0/8`) is enough.
  */
 const localhost = /^(.+\.)?localhost\.?$/;
 
 /**
- * The addresses of a host, copied, so that the checked addresses are those connected to. Mixed answers are refused as a
- * whole, except those of {@link localhost}.
+ * Copied, so that only checked addresses are connected to. One refused address refuses all, except for {@link
+ * localhost}.
  */
 async function allowedAddresses({ allows, resolve }: GuardSettings, hostname: string): Promise<readonly string[]> {
   const literal = isIP(hostname) !== 0;
@@ -119,12 +116,12 @@ async function resolvedBy(resolve: Resolve, hostname: string): Promise<readonly 
   }
 }
 
-/** Does not name the address: private addresses of a name are not disclosed. */
+/** Without the address: a name's private addresses are not disclosed. */
 function refused(): CallFailure {
   return new CallFailure("address refused", "address refused: the host has an address that may not be called");
 }
 
-/** TLS with a host on a connection to one of its addresses. */
+/** TLS over a connection to one of the host's addresses. */
 function handshake(
   { secureContext }: GuardSettings,
   host: string,
@@ -136,7 +133,7 @@ function handshake(
   const socket = connect({
     socket: wire,
     host,
-    // TLS takes names without their final dot, and no addresses.
+    // TLS takes no addresses, and names without a final dot.
     servername: isIP(host) === 0 ? host.replace(/\.$/, "") : "",
     secureContext,
     ALPNProtocols: ["http/1.1"],

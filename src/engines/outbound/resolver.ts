@@ -2,26 +2,24 @@ import { lookup, Resolver } from "node:dns/promises";
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
 
-/** The addresses of a name, all of them. Rejects when it has none. */
+/** All addresses of a name. Rejects if it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The system's lookup blocks a thread of Node's shared pool of four for as long as it waits. */
+/** A system lookup blocks one of the four threads of Node's shared pool. */
 const threads = 2;
-/** Well above the time of a working system lookup, milliseconds. */
+/** Well above the time of a working system lookup. */
 const patienceMs = 500;
 
-/** Ways to resolve a name; tests replace them. */
+/** Tests replace them. */
 interface Sources {
-  /** As the system does: hosts file, search domains. */
+  /** With hosts file and search domains. */
   readonly system: Resolve;
-  /** DNS itself, without a thread. */
   readonly dns: Resolve;
 }
 
 /**
- * Resolves as the system does. A name server that does not answer keeps a thread waiting for seconds, and anyone can
- * register a name with such a server: so only few system lookups run at once, and a name whose lookup does not start or
- * end soon is asked of DNS directly, too.
+ * Resolves as the system does. A silent name server blocks a thread for seconds, and anyone can register a name with
+ * one. So few system lookups run at once, and a slow name is also asked of DNS directly.
  */
 export function createResolver({ system, dns }: Sources = machine()): Resolve {
   const turns = pLimit(threads);
@@ -57,7 +55,7 @@ function machine(): Sources {
   };
 }
 
-/** The promise's value, or null when it takes too long. */
+/** Null after the patience. */
 function withinPatience<Value>(promise: Promise<Value>): Promise<Value | null> {
   return Promise.race([promise, setTimeout(patienceMs, null, { ref: false })]);
 }

@@ -6,8 +6,8 @@ import { Output } from "./output.ts";
 const censor = "[secret]";
 
 /**
- * Fields that are masked at any depth, and the forms of this service's keys and tokens, masked anywhere. Both are
- * searched in the finished line: pino's own redaction walks every object, for ten times the cost of the line itself.
+ * Secret fields at any depth, and the forms of this service's keys and tokens, are masked in the finished line: pino's
+ * own redaction takes ten times as long as the line itself.
  */
 const secretNames = [
   "(?:owner)?password(?:hash)?", "credentials", "(?:access|ingest|invite)?token", "(?:x-)?api-?key",
@@ -18,10 +18,7 @@ const flatObject = `\\{(?:[^{}"]|${text})*\\}`;
 const secretFields = new RegExp(`"(${secretNames})":(?:${text}|${flatObject})`, "gi");
 const secretForms = /\b(?:rk_|inv_|dst_|sndr_|whsec_)[\w+/=-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$2[aby]\$\d\d\$[./\w]{53}/g;
 
-/**
- * A logger of JSON lines, on standard output unless told otherwise. Nothing should log a secret; should it happen, the
- * secret is masked.
- */
+/** A logger of JSON lines, by default on standard output, that masks secrets which should not be there. */
 export function createLogger(level: LevelWithSilent, to?: DestinationStream): Logger {
   const options = {
     level,
@@ -34,7 +31,7 @@ export function createLogger(level: LevelWithSilent, to?: DestinationStream): Lo
   return pino(options, to ?? new Output(1));
 }
 
-/** An error under its own name: an error from another thread has lost its class. */
+/** Errors from other threads have lost their class, not their name. */
 function named(error: Error): object {
   const shown = stdSerializers.err(error);
   return error instanceof Object && error.name ? Object.assign(shown, { type: error.name }) : shown;

@@ -2,21 +2,21 @@ import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { DestinationStream } from "pino";
 
-/** Lines are written in batches: a write for each line would cost more than making the line. */
+/** A write for each line would cost more than making the line. */
 const gatheredChars = 8_192;
 const gatheringMs = 200;
-/** With this much unwritten, further lines are dropped. */
+/** With this much unwritten, lines are dropped. */
 const mostChars = 16 * 1024 * 1024;
-/** A full pipe or socket is tried again after this. */
+/** The pause before a full pipe or socket is tried again. */
 const againMs = 10;
-/** How long the end of the process may wait for unwritten lines. */
+/** How long the process's end waits for unwritten lines. */
 const lastPatienceMs = 1_000;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Writes lines to a file descriptor, in batches, the last before the process exits. Lines that cannot be written,
- * because the disk is full or the reader is gone, are dropped: the process neither waits for them nor ends.
+ * Writes lines in batches, the last before the process exits. Lines are dropped if the disk is full or the reader gone:
+ * the process neither waits nor ends.
  */
 export class Output implements DestinationStream {
   readonly #descriptor: number;
@@ -73,8 +73,8 @@ export class Output implements DestinationStream {
 }
 
 /**
- * A pipe is opened again so that a write to it never waits for a reader; that is possible on Linux only. A socket, such
- * as the one to systemd's journal, cannot be opened again; Node's own stream on it keeps writes from waiting.
+ * A pipe is opened again (on Linux), so that writes do not wait for its reader. A socket, as of systemd's journal,
+ * cannot be; Node's stream on it keeps writes from waiting.
  */
 function neverWaiting(descriptor: number): number {
   try {

@@ -9,22 +9,21 @@ import {
 
 type Reading<T> = () => T | Promise<T>;
 
-/** Values read at each scrape. A reading that fails, or takes over a second, leaves its gauge out of that scrape. */
+/** Read at each scrape. A reading that fails or takes over a second is left out. */
 export interface Readings {
-  /** Events that wait for an attempt. */
   readonly backlog: Reading<number>;
-  /** By how long the oldest due attempt is late, seconds; 0 when none is due. */
+  /** Seconds; 0 if no attempt is due. */
   readonly oldestDueSeconds: Reading<number>;
   readonly projectionLagSeconds: Reading<number>;
-  /** Keys still wrapped by another master key than the newest. */
+  /** Keys wrapped by another master key than the newest. */
   readonly keysUnderOldMasterKeys: Reading<number>;
-  /** How many circuits are in each position, of destinations that are not Inactive. */
+  /** Circuits by position, without Inactive destinations. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
-  /** 1 for each engine that is available, else 0. */
+  /** 1 if available, else 0. */
   readonly engines: Reading<Readonly<Record<string, number>>>;
-  /** 1 for each single role that this process has now, 0 for those it stands by for. */
+  /** 1 if this process has the role, 0 if it stands by. */
   readonly leading: Reading<Readonly<Record<string, number>>>;
-  /** Messages not yet taken by a worker, by partition; null where the queue keeps nothing. */
+  /** By partition; null if the queue keeps nothing. */
   readonly queueLag: Reading<Readonly<Record<string, number>>> | null;
 }
 
@@ -32,7 +31,7 @@ const readingTimeoutMs = 1000;
 const fast = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const slow = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts and durations in a registry of its own, as Prometheus reads them. */
+/** Counts and durations in their own registry. */
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #clock: Pick<Clock, "schedule">;
@@ -76,7 +75,7 @@ export class PrometheusMetrics implements Metrics {
     labelNames: ["kind"], registers: [this.#registry],
   });
 
-  /** `build`: the program's version, and the revision that it was built from. `clock` times the readings. */
+  /** `clock` times the readings. */
   constructor(build: { readonly version: string; readonly revision: string }, clock: Pick<Clock, "schedule">) {
     this.#clock = clock;
     collectDefaultMetrics({ register: this.#registry });
@@ -127,7 +126,7 @@ export class PrometheusMetrics implements Metrics {
     this.#anomalies.inc({ kind });
   }
 
-  /** Adds gauges for the given readings; each may be given once. */
+  /** Adds gauges; each reading may be given once. */
   watch(readings: Partial<Readings>): void {
     const { backlog, oldestDueSeconds, projectionLagSeconds, keysUnderOldMasterKeys } = readings;
     const { circuits, engines, leading, queueLag } = readings;
@@ -143,7 +142,6 @@ export class PrometheusMetrics implements Metrics {
     this.#watch("relay_queue_lag_messages", "Messages that no worker took yet", queueLag, "partition");
   }
 
-  /** Everything, in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -156,8 +154,7 @@ export class PrometheusMetrics implements Metrics {
   ): void {
     if (!read) return;
     const anomaly = () => this.anomaly("metric not readable");
-    // A reading that takes longer than a scrape waits is awaited by the next scrape: begun again each time, readings
-    // would pile up.
+    // The next scrape awaits a slow reading: new ones each time would pile up.
     let underWay: ReturnType<typeof reading> | null = null;
     const reading = async () => read();
     const shared = () => underWay ??= reading().finally(() => {

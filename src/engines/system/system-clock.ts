@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
 
-/** The longest delay Node's timers take; a longer one would fire at once. */
+/** Node's timers fire at once for a longer delay. */
 const longestMs = 2_147_483_647;
 
 /** The machine's own time. */
@@ -17,7 +17,7 @@ export class SystemClock implements Clock {
     const due = performance.now() + delayMs;
     const wait = (ms: number) => setTimeout(check, Math.min(Math.ceil(ms), longestMs)).unref();
     const check = () => {
-      // Node's timers count whole milliseconds and may be early by one.
+      // Node's timers may be early by one millisecond.
       const left = due - performance.now();
       if (left > 0) timer = wait(left);
       else task();

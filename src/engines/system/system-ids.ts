@@ -2,12 +2,12 @@ import { randomBytes, randomFillSync } from "node:crypto";
 import { variantDigits } from "../../kernel/domain/uuid.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 
-/** Random bytes are drawn for this many ids, or salts, at a time: a draw costs more than the bytes. */
+/** Ids or salts per draw of random bytes: the draw costs more than the bytes. */
 const drawn = 512;
 const bytesPerId = 10;
 const bytesPerSalt = 16;
 
-/** Randomness from the operating system, and UUIDv7s that increase within the process even when the clock goes back. */
+/** Randomness from the operating system, and UUIDv7s that increase within the process even if the clock goes back. */
 export class SystemIds implements Ids {
   readonly #bytes = Buffer.alloc(drawn * bytesPerId);
   /** `#bytes` in hexadecimal. */
@@ -18,7 +18,7 @@ export class SystemIds implements Ids {
   #lastMs = 0;
   /** `#lastMs` as the first two groups of an id. */
   #time = "";
-  /** The 12 bits behind the time: random at a new millisecond, counted up within one. */
+  /** 12 bits after the time: random at a new millisecond, then counted up. */
   #counter = 0;
 
   uuid(): string {
@@ -57,7 +57,7 @@ export class SystemIds implements Ids {
   #advance(chance: number): void {
     const now = Date.now();
     if (now > this.#lastMs) {
-      // The top bit stays clear, so that there is room to count.
+      // The top bit stays clear for counting.
       this.#begin(now, chance & 0x7ff);
     } else if (this.#counter < 0xfff) {
       this.#counter += 1;

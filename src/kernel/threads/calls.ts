@@ -5,19 +5,19 @@ import { TurnBatcher } from "./turns.ts";
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
 type Answer = readonly [number: number, value: unknown, failure?: { readonly name: string; readonly message: string }];
 
-/** A port whose methods can be called from another thread. */
+/** A port whose methods another thread can call. */
 type Callable<Port> = { readonly [Method in keyof Port]: (...args: never[]) => Promise<unknown> };
-/** The methods of a port, by name: a new method must be listed before this compiles. */
+/** The methods of a port by name, checked to be complete. */
 export type MethodsOf<Port> = Readonly<Record<keyof Port, true>>;
-/** A port in another thread. `close`: calls still under way fail, and no more are made. */
+/** A port in another thread. After `close` its calls fail. */
 export type Remote<Port> = Port & { close(): void };
 
-/** Calls under way at most; more are refused. */
+/** More pending calls are refused. */
 const mostPending = 10_000;
 
 /**
- * Answers the {@link remote} at the other end of a message port. Calls made in one turn are begun in one turn, so that
- * methods that answer at once answer them all from the same state. Closing the message port ends the service.
+ * Answers the {@link remote} at the other end. Calls of one turn begin in one turn, so that immediate answers share one
+ * state. Closing the message port ends the service.
  */
 export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
   const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
@@ -36,10 +36,9 @@ export function serve<Port extends Callable<Port>>(port: MessagePort, target: Po
 }
 
 /**
- * The port that another thread {@link serve}s at the other end of a message port. Calls of one turn of the event loop
- * travel together, in order. A call rejects with an Error that has the name and message of the method's own error.
- * `unavailable` makes the error for a call that cannot be answered: the other end is gone, too many calls are under
- * way, or the method threw an error of that name itself.
+ * A client of the port that another thread {@link serve}s. Calls of one turn travel together, in order. Errors keep
+ * name and message. `unavailable` makes the error if the thread is gone, too many calls are pending, or the method
+ * threw an error of that name.
  */
 export function remote<Port extends Callable<Port>>(
   port: MessagePort, methods: MethodsOf<Port>, unavailable: (message: string) => Error,

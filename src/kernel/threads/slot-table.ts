@@ -1,24 +1,21 @@
-/** Slots at most, and the turns after which numbers repeat. */
+/** The most items, and the turns after which numbers repeat. */
 const mostSlots = 2 ** 20;
 const mostTurns = 2 ** 32;
 
 /**
- * Items that wait for an answer, each under a number of its own. Slots are reused, numbers are not: a late answer finds
- * no item.
- *
- * Not a Map: docs/adr/0024 says why not for the short-lived objects of requests.
+ * Pending items, each under its own number. Slots are reused, numbers are not, so late answers find no item. Not a Map:
+ * see docs/adr/0024.
  */
 export class SlotTable<Item> {
   readonly #slots: ({ readonly number: number; readonly item: Item } | null)[] = [];
   readonly #free: number[] = [];
   #turn = 0;
 
-  /** How many items wait. */
   get size(): number {
     return this.#slots.length - this.#free.length;
   }
 
-  /** Adds an item; answers its number. Throws a RangeError for more than a million at once. */
+  /** Adds an item; returns its number. Throws a RangeError beyond a million items. */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#slots.length;
     if (slot === mostSlots) throw new RangeError("too many things wait for an answer");
@@ -28,7 +25,7 @@ export class SlotTable<Item> {
     return number;
   }
 
-  /** Removes the item with this number; undefined where there is none. */
+  /** Removes the item with this number; undefined if there is none. */
   take(number: number): Item | undefined {
     const slot = number % mostSlots;
     const found = this.#slots[slot];
@@ -38,7 +35,6 @@ export class SlotTable<Item> {
     return found.item;
   }
 
-  /** Removes all items. */
   takeAll(): Item[] {
     return this.#slots.flatMap((found) => (found ? [this.take(found.number)!] : []));
   }

@@ -1,9 +1,6 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/**
- * A new thread for work that can be done later or by another thread; null where the system gives none, as under a limit
- * of tasks. Node reports this at once, unlike other failures of a thread to start.
- */
+/** A new thread for optional work; null if the system gives none, which Node reports at once, unlike other failures. */
 export function newThread(script: URL, options: WorkerOptions): Worker | null {
   try {
     return new Worker(script, options);
@@ -13,7 +10,7 @@ export function newThread(script: URL, options: WorkerOptions): Worker | null {
   }
 }
 
-/** Tells a thread to end; resolves when it has ended, at once where it has died before. */
+/** Tells a thread to end; resolves when it has ended. */
 export async function endThread(thread: Worker, message: unknown): Promise<void> {
   if (thread.threadId === -1) return;
   const ended = new Promise((resolve) => thread.once("exit", resolve));

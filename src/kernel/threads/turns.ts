@@ -1,4 +1,4 @@
-/** Gathers the items of one turn of the event loop, and sends them together at its end. */
+/** Sends the items of one turn of the event loop together, at its end. */
 export class TurnBatcher<Item> {
   readonly #send: (items: readonly Item[]) => void;
   #items: Item[] = [];
@@ -7,12 +7,11 @@ export class TurnBatcher<Item> {
     this.#send = send;
   }
 
-  /** Adds an item, to be sent with the others of this turn, in order. */
+  /** Items keep their order. */
   add(item: Item): void {
     if (this.#items.push(item) === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends the gathered items at once. */
   flush(): void {
     if (this.#items.length === 0) return;
     const items = this.#items;
@@ -21,19 +20,19 @@ export class TurnBatcher<Item> {
   }
 }
 
-/** Milliseconds of one turn of the event loop that long work may take, all of it together. */
+/** Time of long work in one turn of the event loop. */
 const shareMs = 10;
 
 /**
- * Runs long work piece by piece. All pieces of a thread together take about 10 ms of a turn of its event loop, and one
- * piece more at most; the others wait for later turns, first come, first served. So a piece should be short.
+ * Runs long work in short pieces. Those of a thread take about 10 ms of a turn together; the others wait for later
+ * turns, in order.
  */
 class TurnShare {
   readonly #waiting: (() => void)[] = [];
   #spentMs = 0;
   #isRenewing = false;
 
-  /** Runs a piece, at once where this turn has time left. Rejects with the error of the piece. */
+  /** Runs a piece, at once if this turn has time left. Rejects with the piece's error. */
   run<Result>(piece: () => Result): Promise<Result> {
     return new Promise((resolve) => {
       const timed = () => {
@@ -61,7 +60,7 @@ class TurnShare {
 
 const share = new TurnShare();
 
-/** Runs a piece of long work as {@link TurnShare} of this thread does. */
+/** Runs a piece of long work in this thread's {@link TurnShare}. */
 export function inTurn<Result>(piece: () => Result): Promise<Result> {
   return share.run(piece);
 }

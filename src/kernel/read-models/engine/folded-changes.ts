@@ -2,12 +2,12 @@ import type { Change, Document, FieldValue, PositionedChanges, Tally } from "../
 
 /** The effect of a batch on one document. */
 export type Effect =
-  /** `own`: the document was made here, so later changes of the batch change it in place. */
+  /** `own`: created here, so later changes of the batch change it in place. */
   | { readonly op: "put"; readonly document: Document; readonly fresh: boolean; readonly own: boolean }
-  /** `raised`: fields raised to at least these values; none is among `fields`. */
+  /** `raised`: to at least these values; none is among `fields`. */
   | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
-  /** Adds to integers and raises others; `document` is how it begins where it is not there. */
+  /** Adds to integers and raises others; `document` is the initial one. */
   | {
       readonly op: "tally";
       readonly field: string;
@@ -15,14 +15,14 @@ export type Effect =
       readonly sums: Record<string, number>;
       readonly peaks: Record<string, number>;
     }
-  /** The document was put and removed within the batch. */
+  /** Put and removed within the batch. */
   | { readonly op: "none" };
 
-/** A folded batch: one effect for each document, one sum for each counter. */
+/** One effect per document, one sum per counter. */
 export interface Folded {
   /** By collection, then key. */
   readonly documents: ReadonlyMap<string, ReadonlyMap<string, Effect>>;
-  /** By scope, without their roll-ups. */
+  /** By scope, without roll-ups. */
   readonly counters: ReadonlyMap<string, Counters>;
 }
 
@@ -34,7 +34,7 @@ interface Counters {
 const gone: Effect = { op: "remove" };
 const none: Effect = { op: "none" };
 
-/** Folds a batch. Right only where the whole batch is applied at once, or not at all. */
+/** Folds a batch that is applied all or nothing. */
 export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Folded {
   const documents = new Map<string, Map<string, Effect>>();
   const counters = new Map<string, Counters>();
@@ -58,16 +58,16 @@ export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Fold
   return { documents, counters };
 }
 
-/** The sums of the tallies with one array of rows. */
+/** The tallies that share one array of rows. */
 interface Tallied extends Pick<Tally, "field"> {
   readonly sums: Record<string, number>;
   readonly peaks: Record<string, number>;
 }
 
-/** Sums tallies up, first by their arrays of rows, then, once they are settled, by document. */
+/** Sums tallies by their arrays of rows, then, once settled, by document. */
 class Tallies {
   readonly #effects: Map<string, Map<string, Effect>>;
-  /** By collection: other changes of a collection, of which there are many more, find none. */
+  /** By collection, so that other changes of a collection find none. */
   readonly #tallied = new Map<string, Map<Tally["rows"], Tallied>>();
 
   constructor(effects: Map<string, Map<string, Effect>>) {
@@ -84,7 +84,6 @@ class Tallies {
     if (peak) peaks[peak.name] = Math.max(peaks[peak.name] ?? 0, peak.value);
   }
 
-  /** Turns the sums of a collection into effects on its documents. */
   settle(collection: string): void {
     const ofCollection = this.#tallied.get(collection);
     if (!ofCollection) return;
@@ -95,13 +94,11 @@ class Tallies {
     }
   }
 
-  /** The same for all collections. */
   settleAll(): void {
     for (const collection of this.#tallied.keys()) this.settle(collection);
   }
 }
 
-/** The effect after tallies. */
 function tallyOf(before: Effect | undefined, document: Document, { field, sums, peaks }: Tallied): Effect {
   switch (before?.op) {
     case undefined:
@@ -124,7 +121,7 @@ function mixed(): TypeError {
   return new TypeError("a document with tallies takes no other change of its fields");
 }
 
-/** A document with the integers of one of its fields added to and raised. */
+/** Adds to and raises integers in a document's field. */
 export function tallied(
   document: Document, field: string, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
 ): Document {
@@ -133,7 +130,7 @@ export function tallied(
   return { ...document, [field]: numbers };
 }
 
-/** Adds to integers and raises others, in place. */
+/** Adds to and raises integers in place. */
 export function addTallies(
   numbers: Record<string, number>, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
 ): void {
@@ -163,7 +160,7 @@ function effectsOf(documents: Map<string, Map<string, Effect>>, collection: stri
   return found;
 }
 
-/** The effect after one more change; undefined if `before` remains, maybe changed in place. */
+/** The effect after a change; undefined if `before` remains, maybe changed in place. */
 function next(before: Effect | undefined, change: Exclude<Change, { op: "add" | "tally" }>): Effect | undefined {
   switch (change.op) {
     case "put": {
@@ -208,7 +205,7 @@ function refuseTallied(before: Effect | undefined): void {
   if (before?.op === "tally") throw mixed();
 }
 
-/** Raises each field to at least its value; null is less than anything. */
+/** Null is less than anything. */
 function raise(fields: Record<string, FieldValue>, least: Readonly<Record<string, FieldValue>>): void {
   for (const field in least) {
     const [value, bound] = [fields[field] ?? null, least[field] ?? null];

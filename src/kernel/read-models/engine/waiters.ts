@@ -6,7 +6,7 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** Callers that wait for a position: each gets its answer as soon as the position is reached. */
+/** Callers that wait for a position, each answered as soon as it is reached. */
 export class Waiters {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiter>();
@@ -15,12 +15,11 @@ export class Waiters {
     this.#clock = clock;
   }
 
-  /** Whether no caller waits. */
   get isEmpty(): boolean {
     return this.#waiting.size === 0;
   }
 
-  /** True once `position` is reached from now on, false after `timeoutMs`. */
+  /** False after `timeoutMs`. */
   wait(position: Position, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#clock.schedule(timeoutMs, () => waiter.settle(false));
@@ -41,7 +40,6 @@ export class Waiters {
     for (const waiter of this.#waiting) if (waiter.position <= position) waiter.settle(true);
   }
 
-  /** Answers false to all. */
   close(): void {
     for (const waiter of this.#waiting) waiter.settle(false);
   }
