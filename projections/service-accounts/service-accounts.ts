@@ -1,5 +1,5 @@
 import { serviceAccountFacts, type ServiceRole } from "../../src/features/keys/service-accounts/facts.ts";
-import type { Scope } from "../../src/kernel/domain/scopes.ts";
+import type { Scope } from "../../src/kernel/domain/roles.ts";
 import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
 

@@ -5,7 +5,7 @@ import { parseOptionalDateTime } from "../kernel/callers/input-rules.ts";
 import type { DomainEvent } from "../kernel/domain/domain-event.ts";
 import { refuse } from "../kernel/domain/refusal.ts";
 import type { Aggregates, AggregateType } from "../kernel/log/aggregates.ts";
-import { readPages } from "../kernel/log/stream-pages.ts";
+import { readPages } from "../kernel/log/long-reads.ts";
 import { refuseUnreadable } from "../kernel/log/unreadable.ts";
 import { extended } from "../kernel/operations/extended.ts";
 import type { ListRequest } from "../kernel/operations/query-parameters.ts";

@@ -2,7 +2,7 @@ import { circuits } from "../delivery/circuit/facts.ts";
 import type { FirstAttempts } from "../delivery/requests/first-attempts.ts";
 import type { Aggregates } from "../kernel/log/aggregates.ts";
 import { Moments } from "../kernel/log/moments.ts";
-import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { Clock } from "../kernel/ports/clock.ts";
 import type { EventStore } from "../kernel/ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../kernel/ports/expiring-state.ts";
 import type { Ids } from "../kernel/ports/ids.ts";

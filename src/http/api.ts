@@ -1,5 +1,5 @@
 import type { Services } from "../features/services.ts";
-import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { Clock } from "../kernel/ports/clock.ts";
 import type { Ids } from "../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
 import type { Health } from "./health/operations.ts";

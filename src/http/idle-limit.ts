@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { Clock } from "../kernel/ports/clock.ts";
 
 /** A connection that had a request. */
 interface Served {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { requestIdOf } from "../kernel/operations/identifiers.ts";
-import type { Clock } from "../kernel/ports/clock/clock.ts";
+import { requestIdOf } from "../kernel/callers/input-rules.ts";
+import type { Clock } from "../kernel/ports/clock.ts";
 import type { Ids } from "../kernel/ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answers/send.ts";
 import { IdleLimit } from "./idle-limit.ts";

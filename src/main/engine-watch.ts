@@ -1,4 +1,4 @@
-import { sleep } from "../kernel/ports/clock/sleep.ts";
+import { sleep } from "../kernel/ports/clock.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";
 import { Loop } from "../kernel/workers/loop.ts";
 import type { WatchedEngine } from "./engines/settings.ts";

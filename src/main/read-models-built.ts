@@ -1,6 +1,5 @@
 import { leases } from "../../projections/due/due.ts";
-import type { Clock } from "../kernel/ports/clock/clock.ts";
-import { sleep } from "../kernel/ports/clock/sleep.ts";
+import { type Clock, sleep } from "../kernel/ports/clock.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../kernel/ports/read-models.ts";
 import type { Logger } from "../kernel/ports/telemetry.ts";
 

@@ -4,12 +4,12 @@ import { DueIndex } from "../delivery/requests/due-index.ts";
 import type { Readings } from "../engines/prometheus/prometheus-metrics.ts";
 import { keysUnderOldMasterKeys } from "../features/key-rotation/key-inventory.ts";
 import { millis } from "../kernel/domain/time.ts";
-import type { Clock } from "../kernel/ports/clock/clock.ts";
+import type { Clock } from "../kernel/ports/clock.ts";
 import type { EventLog, LogEntry } from "../kernel/ports/event-store.ts";
 import type { ReadModels } from "../kernel/ports/read-models.ts";
 import type { Sealing } from "../kernel/ports/sealing.ts";
 import { Leadership } from "../kernel/workers/leadership.ts";
-import type { Role } from "../kernel/workers/role.ts";
+import type { Role } from "../kernel/workers/loop.ts";
 import type { EngineWatch } from "./engine-watch.ts";
 import type { Engines } from "./engines/engines.ts";
 

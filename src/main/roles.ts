@@ -1,5 +1,5 @@
 import { Leadership, type LeadershipParts } from "../kernel/workers/leadership.ts";
-import type { Role } from "../kernel/workers/role.ts";
+import type { Role } from "../kernel/workers/loop.ts";
 import type { Engines } from "./engines/engines.ts";
 import type { Projector } from "./engines/projector.ts";
 

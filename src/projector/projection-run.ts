@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { collections, fingerprint } from "../../projections/index.ts";
-import { Pause } from "../kernel/ports/clock/pause.ts";
+import { Pause } from "../kernel/ports/clock.ts";
 import {
   logStart, type EventLog, type EventStore, type Position, type Subscription,
 } from "../kernel/ports/event-store.ts";

@@ -2,7 +2,7 @@ import {
   isOfDueIndex, quarantine, quarantineStream, takeBack, type QuarantineDocument,
 } from "../../projections/quarantine/quarantine.ts";
 import { categoryOf } from "../kernel/domain/streams.ts";
-import { readPages } from "../kernel/log/stream-pages.ts";
+import { readPages } from "../kernel/log/long-reads.ts";
 import type { EventStore, LogEntry, UnreadableEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";

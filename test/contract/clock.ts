@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../src/kernel/ports/clock.ts";
 
 /** The contract of every clock; `pass` lets the given time go by on it. */
 export function clockContract(make: () => { clock: Clock; pass: (ms: number) => Promise<void> }): void {

@@ -1,5 +1,5 @@
 import { isPosition } from "../../packages/embedded-engine/src/index.ts";
-import { sleep } from "../../src/kernel/ports/clock/sleep.ts";
+import { sleep } from "../../src/kernel/ports/clock.ts";
 import {
   isWanted, LogUnavailable, timesOf, type Appended, type BatchHandler, type EventStore, type Position,
   type RecordedEvent, type Subscription, type SubscriptionOptions,

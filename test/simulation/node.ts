@@ -10,7 +10,7 @@ import type { Logger } from "../../src/kernel/ports/telemetry.ts";
 import { Freshness } from "../../src/kernel/read-models/freshness.ts";
 import { Vault } from "../../src/kernel/sealing/vault.ts";
 import { LogTail } from "../../src/kernel/workers/log-tail.ts";
-import type { Role } from "../../src/kernel/workers/role.ts";
+import type { Role } from "../../src/kernel/workers/loop.ts";
 import { deliveryRoles } from "../../src/main/delivery.ts";
 import { projectingRole } from "../../src/main/roles.ts";
 import { ProjectionRunner } from "../../src/projector/projection-runner.ts";

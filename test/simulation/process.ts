@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../src/kernel/ports/clock.ts";
 import type { Ids } from "../../src/kernel/ports/ids.ts";
 import type { Engine } from "./engine.ts";
 import type { Random } from "./random.ts";

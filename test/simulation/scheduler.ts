@@ -1,4 +1,4 @@
-import type { Timer } from "../../src/kernel/ports/clock/clock.ts";
+import type { Timer } from "../../src/kernel/ports/clock.ts";
 
 interface Task {
   readonly at: number;

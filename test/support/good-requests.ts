@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../src/kernel/ports/clock.ts";
 import {
   Client, createUser, freshEmail, login, openIngest, password, roleCodes, signIn, unique, type Account,
 } from "./accounts.ts";

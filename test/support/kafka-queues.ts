@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { KafkaSettings } from "../../src/engines/kafka/client.ts";
 import { openKafkaQueue, type KafkaQueue } from "../../src/engines/kafka/kafka-queue.ts";
 import { SystemClock } from "../../src/engines/system/system-clock.ts";
-import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../src/kernel/ports/clock.ts";
 import type { Logger } from "../../src/kernel/ports/telemetry.ts";
 
 export interface LogLine {

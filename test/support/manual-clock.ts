@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../src/kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../src/kernel/ports/clock.ts";
 
 /** Time that stands still until a test moves it. */
 export class ManualClock implements Clock {

@@ -5,7 +5,7 @@ import { SystemIds } from "../../src/engines/system/system-ids.ts";
 import type { WebhookEvent } from "../../src/features/events/facts.ts";
 import { isPurged, type Purge, evolve, type PurgesEvent } from "../../src/features/purges/facts.ts";
 import { Purger } from "../../src/features/purges/worker.ts";
-import type { Timer } from "../../src/kernel/ports/clock/clock.ts";
+import type { Timer } from "../../src/kernel/ports/clock.ts";
 import { logStart, type RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/kernel/ports/read-models.ts";
 import type { ProjectionRunner } from "../../src/projector/projection-runner.ts";

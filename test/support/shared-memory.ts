@@ -1,6 +1,6 @@
 import { MemoryBudget } from "../../src/http/memory/memory-budget.ts";
 import type { SharedMemory } from "../../src/http/memory/request-memory.ts";
-import type { Clock } from "../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../src/kernel/ports/clock.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 /** So much memory for bodies and answers that no request waits for it, unless less is given. */

@@ -1,8 +1,7 @@
 import type { Destination } from "../../features/destinations/facts.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { millis } from "../../kernel/domain/time.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { DeliveryClient } from "../requests/delivery-client.ts";

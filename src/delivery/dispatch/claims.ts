@@ -8,9 +8,7 @@ import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf } from "../../kernel/log/origin.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
-import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, sleep, timestampNow } from "../../kernel/ports/clock.ts";
 import {
   LogUnavailable, RevisionConflict, type Appended, type EventStore, type NewEntry,
 } from "../../kernel/ports/event-store.ts";

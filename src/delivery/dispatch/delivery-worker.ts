@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
 import type { Webhook } from "../../features/events/facts.ts";
-import type { Timer } from "../../kernel/ports/clock/clock.ts";
-import { within } from "../../kernel/ports/clock/within.ts";
+import { type Timer, within } from "../../kernel/ports/clock.ts";
 import type { NewEntry } from "../../kernel/ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";

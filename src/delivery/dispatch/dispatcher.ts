@@ -6,7 +6,7 @@ import { tenants } from "../../features/tenants/facts.ts";
 import { millis, type Timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { isNewer } from "../../kernel/log/unreadable.ts";
-import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import { logStart, type NewEntry } from "../../kernel/ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../kernel/ports/work-queue.ts";
 import { circuits, newCircuit, type Circuit } from "../circuit/facts.ts";

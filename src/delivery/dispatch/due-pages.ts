@@ -1,5 +1,5 @@
 import { timestamp } from "../../kernel/domain/time.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { DueIndex } from "../requests/due-index.ts";
 

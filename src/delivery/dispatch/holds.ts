@@ -1,5 +1,5 @@
 import type { WaitReason } from "../../features/events/facts.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 
 /** The last reason that kept due events of a destination from being sent. */
 export interface Hold {

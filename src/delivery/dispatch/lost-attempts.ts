@@ -5,7 +5,7 @@ import { loadWebhook, referencesOf } from "../../features/events/webhooks.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { millis } from "../../kernel/domain/time.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";

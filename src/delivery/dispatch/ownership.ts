@@ -1,6 +1,5 @@
 import { millis } from "../../kernel/domain/time.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { QueueSession } from "../../kernel/ports/work-queue.ts";
 import type { DueIndex } from "../requests/due-index.ts";

@@ -1,7 +1,6 @@
 import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { isSame, type Circuit, type CircuitCommand, type Probe } from "../circuit/facts.ts";
 import { changeCircuit } from "../requests/circuits.ts";

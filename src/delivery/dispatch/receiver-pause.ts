@@ -1,5 +1,5 @@
 import { millis, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 
 /**
  * The pause that a destination's receiver asked for by 429, as its dispatcher knows it. The log has it, too, for later

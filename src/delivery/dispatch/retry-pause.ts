@@ -1,5 +1,5 @@
 import { isNewer } from "../../kernel/log/unreadable.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import type { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 

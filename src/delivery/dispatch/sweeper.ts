@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { logStart } from "../../kernel/ports/event-store.ts";
 import type { WorkQueue } from "../../kernel/ports/work-queue.ts";
 import type { DueIndex } from "../requests/due-index.ts";

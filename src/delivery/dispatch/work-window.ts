@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { logStart, type EventLog, type Position } from "../../kernel/ports/event-store.ts";
 import type { WorkItem } from "../../kernel/ports/work-queue.ts";
 import type { Circuit } from "../circuit/facts.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 

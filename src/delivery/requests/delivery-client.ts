@@ -1,7 +1,7 @@
 import type { Destination, DestinationAuth } from "../../features/destinations/facts.ts";
 import type { Webhook } from "../../features/events/facts.ts";
 import type { Tenant } from "../../features/tenants/facts.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundClient } from "../../kernel/ports/outbound.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
 import type { ClientGrant } from "./request.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import type { ClientGrant } from "./request.ts";
 import { retryAfterMs } from "./retry-after.ts";

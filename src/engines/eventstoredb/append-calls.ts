@@ -1,5 +1,5 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import { LogUnavailable } from "../../kernel/ports/event-store.ts";
 import { isFinal } from "./append-outcome.ts";
 import type { Connection, StreamsClient } from "./connection.ts";

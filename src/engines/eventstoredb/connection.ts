@@ -2,8 +2,7 @@ import console from "node:console";
 import { setImmediate } from "node:timers/promises";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { late, within } from "../../kernel/ports/clock/within.ts";
+import { type Clock, late, within } from "../../kernel/ports/clock.ts";
 import { codeOf, grpcCode, isBusy } from "./failures.ts";
 
 /** The client's generated stubs of the Streams service, on one channel. */

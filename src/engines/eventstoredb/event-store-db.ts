@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { entryOf, type EventCodec } from "../../kernel/ports/event-codec.ts";
 import {
   LogUnavailable, logStart, timesOf, type Appended, type BatchHandler, type EntryTime, type EventStore, type LogEntry,

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { logStart, type LogEntry, type Position } from "../../kernel/ports/event-store.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
 import { grpcCode } from "./failures.ts";

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { EventCodec } from "../../kernel/ports/event-codec.ts";
 import {
   LogUnavailable, noStream, RevisionConflict, type Appended, type NewEntry, type Position,

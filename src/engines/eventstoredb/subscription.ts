@@ -1,4 +1,4 @@
-import { Pause } from "../../kernel/ports/clock/pause.ts";
+import { Pause } from "../../kernel/ports/clock.ts";
 import {
   isWanted, type BatchHandler, type Position, type Subscription, type SubscriptionOptions,
 } from "../../kernel/ports/event-store.ts";

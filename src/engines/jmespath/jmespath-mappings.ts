@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
-import { Pause } from "../../kernel/ports/clock/pause.ts";
+import { type Clock, type Timer, Pause } from "../../kernel/ports/clock.ts";
 import type { Mapped, Mappings } from "../../kernel/ports/mapping.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";

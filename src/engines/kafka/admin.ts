@@ -1,6 +1,6 @@
-import kafkajs, { type Admin } from "kafkajs";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { late, within } from "../../kernel/ports/clock/within.ts";
+import kafkajs from "kafkajs";
+import type { Admin } from "kafkajs";
+import { type Clock, late, within } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { QueueUnavailable } from "../../kernel/ports/work-queue.ts";
 import { retry, type Line, type TopicSettings } from "./client.ts";

@@ -1,4 +1,4 @@
-import { Pause } from "../../kernel/ports/clock/pause.ts";
+import { Pause } from "../../kernel/ports/clock.ts";
 import type { WorkConsumer } from "../../kernel/ports/work-queue.ts";
 import { Membership, type MembershipParts } from "./membership.ts";
 

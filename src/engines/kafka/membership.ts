@@ -1,6 +1,5 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
-import type { Timer, Clock } from "../../kernel/ports/clock/clock.ts";
-import { within } from "../../kernel/ports/clock/within.ts";
+import { type Timer, type Clock, within } from "../../kernel/ports/clock.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import type { WorkConsumer, WorkItem, QueueSession } from "../../kernel/ports/work-queue.ts";
 import { keepingAssigner } from "./assigner.ts";

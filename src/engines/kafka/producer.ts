@@ -1,7 +1,6 @@
 import { CompressionTypes, type Producer } from "kafkajs";
 import pLimit from "p-limit";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { late, within } from "../../kernel/ports/clock/within.ts";
+import { type Clock, late, within } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { QueueUnavailable, type WorkItem } from "../../kernel/ports/work-queue.ts";
 import { retry, type Line } from "./client.ts";

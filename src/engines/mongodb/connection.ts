@@ -1,6 +1,5 @@
 import { MongoClient, ReadPreference, type ClientSession, type Db } from "mongodb";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { late, within } from "../../kernel/ports/clock/within.ts";
+import { type Clock, late, within } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 
 declare module "mongodb" {

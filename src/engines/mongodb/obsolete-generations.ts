@@ -1,4 +1,4 @@
-import type { Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Timer } from "../../kernel/ports/clock.ts";
 import { ReadModelsUnavailable } from "../../kernel/ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { definitionsOf, generationOf, stateId, states } from "./generation.ts";

@@ -1,5 +1,5 @@
 import type { Collection, Document as Stored } from "mongodb";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { sleep } from "../../kernel/ports/clock.ts";
 import { kindOf, usualMost, type RateLimit, type RateLimitSlot } from "../../kernel/ports/expiring-state.ts";
 import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, later, type Now } from "./server-time.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import { logStart, type Position } from "../../kernel/ports/event-store.ts";
 import {
   ReadModelsUnavailable, type Bucket, type Document, type FieldValue, type Query, type ReadModels, type Selection,

@@ -1,8 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { finishedStatuses, type FinishedStatus } from "../../features/events/facts.ts";
 import { failureReasons, type FailureReason } from "../../kernel/domain/failure-reason.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { late, within } from "../../kernel/ports/clock/within.ts";
+import { type Clock, late, within } from "../../kernel/ports/clock.ts";
 import {
   ingestStatuses, loginResults, anomalies, type LoginResult, type Metrics, type Anomaly,
 } from "../../kernel/ports/telemetry.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 
 /** Node's timers fire at once for a longer delay. */
 const longestMs = 2_147_483_647;

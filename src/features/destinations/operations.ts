@@ -6,10 +6,10 @@ import listDestinations from "../../../schemas/requests/list-destinations.json" 
 import testDestination from "../../../schemas/requests/test-destination.json" with { type: "json" };
 import updateDestination from "../../../schemas/requests/update-destination.json" with { type: "json" };
 import { access } from "../../kernel/operations/access.ts";
+import { payloadReader } from "../../kernel/operations/body-reader.ts";
 import { asOfWords, facts, json, nothing, page, problem } from "../../kernel/operations/description.ts";
 import { changeOf, extended } from "../../kernel/operations/extended.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
-import { payloadReader } from "../../kernel/operations/payload-reader.ts";
 import { circuitFact, destination, destinationFact, testEvent, token } from "../examples.ts";
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";

@@ -2,13 +2,14 @@ import type { Inputs } from "../../../schemas/inputs.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
 import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };
+import searchEvents from "../../../schemas/requests/search-events.json" with { type: "json" };
 import { isService } from "../../kernel/callers/caller.ts";
 import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { access, barrier } from "../../kernel/operations/access.ts";
 import { asOfWords, facts, json, lines, page, problem } from "../../kernel/operations/description.ts";
-import { eventExportQuery, eventSearchQuery, eventTotalsQuery } from "../../kernel/operations/event-queries.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
+import { queryReader, readerWithout, scanReader } from "../../kernel/operations/query-parameters.ts";
 import { attempt, event, eventSummary, eventTotals, fact, story, waitingEvent } from "../examples.ts";
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";
@@ -23,6 +24,32 @@ const write = access("Developer", "events:write");
 const id = "The event's id.";
 const tag = "Events";
 const othersEvent = "the event belongs to another tenant";
+
+/** The filters of the list of events, which searches, exports and totals have, too. */
+const { CpOrd: _order, TpOrd: _direction, View: _view, ...eventFilters } = listEvents.properties;
+
+/** Query parameters of a search in payloads. */
+const eventSearchQuery = scanReader<Omit<Inputs["searchEvents"], "Cursor">>(
+  { ...searchEvents, properties: { ...searchEvents.properties, ...eventFilters } });
+
+/** Query parameters of totals of events. */
+const eventTotalsQuery = { type: "object", properties: eventFilters };
+
+/** Query parameters of an export: the filters of the list of events. */
+const eventExportQuery = readerWithout(
+  queryReader<Inputs["exportEvents"]>({
+    type: "object",
+    properties: {
+      ...eventFilters,
+      Include: {
+        type: "array", "x-commas": true, minItems: 1, items: { type: "string", enum: ["attempts", "history"] },
+        description: "What each event has beside its own fields: `attempts`, `history`, or both with a comma between.",
+      },
+    },
+  }),
+  ["Qt", "Pg", "Cursor", "CpOrd", "TpOrd", "Total", "View"],
+  "is not possible here: an export has all events, in order of acceptance",
+);
 
 /** Accepted events of the caller's tenant. */
 export function eventOperations({ commands, queries }: Services): Operation[] {

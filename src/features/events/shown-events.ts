@@ -5,8 +5,7 @@ import {
 import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { lookAgainMs, patienceMs, type Freshness } from "../../kernel/read-models/freshness.ts";

@@ -7,7 +7,7 @@ import { streams } from "../../kernel/domain/streams.ts";
 import { timestamp, type Timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { noStream, type EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";

@@ -7,7 +7,7 @@ import { timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { isNewer } from "../../kernel/log/unreadable.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import {
   EntryTooLarge, LogUnavailable, logStart, noStream, RevisionConflict, type EventStore, type NewEntry,
 } from "../../kernel/ports/event-store.ts";

@@ -1,7 +1,6 @@
 import { Refusal, refuse, type RefusalKind } from "../../kernel/domain/refusal.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
 import { RecentlyUsed } from "../../kernel/tools/recently-used.ts";

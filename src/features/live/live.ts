@@ -3,7 +3,7 @@ import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { categoryOf } from "../../kernel/domain/streams.ts";
 import { millis } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import {
   logStart, type EventStore, type LogEntry, type Position, type RecordedEvent, type Subscription,
 } from "../../kernel/ports/event-store.ts";

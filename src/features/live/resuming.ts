@@ -1,8 +1,7 @@
 import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import { unlessRefused } from "../../kernel/domain/refusal.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { EventStore, LogEntry, Position, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { WebhookEvent } from "../events/facts.ts";
 import { frameText, framesOf, type Frame } from "./frames.ts";

@@ -6,8 +6,7 @@ import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
-import { timestampNow } from "../../kernel/ports/clock/timestamp-now.ts";
+import { sleep, timestampNow } from "../../kernel/ports/clock.ts";
 import {
   noStream, RevisionConflict, type EventStore, type LogEntry, type Position,
 } from "../../kernel/ports/event-store.ts";

@@ -1,7 +1,7 @@
 import { refusalsOf } from "../../kernel/domain/streams.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { ExpiringState, Tally } from "../../kernel/ports/expiring-state.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 
 /** After a pause, what may be made up for at once is half a second's worth. */
 const burstS = 0.5;

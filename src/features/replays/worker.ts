@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { sleep } from "../../kernel/ports/clock.ts";
 import { RevisionConflict } from "../../kernel/ports/event-store.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";

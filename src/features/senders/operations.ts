@@ -6,10 +6,10 @@ import testMapping from "../../../schemas/requests/test-mapping.json" with { typ
 import tryMapping from "../../../schemas/requests/try-mapping.json" with { type: "json" };
 import updateSender from "../../../schemas/requests/update-sender.json" with { type: "json" };
 import { access } from "../../kernel/operations/access.ts";
+import { payloadReader } from "../../kernel/operations/body-reader.ts";
 import { asOfWords, facts, json, nothing, page, problem } from "../../kernel/operations/description.ts";
 import { changeOf } from "../../kernel/operations/extended.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
-import { payloadReader } from "../../kernel/operations/payload-reader.ts";
 import { sender, senderFact, token } from "../examples.ts";
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";

@@ -6,7 +6,7 @@ import {
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 

@@ -1,6 +1,6 @@
-import { CallerGone } from "../../kernel/callers/caller-gone.ts";
+import { CallerGone } from "../../kernel/callers/caller.ts";
 import type { Operation } from "../../kernel/operations/operation.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { Places, type Asker, type Leave } from "./places.ts";
 
 /** Places of each kind: what is under way at once. */

@@ -1,6 +1,6 @@
-import { CallerGone } from "../../kernel/callers/caller-gone.ts";
+import { CallerGone } from "../../kernel/callers/caller.ts";
 import { refuse, Refusal } from "../../kernel/domain/refusal.ts";
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import { mayTake } from "../../kernel/tools/fair-share.ts";
 
 /** How long a request waits for a place. */

@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { requestIdOf } from "../../kernel/operations/identifiers.ts";
+import { requestIdOf } from "../../kernel/callers/input-rules.ts";
 import type { Answer } from "../../kernel/operations/operation.ts";
 import { createFailures } from "../answers/failures.ts";
 import { plainText, send } from "../answers/send.ts";

@@ -1,6 +1,6 @@
 import type { IngestPath } from "../../features/ingest/operation.ts";
 import { NotAdmitted, type Admission } from "../../features/ingest/producer-authentication.ts";
-import { uuidOf } from "../../kernel/operations/identifiers.ts";
+import { uuidOf } from "../../kernel/callers/input-rules.ts";
 import type { JsonObject } from "../../kernel/operations/json-text.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { Fail } from "../answers/failures.ts";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { requestIdOf } from "../../kernel/operations/identifiers.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import { requestIdOf } from "../../kernel/callers/input-rules.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import { addressOwner } from "../../kernel/ports/passwords.ts";
 import { plainAnswer } from "../answers/send.ts";

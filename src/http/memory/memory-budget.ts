@@ -1,5 +1,5 @@
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
-import type { Clock, Timer } from "../../kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";
 import { mayTake } from "../../kernel/tools/fair-share.ts";
 

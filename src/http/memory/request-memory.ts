@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import { addressOwner } from "../../kernel/ports/passwords.ts";
 import { clientAddress } from "../requests/client-address.ts";
 import { MemoryBudget, type Claim } from "./memory-budget.ts";

@@ -1,6 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Actor } from "../domain/domain-event.ts";
-import type { Acting } from "../domain/roles.ts";
-import type { Scope } from "../domain/scopes.ts";
+import type { Acting, Scope } from "../domain/roles.ts";
 
 /** The signed-in user, or the service account, on whose behalf something is asked. */
 export type Caller = UserCaller | ServiceCaller;
@@ -47,4 +47,28 @@ export interface Session extends UserCaller {
   readonly sessionVersion: number;
   /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
   readonly passwordAt: string | null;
+}
+
+/** The caller of a request has gone: nobody waits for its answer. */
+export class CallerGone extends Error {
+  override readonly name = "CallerGone";
+
+  constructor() {
+    super("the caller has gone");
+  }
+}
+
+const callers = new AsyncLocalStorage<AbortSignal>();
+
+/** Does the work of a request: {@link callerCheck} is of its caller. `gone` fires once the caller has gone. */
+export function forCaller<Result>(gone: AbortSignal, work: () => Result): Result {
+  return callers.run(gone, work);
+}
+
+/** A check to call between pieces of the work under way: it throws CallerGone once the caller has gone. */
+export function callerCheck(): () => void {
+  const gone = callers.getStore();
+  return () => {
+    if (gone?.aborted) throw new CallerGone();
+  };
 }

@@ -1,12 +1,14 @@
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { categoryOf } from "../domain/streams.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import { noStream, RevisionConflict } from "../ports/event-store.ts";
-import type { Appended, EventStore, LogEntry, NewEntry, Position, UnreadableEntry } from "../ports/event-store.ts";
+import type { Clock } from "../ports/clock.ts";
+import {
+  noStream, RevisionConflict, type Appended, type EventStore, type LogEntry, type NewEntry, type Position,
+  type UnreadableEntry,
+} from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import { RecentlyUsed } from "../tools/recently-used.ts";
+import { readPages } from "./long-reads.ts";
 import { entriesOf, type Origin } from "./origin.ts";
-import { readPages } from "./stream-pages.ts";
 import { refuseUnreadable } from "./unreadable.ts";
 
 /** How the streams of one category fold into a state. */

@@ -2,8 +2,7 @@ import { lastMoments, minuteOf, type MomentDocument } from "../../../projections
 import { parseDateTime } from "../callers/input-rules.ts";
 import { refuse } from "../domain/refusal.ts";
 import { timestamp, type Timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import { timestampNow } from "../ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../ports/clock.ts";
 import { logStart, type EntryTime, type EventLog, type EventStore, type Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Freshness } from "../read-models/freshness.ts";

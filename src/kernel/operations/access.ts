@@ -1,6 +1,5 @@
 import { isService, type Caller } from "../callers/caller.ts";
-import { atLeast, type Role } from "../domain/roles.ts";
-import { grants, type Scope } from "../domain/scopes.ts";
+import { atLeast, type Role, grants, type Scope } from "../domain/roles.ts";
 
 /** Who may call an operation, on at least one record. Rules that depend on the record are the domain's. */
 export interface Access {

@@ -1,6 +1,6 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import { refuse } from "../domain/refusal.ts";
-import { repeatedName, type JsonObject } from "./json-text.ts";
+import { repeatedName, type JsonObject, memberText, parseJsonObject } from "./json-text.ts";
 import { shownName, validator } from "./validate.ts";
 
 /** Checks the body of a request against its schema. Throws a Refusal (invalid) that names the field at fault. */
@@ -28,4 +28,40 @@ export function bodyReader<Shape>(schema: SchemaObject): BodyReader<Shape> {
 /** Whether a schema of a body takes no fields but those that it names. */
 export function isClosed(schema: SchemaObject): boolean {
   return schema["additionalProperties"] === false;
+}
+
+/**
+ * A reader whose body has a `payload`, an object or its JSON text, where its schema asks for one: reads the payload as
+ * its text. An object's text is the very part of the body, since a parsed one would have lost digits. Throws a Refusal
+ * (invalid).
+ */
+export function payloadReader<Shape extends { readonly payload?: unknown }>(
+  schema: SchemaObject,
+): BodyReader<{ readonly [Name in keyof Shape]: Name extends "payload" ? string : Shape[Name] }> {
+  const body = bodyReader<Shape>(schema);
+  const read = (given: JsonObject) => {
+    const { payload, ...rest } = body(given);
+    if (payload === undefined) return rest;
+    const text = typeof payload === "string" ? payload : memberText(given.text, "payload") ?? "";
+    if (!text.isWellFormed()) refuse("invalid", "payload: must be well-formed Unicode");
+    return { ...rest, payload: parseJsonObject(Buffer.from(text), "payload").text };
+  };
+  return Object.assign(read as never, { schema });
+}
+
+/** Other spellings of values of fields: by field, then by the spelling as a text, the value that the schema has. */
+type Synonyms = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The reader of a request schema that takes other spellings of some values, too. */
+export function withSynonyms<Shape>(schema: SchemaObject, synonyms: Synonyms): BodyReader<Shape> {
+  const read = bodyReader<Shape>(schema);
+  const reading = ({ text, value }: JsonObject) => {
+    const fields = Object.entries(synonyms).flatMap(([field, known]) => {
+      const given: unknown = Object.getOwnPropertyDescriptor(value, field)?.value;
+      const isName = typeof given === "string" || typeof given === "number";
+      return isName && Object.hasOwn(known, given) ? [[field, known[given]] as const] : [];
+    });
+    return read({ text, value: { ...value, ...Object.fromEntries(fields) } });
+  };
+  return Object.assign(reading, { schema });
 }

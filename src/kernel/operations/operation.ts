@@ -3,6 +3,7 @@ import type { SchemaObject } from "ajv/dist/2020.js";
 import type { operations } from "../../../schemas/api.ts";
 import type { Inputs } from "../../../schemas/inputs.ts";
 import { type Session, actorOf, isService, type ServiceCaller } from "../callers/caller.ts";
+import { uuidOf } from "../callers/input-rules.ts";
 import type { Actor } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Origin } from "../log/origin.ts";
@@ -10,7 +11,6 @@ import type { PageInParts } from "../read-models/paging.ts";
 import { barrier, type Access } from "./access.ts";
 import { bodyReader, type BodyReader } from "./body-reader.ts";
 import type { Description } from "./description.ts";
-import { uuidOf } from "./identifiers.ts";
 import type { JsonObject } from "./json-text.ts";
 import { listReader, queryReader, type ListRequest, type QueryReader } from "./query-parameters.ts";
 

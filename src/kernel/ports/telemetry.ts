@@ -1,5 +1,5 @@
 import type { FailureReason } from "../domain/failure-reason.ts";
-import type { Clock } from "./clock/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {

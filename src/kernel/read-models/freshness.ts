@@ -1,8 +1,6 @@
 import { fingerprint } from "../../../projections/index.ts";
 import { refuse } from "../domain/refusal.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import { sleep } from "../ports/clock/sleep.ts";
-import { late, within } from "../ports/clock/within.ts";
+import { type Clock, sleep, late, within } from "../ports/clock.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 

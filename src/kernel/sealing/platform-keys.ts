@@ -1,8 +1,7 @@
 import { streams } from "../domain/streams.ts";
 import { entriesOf, serviceOrigin } from "../log/origin.ts";
 import { refuseUnreadable } from "../log/unreadable.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import { timestampNow } from "../ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../ports/clock.ts";
 import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Sealing } from "../ports/sealing.ts";

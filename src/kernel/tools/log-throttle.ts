@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /** How long repetitions are only counted, ms. */
 const quietMs = 10_000;

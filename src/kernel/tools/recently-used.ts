@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 
 /** A value not used for this long is forgotten within as much time again. */
 const keptMs = 30_000;

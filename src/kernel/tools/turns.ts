@@ -1,6 +1,5 @@
 import { refuse } from "../domain/refusal.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import { sleep } from "../ports/clock/sleep.ts";
+import { type Clock, sleep } from "../ports/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 

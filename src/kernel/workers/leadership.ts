@@ -1,8 +1,7 @@
-import { late, within } from "../ports/clock/within.ts";
+import { late, within } from "../ports/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Instruments } from "../ports/telemetry.ts";
-import { Loop } from "./loop.ts";
-import type { Role } from "./role.ts";
+import { Loop, type Role } from "./loop.ts";
 
 /** How long a lease holds from its last renewal. */
 export const leaseMs = 6_000;

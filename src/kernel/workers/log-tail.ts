@@ -1,5 +1,5 @@
 import { categoryOf } from "../domain/streams.ts";
-import { late, within } from "../ports/clock/within.ts";
+import { late, within } from "../ports/clock.ts";
 import { logStart, type EventLog, type LogEntry, type Position, type Subscription } from "../ports/event-store.ts";
 import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";

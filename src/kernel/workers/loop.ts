@@ -1,7 +1,5 @@
-import type { Clock } from "../ports/clock/clock.ts";
-import { Pause } from "../ports/clock/pause.ts";
+import { type Clock, Pause } from "../ports/clock.ts";
 import type { Instruments, Anomaly } from "../ports/telemetry.ts";
-import type { Role } from "./role.ts";
 
 /** A task done again and again in the background, one time after the other, from its start to its stop. */
 export class Loop {
@@ -63,4 +61,12 @@ export function repeating(
     return everyMs;
   });
   return { start: () => loop.start(firstMs), stop: () => loop.stop() };
+}
+
+/** A part of the service that runs from its start to its stop, once. */
+export interface Role {
+  /** Resolves when it works, or rejects with the reason why it cannot; {@link stop} may be called either way. */
+  start(): void | Promise<void>;
+  /** Starts nothing more and resolves when all work under way is done; deliveries are waited for `patienceMs`. */
+  stop(patienceMs: number): Promise<void>;
 }

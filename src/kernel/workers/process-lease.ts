@@ -1,6 +1,5 @@
 import { leaseMs, renewEveryMs, type LeadershipParts } from "./leadership.ts";
-import { Loop } from "./loop.ts";
-import type { Role } from "./role.ts";
+import { Loop, type Role } from "./loop.ts";
 
 /** The lease that all processes of a relay hold together, or an operator's command holds alone. */
 export const processLease = "process";

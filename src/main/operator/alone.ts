@@ -1,4 +1,4 @@
-import { sleep } from "../../kernel/ports/clock/sleep.ts";
+import { sleep } from "../../kernel/ports/clock.ts";
 import { Leadership, type LeadershipParts } from "../../kernel/workers/leadership.ts";
 import { processLease } from "../../kernel/workers/process-lease.ts";
 import { singleRoles } from "../roles.ts";

@@ -17,7 +17,7 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { serviceOrigin } from "../../kernel/log/origin.ts";
 import { bodyReader } from "../../kernel/operations/body-reader.ts";
 import { parseJsonObject, type JsonObject } from "../../kernel/operations/json-text.ts";
-import type { Clock } from "../../kernel/ports/clock/clock.ts";
+import type { Clock } from "../../kernel/ports/clock.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { EventStoreDb } from "../../../src/engines/eventstoredb/event-store-db.ts";
 import type { Tuning } from "../../../src/engines/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
-import type { Clock } from "../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../src/kernel/ports/clock.ts";
 import type { EventCodec } from "../../../src/kernel/ports/event-codec.ts";
 import {
   LogUnavailable, type LogEntry, type Position, type SubscriptionOptions,

@@ -2,7 +2,7 @@ import { connectMongoDb } from "../../../src/engines/mongodb/connection.ts";
 import { MongoReadModelWriter } from "../../../src/engines/mongodb/read-model-writer.ts";
 import { MongoReadModels } from "../../../src/engines/mongodb/read-models.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
-import type { Clock } from "../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../src/kernel/ports/clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 
 /** A writer and a reader on a connection of their own, as one process has. */

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../../../src/kernel/ports/clock.ts";
 import type { EncodedEvent } from "../../../../src/kernel/ports/event-codec.ts";
 import {
   LogUnavailable, RevisionConflict, type Appended, type NewEntry, type RecordedEvent,

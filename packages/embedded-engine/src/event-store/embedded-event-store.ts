@@ -1,5 +1,5 @@
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
-import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../../src/kernel/ports/clock.ts";
 import { entryOf, type EncodedEvent, type EventCodec } from "../../../../src/kernel/ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry, type Appended, type AppendOptions,

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../../../src/kernel/ports/clock.ts";
 import { LogUnavailable } from "../../../../src/kernel/ports/event-store.ts";
 import { SlotTable } from "../../../../src/kernel/threads/slot-table.ts";
 import type { Answer } from "./protocol.ts";

@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
-import { Pause } from "../../../../src/kernel/ports/clock/pause.ts";
+import { type Clock, Pause } from "../../../../src/kernel/ports/clock.ts";
 import {
   isWanted, type BatchHandler, type LogEntry, type RecordedEvent, type Subscription, type Wanted,
 } from "../../../../src/kernel/ports/event-store.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { MessagePort } from "node:worker_threads";
-import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../../src/kernel/ports/clock.ts";
 import {
   ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type RateLimitSlot, type Tally,
   type TallyLimits,

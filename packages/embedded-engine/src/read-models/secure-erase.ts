@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock, Timer } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock, Timer } from "../../../../src/kernel/ports/clock.ts";
 import type { CollectionDefinition } from "../../../../src/kernel/ports/read-models.ts";
 import { emptyWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import { rewriting } from "./rewriting.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import pLimit from "p-limit";
-import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../../src/kernel/ports/clock.ts";
 import { logStart, type Position } from "../../../../src/kernel/ports/event-store.ts";
 import {
   ReadModelsUnavailable, type Bucket, type Change, type CollectionDefinition, type Document, type FieldValue,

@@ -4,8 +4,7 @@ import { streams } from "../../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../../kernel/domain/time.ts";
 import type { AggregateType, Aggregates } from "../../../kernel/log/aggregates.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
-import type { Clock } from "../../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
 import type { ApiKeyEvent } from "./facts.ts";
 
 /**

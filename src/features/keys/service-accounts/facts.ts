@@ -1,8 +1,7 @@
 import { examples } from "../../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../../kernel/domain/fact.ts";
-import type { Role } from "../../../kernel/domain/roles.ts";
+import type { Role, Scope } from "../../../kernel/domain/roles.ts";
 import { anyText, list, nullable, oneOf, text, time, uuid } from "../../../kernel/domain/schema.ts";
-import type { Scope } from "../../../kernel/domain/scopes.ts";
 import { withChanges } from "../../../kernel/domain/settings.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../../kernel/domain/time.ts";

@@ -4,13 +4,13 @@ import createServiceKey from "../../../../schemas/requests/create-service-key.js
 import listServiceAccounts from "../../../../schemas/requests/list-service-accounts.json" with { type: "json" };
 import listServiceKeys from "../../../../schemas/requests/list-service-keys.json" with { type: "json" };
 import updateServiceAccount from "../../../../schemas/requests/update-service-account.json" with { type: "json" };
+import { uuidOf } from "../../../kernel/callers/input-rules.ts";
 import { rolesByCode } from "../../../kernel/domain/roles.ts";
 import { access, usersOnly } from "../../../kernel/operations/access.ts";
+import { withSynonyms } from "../../../kernel/operations/body-reader.ts";
 import { facts, json, nothing, page, problem } from "../../../kernel/operations/description.ts";
 import { changeOf } from "../../../kernel/operations/extended.ts";
-import { uuidOf } from "../../../kernel/operations/identifiers.ts";
 import { pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
-import { withSynonyms } from "../../../kernel/operations/synonyms.ts";
 import { serviceAccount, serviceAccountFact, serviceKey, token } from "../../examples.ts";
 import { typesOf } from "../../facts.ts";
 import { historyLists, historyRequest } from "../../history.ts";

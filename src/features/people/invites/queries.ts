@@ -2,8 +2,7 @@ import { invites as collection, type InviteDocument } from "../../../../projecti
 import type { components } from "../../../../schemas/api.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import type { Clock } from "../../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
 import type { EventStore } from "../../../kernel/ports/event-store.ts";
 import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";

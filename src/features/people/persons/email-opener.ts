@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { streams } from "../../../kernel/domain/streams.ts";
-import { readPages } from "../../../kernel/log/stream-pages.ts";
+import { readPages } from "../../../kernel/log/long-reads.ts";
 import { isNewer, refuseUnreadable } from "../../../kernel/log/unreadable.ts";
 import type { EventStore, LogEntry, RecordedEvent } from "../../../kernel/ports/event-store.ts";
 import { Unsealable, type Sealing } from "../../../kernel/ports/sealing.ts";

@@ -3,12 +3,11 @@ import { invites as inviteDocuments, type InviteDocument } from "../../../../pro
 import { streams } from "../../../kernel/domain/streams.ts";
 import { millis } from "../../../kernel/domain/time.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import { readPages } from "../../../kernel/log/long-reads.ts";
 import { hasNewerStream } from "../../../kernel/log/newer-streams.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
-import { readPages } from "../../../kernel/log/stream-pages.ts";
 import { refuseUnreadable } from "../../../kernel/log/unreadable.ts";
-import type { Clock } from "../../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
 import type { EventStore, RecordedEvent } from "../../../kernel/ports/event-store.ts";
 import type { ReadModels } from "../../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../../kernel/read-models/freshness.ts";

@@ -4,8 +4,7 @@ import { refuse } from "../../../kernel/domain/refusal.ts";
 import { streams, refusalsOf } from "../../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../../../kernel/log/origin.ts";
-import type { Clock } from "../../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
 import {
   LogUnavailable, logStart, noStream, type EventStore, type LogEntry, type RecordedEvent, type UnreadableEntry,
 } from "../../../kernel/ports/event-store.ts";

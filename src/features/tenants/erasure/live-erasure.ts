@@ -8,9 +8,7 @@ import { serviceAccounts as accountDocuments } from "../../../../projections/ser
 import type { DomainEvent } from "../../../kernel/domain/domain-event.ts";
 import type { Aggregates, AggregateType } from "../../../kernel/log/aggregates.ts";
 import { serviceOrigin, type Origin } from "../../../kernel/log/origin.ts";
-import type { Clock } from "../../../kernel/ports/clock/clock.ts";
-import { sleep } from "../../../kernel/ports/clock/sleep.ts";
-import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, sleep, timestampNow } from "../../../kernel/ports/clock.ts";
 import type { EventStore } from "../../../kernel/ports/event-store.ts";
 import type { Ids } from "../../../kernel/ports/ids.ts";
 import type { Document, ReadModels, Collection } from "../../../kernel/ports/read-models.ts";

@@ -4,8 +4,7 @@ import { categoryOf, streams, subjectOf } from "../../../kernel/domain/streams.t
 import type { Aggregates, Folded } from "../../../kernel/log/aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../../kernel/log/unreadable.ts";
-import type { Clock } from "../../../kernel/ports/clock/clock.ts";
-import { timestampNow } from "../../../kernel/ports/clock/timestamp-now.ts";
+import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
 import {
   LogUnavailable, noStream, RevisionConflict, type EventStore, type RecordedEvent,
 } from "../../../kernel/ports/event-store.ts";

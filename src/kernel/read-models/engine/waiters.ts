@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock/clock.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
 interface Waiter {

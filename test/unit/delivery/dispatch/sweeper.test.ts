@@ -8,7 +8,7 @@ import { DueIndex } from "../../../../src/delivery/requests/due-index.ts";
 import { FirstAttempts } from "../../../../src/delivery/requests/first-attempts.ts";
 import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
-import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../../src/kernel/ports/clock.ts";
 import type { WorkItem } from "../../../../src/kernel/ports/work-queue.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
 import { ManualRelay } from "../../../support/manual-relay.ts";

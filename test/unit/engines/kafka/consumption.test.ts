@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { Consumption } from "../../../../src/engines/kafka/consumption.ts";
-import type { Timer } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Timer } from "../../../../src/kernel/ports/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
 import { WorkRecorder } from "../../../support/work-recorder.ts";

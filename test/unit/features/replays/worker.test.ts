@@ -5,7 +5,7 @@ import { Replayer } from "../../../../src/features/replays/worker.ts";
 import { serveAll } from "../../../../src/features/services.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { Aggregates } from "../../../../src/kernel/log/aggregates.ts";
-import type { Clock } from "../../../../src/kernel/ports/clock/clock.ts";
+import type { Clock } from "../../../../src/kernel/ports/clock.ts";
 import { LogUnavailable, type EventStore } from "../../../../src/kernel/ports/event-store.ts";
 import type { ReadModels } from "../../../../src/kernel/ports/read-models.ts";
 import { Freshness } from "../../../../src/kernel/read-models/freshness.ts";

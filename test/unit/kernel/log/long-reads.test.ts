@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { forCaller } from "../../../../src/kernel/callers/caller-gone.ts";
+import { forCaller } from "../../../../src/kernel/callers/caller.ts";
 import { LongReads } from "../../../../src/kernel/log/long-reads.ts";
 import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Pause } from "../../../../../src/kernel/ports/clock/pause.ts";
+import { Pause } from "../../../../../src/kernel/ports/clock.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 
 describe("pause", () => {

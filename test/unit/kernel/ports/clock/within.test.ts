@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { late, within } from "../../../../../src/kernel/ports/clock/within.ts";
+import { late, within } from "../../../../../src/kernel/ports/clock.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 
 describe("a task with a time limit", () => {
