@@ -63,10 +63,7 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
 
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
-/**
- * An ISO 8601 date or date-time in its extended format, with any number of fraction digits, as a timestamp. It is UTC
- * where it names no offset; digits beyond milliseconds are cut off. Throws a Refusal (invalid).
- */
+/** An ISO 8601 date or date-time as a timestamp, UTC where it names no offset. Throws a Refusal (invalid). */
 export function parseDateTime(field: string, text: string): string {
   const example = "2026-01-31T23:59:59.000Z";
   const bad = () => refuse("invalid", `${field}: must be an ISO 8601 date-time in extended format, like ${example}`);
@@ -105,10 +102,7 @@ const mostBytes = 72;
 
 const leastBytes = 8;
 
-/**
- * Why a text cannot be a password, or null. Besides the length (8 to 72 bytes of UTF-8): bcrypt stops reading at a NUL,
- * and different texts that are not well-formed Unicode can have the same UTF-8.
- */
+/** Why a text cannot be a password, or null: 8 to 72 bytes of UTF-8, no NUL (bcrypt stops there), well-formed. */
 export function passwordProblem(password: string): string | null {
   const bytes = new TextEncoder().encode(password).length;
   if (bytes < leastBytes || bytes > mostBytes) return `must be ${leastBytes} to ${mostBytes} bytes of UTF-8 long`;
@@ -120,8 +114,7 @@ export function passwordProblem(password: string): string | null {
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * The UUID in a path, in lower case. Any other text becomes a UUID that nothing has, and is answered like any unknown
- * id, after all the checks that come before.
+ * The UUID in a path, in lower case; for any other text one that nothing has, so that it is answered as an unknown id.
  */
 export function uuidOf(text: string): string {
   const lower = text.toLowerCase();

@@ -1,9 +1,6 @@
 import type { Timestamp } from "./time.ts";
 
-/**
- * A fact of the domain. `type` names it, `data` is plain JSON. The version a fact is written under
- * is a property of its type (see facts.ts), so deciders do not repeat it.
- */
+/** A fact of the domain. `data` is plain JSON. */
 export interface DomainEvent<Type extends string = string, Data extends object = object> {
   readonly type: Type;
   readonly data: Data;
@@ -12,10 +9,7 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 /** The data of those facts that are of a type. */
 export type DataOf<Event extends DomainEvent, Type extends Event["type"]> = Extract<Event, DomainEvent<Type>>["data"];
 
-/**
- * The author of a fact: a person, a machine with its key, a producer's key, a newcomer without an account, or a part of
- * this service.
- */
+/** The author of a fact: a person, a machine, a producer's key, a newcomer, or a part of this service. */
 export type Actor =
   | { readonly type: "user"; readonly id: string; readonly role: string }
   | { readonly type: "serviceAccount"; readonly id: string; readonly keyId: string }
@@ -32,10 +26,7 @@ export interface Metadata {
   readonly causationId: string | null;
   /** When it was decided, ISO 8601 UTC. */
   readonly at: Timestamp;
-  /**
-   * 128 random bits, base64url. They keep anybody from confirming a guess of an erased fact by its hash. Facts that
-   * were written before there were salts have none.
-   */
+  /** 128 random bits, base64url: no guess of an erased fact can be confirmed by its hash. Oldest facts have none. */
   readonly salt?: string;
   /** Of an accepted event: the producer's place in its distributed trace (W3C Trace Context), where it gave one. */
   readonly traceparent?: string;

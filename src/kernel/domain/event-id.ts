@@ -6,18 +6,14 @@ const lowestKey = "0000-0000-000000000000";
 const highestKey = "ffff-ffff-ffffffffffff";
 
 /**
- * The id of an event: the millisecond of its acceptance (since 1970), then its key. So ids ascend in time, which keeps
- * insertions into every index over them cheap, however many there are.
+ * The id of an event: the millisecond of its acceptance, then its key. Ids ascend in time, which keeps indexes cheap.
  */
 export function eventIdOf(acceptedMs: number, key: string): string {
   const time = acceptedMs.toString(16).padStart(hexDigits, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-${key}`;
 }
 
-/**
- * The unique part of an event's id, which names its stream: the last three groups. With an idempotency key it follows
- * from that key, so that of two events with one key the second finds the stream taken.
- */
+/** The unique part of an event's id: its stream's name. It follows from the idempotency key, where there is one. */
 export function keyOfEvent(eventId: string): string {
   return eventId.slice(timeChars);
 }

@@ -25,14 +25,10 @@ interface Declared<F extends Fields> {
 
 /** What a fact declares that people are shown. */
 interface Shown<F extends Fields> extends Declared<F> {
-  /**
-   * The fields that histories, the audit and the stream of changes show. Others are hidden: sealed secrets,
-   * credentials and addresses, wrapped keys, all hashes, and what only the relay's own work needs.
-   */
+  /** The fields that histories, the audit and the stream show. Secrets, addresses, keys and hashes are hidden. */
   readonly shown: "all" | readonly (keyof F & string)[];
   /**
-   * The words after the actor's name in the dashboard. `{field}` stands for a value, `{field:format}` for a value in a
-   * format (packages/dashboard/src/parts/fact-words.ts). Of several texts the first is said whose fields have values.
+   * The words after the actor's name; `{field:format}` as fact-words.ts has it. Of several, the first with all values.
    */
   readonly words: string | readonly [string, ...string[]];
   /** The kind of its subject, if the audit lists it. It does not list what the service writes for itself. */

@@ -1,7 +1,4 @@
-/**
- * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost, or its
- * process was ending; `outcome unknown`: its worker was lost, the receiver may have seen it.
- */
+/** Why an attempt failed. `not sent`: its claim took too long; `outcome unknown`: its worker was lost. */
 export const failureReasons = [
   "status",
   "timeout",

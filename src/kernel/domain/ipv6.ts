@@ -22,11 +22,7 @@ export function mappedIpv4(words: Words): string | undefined {
   return isMapped ? dotted(words[6], words[7]) : undefined;
 }
 
-/**
- * The network by which a client is counted: an IPv4 address itself, IPv4-mapped or not; of an IPv6 address its /64, as
- * `2001:db8:1:2::/64`. Nobody gets less than a /64, and its owner has all 2^64 addresses in it. Text that is no
- * address is its own network. Throws a TypeError where a text with a colon is no IPv6 address.
- */
+/** The network by which a client is counted: an IPv4 address, the /64 of an IPv6 address, any other text itself. */
 export function clientNetwork(address: string): string {
   if (!address.includes(":")) return address;
   const words = wordsOf(address.replace(/%.*$/, ""));

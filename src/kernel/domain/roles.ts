@@ -30,10 +30,7 @@ export function requireRole(by: Acting, least: Role, to: string): void {
   if (!atLeast(by.role, least)) refuse("forbidden", `only ${least} or above may ${to}`);
 }
 
-/**
- * The scopes of service keys. A key without scopes may do all that its role may; one with scopes only what they name.
- * `audit:read` covers the audit, all histories and the story of an event.
- */
+/** The scopes of service keys. A key without scopes may do all that its role may. */
 export const scopes = [
   "events:read",
   "events:write",

@@ -7,10 +7,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** New values of settings; those that are undefined stay as they are. */
 export type NewValues<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-/**
- * The facts that give a thing new settings, in the order of their declarations; none where nothing changes. A fact has
- * the given ids, all settings that it changes, and as `from` the value before, if it has such a field.
- */
+/** The facts that give a thing new settings, in the order of their declarations; none where nothing changes. */
 export function changesOf<Event extends DomainEvent>(
   declarations: Facts, state: object, newValues: object, ids: object,
 ): Event[] {

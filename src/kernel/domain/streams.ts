@@ -32,10 +32,7 @@ export function categoryOf(stream: string): string {
   return dash < 0 ? stream : stream.slice(0, dash);
 }
 
-/**
- * The subject of a stream, from its name: its id; the key of an event ({@link keyOfEvent}); the whole name of a stream
- * that is the only one of its kind.
- */
+/** The subject of a stream, from its name: its id, or the {@link keyOfEvent} of an event. */
 export function subjectOf(stream: string): string {
   return stream.slice(stream.indexOf("-") + 1);
 }

@@ -43,9 +43,7 @@ const attemptsAtAppend = 10;
 const nothing: Known = { state: undefined, revision: noStream };
 
 /**
- * The aggregates of this process: the folded streams it used lately, each kept fresh by the log. Feed it every entry of
- * the categories it serves ({@link Aggregates.follow}) in the order of the log; then no cached state is older than the
- * last entry fed.
+ * The folded streams that this process used lately. Fed every entry in order, none is older than the last entry fed.
  */
 export class Aggregates {
   readonly #store: EventStore;
@@ -102,10 +100,7 @@ export class Aggregates {
     return known?.unreadable ? undefined : known as Folded<State> | undefined;
   }
 
-  /**
-   * The state of one stream, at once where it is cached. Throws LogUnavailable, or an UnreadableRecord where the stream
-   * holds an unreadable entry: at once where that is cached, which spares a read of the log.
-   */
+  /** The state of one stream, at once where it is cached. Throws LogUnavailable or an UnreadableRecord. */
   read<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
     id: string,
@@ -115,10 +110,7 @@ export class Aggregates {
     return (known ? readable(known) : this.#load(stream).then(readable)) as Folded<State> | Promise<Folded<State>>;
   }
 
-  /**
-   * The state of one stream as it is in the log now, also where another process wrote to it last: entries beyond the
-   * cache are read first. Throws as {@link read} does.
-   */
+  /** The state of one stream as it is in the log now, whoever wrote last. Throws as {@link read} does. */
   async current<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
     id: string,
@@ -130,10 +122,8 @@ export class Aggregates {
   }
 
   /**
-   * Decides on the current state and appends the decision; decides again on the newer state when another writer was
-   * first. Returns at once where the cached state calls for no change. Changes of one stream by this process take
-   * turns, so that only other processes can be first. `decide` must be free of side effects. Throws as {@link read} and
-   * `decide` do, at once or by the promise, and RevisionConflict where other processes were first ten times.
+   * Decides on the current state and appends the decision; again where another writer was first, ten times at most.
+   * Changes of one stream take turns in this process. `decide` must be free of side effects.
    */
   change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,

@@ -17,10 +17,7 @@ interface Reader {
   reads: number;
 }
 
-/**
- * Bounds the reads that take more than a page. They take turns page by page; as no reader has more than a few pages in
- * the queue, none waits long for another, however much that one reads.
- */
+/** Bounds the reads of more than a page: they take turns page by page, so that none waits long for another. */
 export class LongReads {
   static readonly #all = new WeakMap<object, LongReads>();
   readonly #pages = pLimit(pagesAtOnce);
@@ -33,11 +30,7 @@ export class LongReads {
     return reads;
   }
 
-  /**
-   * Runs a read as one of the few that a tenant may have at once. `name`: the tenant's, or the stream's where it is not
-   * read for a tenant. How many wait is bounded before: by the admission of requests, and by the workers' own limits.
-   * Between pages it ends with CallerGone once the caller has gone.
-   */
+  /** Runs a read as one of the few that `name` (a tenant, or a stream) may have at once. Ends with CallerGone. */
   async run<Result>(name: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
     const reader = this.#readers.get(name) ?? { limit: pLimit(readsAtOnce), reads: 0 };
     this.#readers.set(name, reader);
@@ -63,9 +56,8 @@ export class LongReads {
 const pageEntries = 64;
 
 /**
- * Reads a stream from its beginning, or with `backwards` from its end, page by page: however long it is, it neither
- * fills the memory nor keeps the log from others. `take` is called with each page, and may return false to end.
- * `asker`: the tenant for whom it is read, if it is read for one. Throws as `readStream` does, and CallerGone.
+ * Reads a stream page by page, for the tenant `asker` if it has one, until `take` returns false. Throws CallerGone,
+ * too.
  */
 export async function readPages(
   store: Pick<EventStore, "readStream">,

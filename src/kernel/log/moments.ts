@@ -42,10 +42,7 @@ interface MomentParts {
   readonly clock: Clock;
 }
 
-/**
- * Finds moments in the log. Of a time, the places of minutes ({@link lastMoments}) tell where to look: no more is read
- * of the log than what was written in about two minutes.
- */
+/** Finds moments in the log: it reads no more than what was written in about two minutes ({@link lastMoments}). */
 export class Moments {
   readonly #parts: MomentParts;
   /** Moments that entries to come cannot change, by what was asked for. */
@@ -65,8 +62,7 @@ export class Moments {
   }
 
   /**
-   * The moment that a tenant's caller names; the present without any, and for one in the future. Throws a Refusal
-   * (unavailable) where the read models are behind; and LogUnavailable.
+   * The moment that a tenant's caller names, the present without any. Throws a Refusal (unavailable), LogUnavailable.
    */
   async find(tenantId: string, asked?: Asked): Promise<Found> {
     const { store, clock } = this.#parts;

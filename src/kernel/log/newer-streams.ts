@@ -11,10 +11,7 @@ export interface StreamSources {
   readonly readModels: Pick<ReadModels, "find">;
 }
 
-/**
- * Whether there is a stream of this category that only a newer release can read, as far as the log was projected. The
- * data of its facts may be missing from the read models.
- */
+/** Whether only a newer release can read a stream of this category: the read models may lack its facts. */
 export async function hasNewerStream({ store, readModels }: StreamSources, category: string): Promise<boolean> {
   // In ASCII the full stop follows the dash.
   const range = { field: quarantine.key, from: `${category}-`, to: `${category}.` };

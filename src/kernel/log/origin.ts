@@ -15,10 +15,7 @@ export function serviceOrigin(part: string, ids: Ids): Origin {
   return { actor: { type: "service", part }, correlationId: ids.uuid(), causationId: null };
 }
 
-/**
- * Facts ready to append: each gets its own message id and salt, the shared origin and trace, and its own `at`.
- * `traceparent`: of a producer's event.
- */
+/** Facts ready to append: each has its own message id, salt and `at`, and the shared origin and trace. */
 export function entriesOf(
   events: readonly DomainEvent[], origin: Origin, ids: Ids, traceparent?: string,
 ): NewEntry[] {

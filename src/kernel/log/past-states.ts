@@ -10,10 +10,7 @@ import { refuseUnreadable } from "./unreadable.ts";
 
 type Store = Pick<EventStore, "readStream">;
 
-/**
- * An aggregate as it was at a position of the log; undefined before it began. Throws LogUnavailable, or an
- * UnreadableRecord where an entry up to there cannot be read.
- */
+/** An aggregate as it was at a position; undefined before it began. Throws LogUnavailable or an UnreadableRecord. */
 export async function stateAt<State, Event extends DomainEvent>(
   store: Store, type: AggregateType<State, Event>, id: string, position: Position,
 ): Promise<State | undefined> {
@@ -36,10 +33,7 @@ export async function stateAt<State, Event extends DomainEvent>(
   return state;
 }
 
-/**
- * The newest entry of a stream at or before a position, if there is one. However long the stream is, it takes few reads
- * of one entry: they halve the part of the stream that is left. Throws LogUnavailable.
- */
+/** The newest entry of a stream at or before a position, found by bisection. Throws LogUnavailable. */
 export async function newestAt(store: Store, stream: string, position: Position): Promise<LogEntry | undefined> {
   const [last] = await store.readStream(stream, { backwards: true, limit: 1 });
   if (!last || last.position <= position) return last;
@@ -62,8 +56,8 @@ interface Deletable {
 }
 
 /**
- * The view of something of the caller's tenant as it was at a moment, also where it is deleted by now. Throws a
- * Refusal: invalid for what is no moment, not-found before it began and from its deletion on, forbidden, unavailable.
+ * The view of a thing of the caller's tenant at a moment, deleted since or not. Throws a Refusal: invalid, not-found,
+ * forbidden, unavailable.
  */
 export async function viewAsOf<State extends Deletable, Event extends DomainEvent, View extends object>(
   parts: { readonly store: EventStore; readonly aggregates: Aggregates; readonly moments: Moments },

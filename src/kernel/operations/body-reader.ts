@@ -9,10 +9,7 @@ export interface BodyReader<Shape> {
   readonly schema: SchemaObject;
 }
 
-/**
- * The reader of a request schema. A schema that takes no additional properties is that of an operation on many things,
- * where a misspelt filter must not widen the selection: its body must not have a field twice either.
- */
+/** The reader of a request schema. Where it takes no additional properties, no field may stand there twice. */
 export function bodyReader<Shape>(schema: SchemaObject): BodyReader<Shape> {
   const validate = validator<Shape>(schema);
   const closed = isClosed(schema);
@@ -30,11 +27,7 @@ export function isClosed(schema: SchemaObject): boolean {
   return schema["additionalProperties"] === false;
 }
 
-/**
- * A reader whose body has a `payload`, an object or its JSON text, where its schema asks for one: reads the payload as
- * its text. An object's text is the very part of the body, since a parsed one would have lost digits. Throws a Refusal
- * (invalid).
- */
+/** A reader that gives `payload`, an object or its JSON text, as its text: a parsed number would lose digits. */
 export function payloadReader<Shape extends { readonly payload?: unknown }>(
   schema: SchemaObject,
 ): BodyReader<{ readonly [Name in keyof Shape]: Name extends "payload" ? string : Shape[Name] }> {

@@ -52,9 +52,7 @@ export interface DescribedParameter {
 }
 
 /**
- * The words of an operation, its answers and examples. Answers that follow from its declaration are left out here, and
- * added to all: 431, 401 and 412 where the caller must be signed in, 400, 413 and 415 where a body is read, 400 where a
- * query is, 404 where the path holds an id, and 500 and 503. An answer given here overrides those.
+ * The words of an operation, its answers and examples. Answers that all have (400, 401, 404, 5xx) are added to these.
  */
 export interface Description {
   /** Unique; the operation's name in generated clients. */

@@ -10,10 +10,7 @@ export function extended(base: SchemaObject, own: SchemaObject): SchemaObject {
   return { ...base, ...own, properties, ...(required.length > 0 && { required }) };
 }
 
-/**
- * The schema of a change: the fields of a creation, none of them required or filled in, and its own. `without`: the
- * names of those that cannot be changed.
- */
+/** The schema of a change: the fields of a creation but for those in `without`, none required or filled in. */
 export function changeOf(creation: SchemaObject, { without = [], properties: own, ...head }: SchemaObject) {
   const fixed = new Set(without as readonly string[]);
   const fields = Object.entries(propertiesOf(creation)).filter(([name]) => !fixed.has(name));

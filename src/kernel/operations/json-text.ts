@@ -12,10 +12,7 @@ const deepest = 128;
 /** A colon after a string: the string is the name of a member. */
 const afterString = /[ \t\r\n]*:/y;
 
-/**
- * Reads a JSON object from bytes. Throws a Refusal (invalid) that names the `field` they came in for anything else,
- * and for one nested too deep.
- */
+/** Reads a JSON object from bytes. Throws a Refusal (invalid) that names the `field`. */
 export function parseJsonObject(bytes: Buffer, field = "body"): JsonObject {
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   if (marked) refuse("invalid", `${field}: must not begin with a byte order mark`);

@@ -22,9 +22,8 @@ export interface Answer {
   readonly page?: PageInParts<object>;
   readonly text?: string | Buffer;
   /**
-   * A text of any length, in pieces. Status and headers are sent at once, each piece once the client has taken most of
-   * those before. Only the piece at hand counts in the shared memory. An error ends the connection; when the client
-   * goes the iterator is returned, and the signal of {@link Exchange.gone} fires. A client that sends no more is gone.
+   * A text in pieces, each sent once the client has taken most of those before. The iterator returns when the client
+   * goes.
    */
   readonly stream?: AsyncIterable<string>;
   /** Memory that a stream takes for as long as it lasts, bytes: its pieces, and what they are made of, do not count. */
@@ -44,21 +43,14 @@ export interface Exchange {
   readonly requestId: string;
   /** Where the request came from. */
   readonly address: string;
-  /**
-   * The session of the access token or the cookie, or the service account of the key. Throws a Refusal
-   * (unauthenticated, forbidden).
-   */
+  /** The caller, by token, cookie or key. Throws a Refusal (unauthenticated, forbidden). */
   authenticate(): Promise<Session | ServiceCaller>;
-  /**
-   * Waits for the request's turn, once; to be called when its caller is known and its body has come. Rejects with a
-   * Refusal (unavailable), and CallerGone.
-   */
+  /** Waits for the request's turn, once, after its body has come. Rejects with a Refusal (unavailable), CallerGone. */
   admit(caller: Session | ServiceCaller): Promise<void>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
   body(): Promise<JsonObject>;
   /**
-   * Holds memory for an answer like this one, for a command that must change nothing where it could not be answered.
-   * Rejects with a Refusal (unavailable).
+   * Holds memory for an answer like this one, before a command changes anything. Rejects with a Refusal (unavailable).
    */
   readonly holdAnswer: (like: object) => Promise<void>;
   /** Fires once the answer is sent, or its client has gone or sends no more: of answers that take long. */
@@ -85,20 +77,14 @@ export interface Operation extends Description {
   readonly isLarge?: true;
   readonly query?: { readonly schema: SchemaObject };
   readonly body?: { readonly schema: SchemaObject };
-  /**
-   * Carries the operation out. Thrown errors are answered as errors.ts says: a Refusal by its kind. Absent from ingest,
-   * which goes past the framework.
-   */
+  /** Carries the operation out. Absent from ingest, which goes past the framework. */
   readonly run?: (exchange: Exchange) => Promise<Answer>;
 }
 
 /** The id of an operation: its name in the API document and in clients. */
 export type OperationId = keyof operations;
 
-/**
- * The declaration of an operation: its route, validation, description and types come from it. A body or query is given
- * by its schema, whose type is generated (schemas/inputs.ts), or by a reader of its own.
- */
+/** The declaration of an operation. A body or query is given by its schema, or by a reader of its own. */
 interface Declared<Id extends OperationId, Input> extends Description {
   readonly id: Id;
   readonly route: `${Method} /${string}`;
@@ -159,8 +145,7 @@ export function open<Id extends OperationId, Input = InputOf<Id>>(
 }
 
 /**
- * An operation for signed-in callers. The caller is checked before a body is read, and again after it: a body may take
- * its time, and a session that ends meanwhile is over.
+ * An operation for signed-in callers. The caller is checked again after the body: its session may have ended meanwhile.
  */
 export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
   { access, isLarge, security = "bearer", ...declared }: Declared<Id, Input> & {
@@ -229,10 +214,7 @@ async function opened(exchange: Exchange, access: Access): Promise<Omit<Call<und
   return { ...exchange, caller: { ...caller, barred }, origin: unusable(origin, barred) };
 }
 
-/**
- * Carries an operation out. A barred caller learns first whether the record exists, as one of too low a role does: so
- * the operation runs until it refuses the caller, or its answer is dropped.
- */
+/** Carries an operation out. A barred caller learns first whether the record exists, as one of too low a role does. */
 async function carriedOut<Input>(call: Call<Input>, handle: (call: Call<Input>) => Promise<Answer>): Promise<Answer> {
   const answer = await handle(call);
   requireUnbarred(call);

@@ -6,9 +6,7 @@ import type { Operation } from "./operation.ts";
 import { shownName } from "./validate.ts";
 
 /**
- * Refuses query parameters that an operation does not take and that, ignored, would widen its answer or effect: the
- * filters of all other operations, in any case; every parameter, where a body's fields are the only filters. Parameters
- * of pages are no filters. Throws a Refusal (invalid).
+ * Refuses query parameters that an operation ignores but that filter elsewhere: ignored, they would widen its effect.
  */
 export function queryGuard(
   operations: readonly Operation[], { query: own, body }: Operation,

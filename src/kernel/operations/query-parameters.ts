@@ -6,10 +6,7 @@ import { placeOf, type PageRequest } from "../read-models/paging.ts";
 import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
 
-/**
- * Reads a query string. Throws a Refusal (invalid). `asked`: names what is asked and for whom (the path and the
- * tenant), so that a cursor is good for nothing else.
- */
+/** Reads a query string. `asked` names the path and the tenant: a cursor is good for nothing else. Throws a Refusal. */
 export interface QueryReader<Parameters> {
   (query: string, asked: string): Parameters;
   readonly schema: SchemaObject;
@@ -36,10 +33,7 @@ const shapes: ReadonlySet<string> = new Set(["View"]);
 /** The whole schemas of lists, by the part that is their own. */
 const listSchemas = new WeakMap<SchemaObject, SchemaObject>();
 
-/**
- * Reads the query parameters of a list as {@link queryReader} does: those of every list, with the fields it can be
- * sorted by, and filters of its own.
- */
+/** Reads the parameters of every list, and filters of its own, as {@link queryReader} does. */
 export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<Filters>> {
   const schema = listSchemas.get(own) ?? extended(everyList, own);
   listSchemas.set(own, schema);
@@ -99,11 +93,7 @@ interface ParameterSchema {
   readonly "x-commas"?: boolean;
 }
 
-/**
- * Reads query parameters as their schema names them. One that is repeated (but for arrays), empty, spelt in another
- * case, or not valid under the schema gives a Refusal (invalid) that names it; unknown ones are ignored here
- * (see {@link queryGuard}).
- */
+/** Reads parameters by their schema; a Refusal (invalid) names one that is repeated, empty, misspelt or not valid. */
 export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Parameters> {
   const validate = validator<Parameters>(schema);
   const properties = Object.entries(schema["properties"] as Readonly<Record<string, ParameterSchema>>);

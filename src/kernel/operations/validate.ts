@@ -48,10 +48,7 @@ const visiblePattern = String.raw`^[\u0021-\u007e]+$`;
 /** By schema. */
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 
-/**
- * The validator of a request schema, compiled for the first value: all at once would take a tenth of the start.
- * Defaults of the schema are filled in where a field is absent.
- */
+/** The validator of a request schema, compiled at the first value. It fills defaults in. */
 export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
   const validate = (value: unknown) => {
     const check = (compiled.get(schema) ?? ajv.compile<Shape>(schema)) as ValidateFunction<Shape>;

@@ -1,10 +1,7 @@
 import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
 import { categoryOf } from "../domain/streams.ts";
 
-/**
- * A place in the log. Opaque except for its order: compared as strings, a later entry has the larger position. The
- * empty string is before the first entry.
- */
+/** A place in the log, opaque but for its order: a later entry has the larger string. */
 export type Position = string;
 /** Before the first entry: a subscription that starts here gets the whole log. */
 export const logStart: Position = "";
@@ -13,8 +10,7 @@ export const logStart: Position = "";
 export const noStream = -1;
 
 /**
- * A fact to append. `id` (a UUID, fresh for every request or claim) identifies the message: an append
- * repeated with the same ids at the same expected revision succeeds with the outcome of the first.
+ * A fact to append. `id` (a UUID): an append that is repeated with the same ids and revision succeeds as the first did.
  */
 export interface NewEntry {
   readonly id: string;
@@ -98,11 +94,7 @@ export class EntryTooLarge extends UnacceptableEntry {
   override readonly name: string = "EntryTooLarge";
 }
 
-/**
- * Takes over a batch of entries; the next batch comes when the promise resolves. `upTo` is the
- * position up to which the whole log was looked at (the batch may be empty): safe as a checkpoint
- * once the batch is handled. A handler that throws gets the same batch again, after a pause.
- */
+/** Takes a batch over. `upTo`: so far the whole log was looked at. A handler that throws gets the same batch again. */
 export type BatchHandler = (entries: readonly LogEntry[], upTo: Position) => void | Promise<void>;
 
 /** Which entries of the log are wanted. */
@@ -165,24 +157,19 @@ export interface AppendOptions {
   readonly mayWait?: boolean;
 }
 
-/**
- * The event store: the least that every engine can offer. An append is durable when its promise resolves. Entries of
- * one append are committed together or not at all.
- */
+/** The event store: the least that every engine offers. An append is durable when it resolves, and all or nothing. */
 export interface EventStore extends EventLog {
   /** Throws RevisionConflict, UnacceptableEntry or LogUnavailable. */
   append(
     stream: string, expected: number, entries: readonly NewEntry[], options?: AppendOptions,
   ): Promise<Appended>;
   /**
-   * Entries of a stream from revision `from` (inclusive), `limit` at most, forwards; with `backwards`,
-   * from `from` (or the end) down. Empty when the stream does not exist or was deleted. Throws LogUnavailable.
+   * Entries of a stream from revision `from` (inclusive), none where it is not there or deleted. Throws LogUnavailable.
    */
   readStream(stream: string, options?: ReadOptions): Promise<readonly LogEntry[]>;
   /**
-   * Deletes all entries of a stream; a later append at {@link noStream} succeeds and its revisions go
-   * on, in some engines behind a gap. Deleting a stream that does not exist does nothing. With `expected`,
-   * a stream that is at another revision stays: throws RevisionConflict. Throws LogUnavailable, too.
+   * Deletes all entries of a stream; later revisions go on, in some engines behind a gap. With `expected`, throws
+   * RevisionConflict where the stream is at another revision.
    */
   deleteStream(stream: string, expected?: number): Promise<void>;
 }

@@ -1,14 +1,10 @@
 import { clientNetwork } from "../domain/ipv6.ts";
 
-/**
- * bcrypt, off the request thread. Calls wait by `owner`: owners take turns, and when too many calls wait, the owner
- * with the most of them loses its newest call, so that no owner keeps others from being served.
- */
+/** bcrypt, off the request thread. Owners take turns; when too many calls wait, the owner with the most loses one. */
 export interface Passwords {
   /**
-   * The hash to store (`$2b$…`, 60 characters), with a fresh salt. Throws RangeError for a text that
-   * passwordProblem (see domain/tenant/password) refuses, and, as {@link matches} does, a Refusal (unavailable) when
-   * too many passwords wait and no other owner has more of them.
+   * The hash to store (`$2b$…`), freshly salted. Throws RangeError for no password, and a Refusal as {@link matches}
+   * does.
    */
   hash(password: string, owner: string): Promise<string>;
   /** Takes the same time for any hash, including a made-up one and those of a lower cost than the present one. */

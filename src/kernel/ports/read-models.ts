@@ -1,9 +1,8 @@
 import type { Position } from "./event-store.ts";
 
 /**
- * The kinds of field: `id` a UUID in lower case, `time` an ISO 8601 timestamp with milliseconds,
- * `number` an integer, `json` anything that is never filtered or sorted by, `numbers` an object of integers by name,
- * which may have letters, digits, spaces, `:` and `-`.
+ * The kinds of field: `id` a UUID, `time` ISO 8601, `number` an integer, `json` never filtered or sorted by, `numbers`
+ * integers by name.
  */
 export type FieldKind = "id" | "text" | "number" | "boolean" | "time" | "json" | "numbers";
 
@@ -15,10 +14,7 @@ export interface CollectionDefinition {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Fields of each index, in order; the key is its last part where it is not named. */
   readonly indexes: readonly (readonly string[])[];
-  /**
-   * Holds data that people may ask to have erased: removed documents, and fields set to null, soon disappear from the
-   * engine's files.
-   */
+  /** Holds data that people may ask to have erased: the engine's files soon lose what is removed. */
   readonly personal?: true;
 }
 
@@ -43,16 +39,15 @@ export type Change =
   /** Changes fields of a document; nothing where there is none. */
   | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
   /**
-   * Changes those fields of a document that are null or have a smaller value; nothing where there is none.
-   * For fields of kind `number` and `time`: in which order such changes come does not matter.
+   * Raises fields (`number`, `time`) that are null or smaller, in any order of such changes; nothing without a
+   * document.
    */
   | { readonly op: "raise"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
   | Tally
   /**
-   * Adds to a counter; `bucket` orders the counters of a scope (0 where a scope has but one). `rollUps`
-   * names coarser counters that follow along, each with the size of its buckets in buckets of this
-   * scope: see {@link countersOf}.
+   * Adds to a counter of a scope. `rollUps`: coarser counters that follow, with the size of their buckets ({@link
+   * countersOf}).
    */
   | {
       readonly op: "add";
@@ -110,10 +105,7 @@ export interface PositionedChanges {
 export interface Selection {
   readonly collection: string;
   readonly where?: Readonly<Record<string, FieldValue>>;
-  /**
-   * The field has one of the values, few and different. With an index on it before the field ordered by,
-   * an engine merges as many ranges: one index then serves queries with and without a condition on the field.
-   */
+  /** The field has one of these few values. An index on it before the field ordered by serves such queries, too. */
   readonly anyOf?: { readonly field: string; readonly values: readonly FieldValue[] };
   /** Inclusive on both ends; null is in no range. */
   readonly range?: { readonly field: string; readonly from?: FieldValue; readonly to?: FieldValue };
@@ -172,15 +164,11 @@ export interface ReadModelQuestions {
 export interface ReadModels extends ReadModelQuestions {
   /** The position up to which the log is projected. */
   checkpoint(): Promise<Position>;
-  /**
-   * Whether they are still at this {@link checkpoint}, with nothing beyond it being written. Then all answers since it
-   * was read reflect the log exactly up to there.
-   */
+  /** Whether they are still at this {@link checkpoint}, and nothing beyond is being written. */
   standsAt(checkpoint: Position): Promise<boolean>;
   /**
-   * Makes the read models durable, and tells whether they were built under this fingerprint and none are being built to
-   * take their place. Only then may entries that they cover be deleted from the log: read models that are being built,
-   * or that a loss of power set back, might have read some of these entries and then find the rest gone.
+   * Makes the read models durable; true where they were built under this fingerprint and none are being built. Only
+   * then may entries that they cover be deleted.
    */
   settle(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
@@ -190,30 +178,19 @@ export interface ReadModels extends ReadModelQuestions {
 /** Read models as the projection runner writes them. */
 export interface ReadModelWriter {
   /**
-   * The position and definition fingerprint the stored read models were built under; null when there are none. A writer
-   * begins with this call: shared read models then refuse writes of earlier writers (ReadModelsTakenOver).
+   * Where the stored read models are, and under which definitions; null without any. It ends earlier writers' rights.
    */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
   /**
-   * Starts again with empty collections for the definitions. Until {@link publish}, an adapter may answer the questions
-   * of {@link ReadModels} from the former collections; the writer's own view, {@link ReadModelWriter.state} included,
-   * is of the new ones at once, and a writer that starts after a crash carries on with them.
+   * Starts again with empty collections. Until {@link publish} the former ones may answer; the writer sees the new
+   * ones.
    */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
-  /**
-   * The collections of the last {@link reset} are caught up: they answer from now on, and the former ones may go.
-   * `alone`: nobody asks meanwhile, so the former ones are gone when the promise resolves.
-   */
+  /** The new collections answer from now on. `alone`: the former ones are gone when the promise resolves. */
   publish(options?: { readonly alone?: boolean }): Promise<void>;
-  /**
-   * Applies the changes and moves the checkpoint, such that a crash at any moment resumes exactly:
-   * a batch applied twice from the same checkpoint has the effect of one.
-   */
+  /** Applies the changes and moves the checkpoint: a batch that is applied twice has the effect of one. */
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void>;
-  /**
-   * Applies changes that follow from documents and not from a log entry: all of them or none, once. The
-   * checkpoint stays. When it throws they may have been applied all the same: the documents tell.
-   */
+  /** Applies changes that follow from documents, all or none, once; it may have happened although it throws. */
   amend(changes: readonly Change[]): Promise<void>;
   /** Removes the counters whose scope contains this text. Looks at every counter. */
   removeCounters(text: string): Promise<void>;

@@ -6,10 +6,7 @@ export class Unsealable extends Error {
   override readonly name: string = "Unsealable";
 }
 
-/**
- * AES-256-GCM. `place` names the one spot a sealed value belongs to (`<tenantId>/<resource>`); it is
- * authenticated with the value, so that a value moved elsewhere does not open. All forms are text.
- */
+/** AES-256-GCM. A value opens only at its `place` (`<tenantId>/<resource>`). All forms are text. */
 export interface Sealing {
   /** Ids of the master keys at hand; the first is the one that wraps. An id tells nothing about its key. */
   readonly masterKeyIds: readonly string[];

@@ -20,9 +20,6 @@ export interface SessionClaims {
 export interface Tokens {
   /** The token for the claims, in the one spelling that {@link verify} takes. */
   sign(claims: SessionClaims, key: Uint8Array): Promise<string>;
-  /**
-   * The claims of a token signed with `key` that is not over at `now` (ms since 1970), in its one canonical
-   * spelling and with every claim present; null for anything else.
-   */
+  /** The claims of a good token in its canonical spelling, at `now` (ms since 1970); null for anything else. */
   verify(token: string, key: Uint8Array, now: number): Promise<SessionClaims | null>;
 }

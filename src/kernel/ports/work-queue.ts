@@ -42,8 +42,8 @@ export interface WorkConsumer {
   /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;
   /**
-   * The membership has changed: destinations for which `isLost` holds belong to another worker from now on, those
-   * already held go on under `session`.
+   * The membership changed: destinations for which `isLost` holds are another worker's, the rest goes on under
+   * `session`.
    */
   reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void;
 }

@@ -9,10 +9,7 @@ export const patienceMs = 2_000;
 /** How soon read models that cannot answer yet are looked at again. */
 export const lookAgainMs = 20;
 
-/**
- * Makes the read models at least as new as the moment of the query: an answer shows every write acknowledged before the
- * query, through any process. Queries at the same time share one look at the log's head.
- */
+/** Makes the read models as new as the query: an answer shows every write acknowledged before, through any process. */
 export class Freshness {
   readonly #log: EventLog;
   readonly #readModels: ReadModels;
@@ -26,10 +23,7 @@ export class Freshness {
     this.#clock = clock;
   }
 
-  /**
-   * Resolves when the read models cover all that was in the log at the call, with where that ends; a Refusal
-   * (unavailable) after 2 s.
-   */
+  /** Resolves with the log's end once the read models cover it; a Refusal (unavailable) after 2 s. */
   async wait(): Promise<Position> {
     const asked = this.#clock.monotonic();
     const head = await this.#head();
@@ -38,9 +32,8 @@ export class Freshness {
   }
 
   /**
-   * Asks the read models once they cover all that was in the log at the call; again where they were lost before the
-   * answer, which may then lack documents. So `question`, called with the log's end, must be free of side effects. A
-   * Refusal (unavailable) where the read models are behind for 2 s, or still lost after 2 s.
+   * Asks once the read models cover the log's end, again where they were lost meanwhile: `question` has no side
+   * effects.
    */
   async ask<Answer>(question: (head: Position) => Promise<Answer>): Promise<Answer> {
     const head = await this.wait();
@@ -54,10 +47,7 @@ export class Freshness {
     refuse("unavailable", "the read models are being built again; try again");
   }
 
-  /**
-   * Resolves when the read models cover this place in the log, and none that would still have to read it are being
-   * built: the entry there may be deleted. A Refusal (unavailable) otherwise, after 2 s at most.
-   */
+  /** Resolves when the entry at this place may be deleted; a Refusal (unavailable) otherwise, after 2 s. */
   async settle(position: Position): Promise<void> {
     await this.#cover(position);
     if (!(await this.#readModels.settle(fingerprint))) {

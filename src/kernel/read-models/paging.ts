@@ -61,10 +61,7 @@ export interface List<Item> {
   readonly placeOf: (item: Item) => Place;
 }
 
-/**
- * A page of a list in the read models. A page beyond the end is not looked for: finding its place would cost. The list
- * is counted only where its length is wanted.
- */
+/** A page of a list. A page beyond the end is not looked for; the list is counted only where its length is wanted. */
 export async function pageFrom<Item>(request: PageRequest, { count, find, placeOf }: List<Item>): Promise<Page<Item>> {
   const slice = sliceOf(request);
   const isFar = (slice.offset ?? 0) > 0;
@@ -103,11 +100,7 @@ export function numberedPlace({ after }: PageRequest): number | undefined {
   return Number.isSafeInteger(after.key) && (after.key as number) >= 0 ? (after.key as number) : refuseCursor();
 }
 
-/**
- * One page of a collection's documents, each as `view` shows it, at least as new as the moment of the query. A counter
- * has their number; where none does (null), they are counted. Throws a Refusal (unavailable) when the read models are
- * behind.
- */
+/** One page of a collection's documents as `view` shows them. A counter has their number, or else they are counted. */
 export function listed<Shape extends Document, Item>(
   { readModels, freshness }: { readonly readModels: ReadModels; readonly freshness: Freshness },
   { name: collection, key }: Collection<Shape>,

@@ -10,10 +10,7 @@ export function documentOf<Shape extends Document>(
   return readModels.get(name, key) as Promise<Shape | null>;
 }
 
-/**
- * Every selected document that exists throughout, in pages of about `size`, in the order of the collection's key;
- * others may come and go meanwhile. A range must be of the key.
- */
+/** Every selected document that exists throughout, in pages of about `size`, in the order of the key. */
 export async function* pagesOf<Shape extends Document>(
   readModels: Pick<ReadModels, "find">,
   { name: collection, key }: Collection<Shape>,

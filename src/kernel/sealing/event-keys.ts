@@ -5,9 +5,7 @@ const keyBytes = 32;
 const purpose = "event ids";
 
 /**
- * Names the events of idempotency keys and those that replays make, the same in every process and for good. Its secret
- * is derived from a key of the platform. Without that key nobody can search for two idempotency keys with one name, or
- * confirm a guess of one.
+ * Names the events of idempotency keys and those of replays, the same in every process, under a secret of the platform.
  */
 export class EventKeys {
   /** Whether a release that named events without a secret may have accepted some here. */

@@ -1,7 +1,4 @@
-/**
- * A queue in which owners take turns, however many items one of them has waiting. An item weighs 1, unless `weigh` says
- * otherwise.
- */
+/** A queue in which owners take turns. An item weighs 1, unless `weigh` says otherwise. */
 export class FairQueue<Item> {
   readonly #weigh: (item: Item) => number;
   /** In the order of turns. */
@@ -46,8 +43,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Takes out the newest item of the owner whose items weigh most, to make room for one that weighs `weight`; undefined
-   * where these weigh no more than the items of `owner` would then.
+   * Takes out the newest item of the owner with most, to make room for `owner`; undefined where `owner` would have
+   * more.
    */
   takeForRoom(owner: string, weight: number): Item | undefined {
     const heaviest = this.#heaviest();

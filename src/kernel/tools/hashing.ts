@@ -20,10 +20,7 @@ export function keyedHash(key: Uint8Array, text: string): string {
 const blockBytes = 64;
 const digestBytes = 32;
 
-/**
- * HMAC-SHA256 in hex under one key of at most 64 bytes, made of two one-shot hashes as RFC 2104 defines it. They take
- * half the time of `createHmac`, and every ingest request needs one.
- */
+/** HMAC-SHA256 in hex (RFC 2104) by two one-shot hashes: half the time of `createHmac`, once for every post. */
 export function keyedHasher(key: Uint8Array): (text: string) => string {
   const block = (padding: number, room: number) => {
     const bytes = Buffer.alloc(blockBytes + room);
@@ -42,10 +39,7 @@ export function keyedHasher(key: Uint8Array): (text: string) => string {
   };
 }
 
-/**
- * The key by which releases before 0.2 named the event of an idempotency key. Its hash takes no secret, so that
- * anybody can search for two idempotency keys with one hash.
- */
+/** The key by which releases before 0.2 named the event of an idempotency key, without a secret. */
 export function unkeyedEventKey(tenantId: string, idempotencyKey: string): string {
   return eventKeyOf(sha256(`${tenantId}/${idempotencyKey}`));
 }
@@ -58,10 +52,7 @@ export function eventKeyOf(hex: string): string {
 /** More characters than any address has. */
 const beyondAddresses = 256;
 
-/**
- * The comparable form of an email address: case does not tell two apart. Anybody may ask for any text at login, and
- * composing some 100,000 accents takes seconds: texts too long for an address are compared by their beginning alone.
- */
+/** An email address without case. Longer texts are compared by their beginning: composing accents takes seconds. */
 export function comparableEmail(email: string): string {
   return withoutCase(email.slice(0, beyondAddresses));
 }
@@ -72,9 +63,7 @@ export function comparableName(name: string): string {
 }
 
 /**
- * By way of upper case, which letters of several lower cases share (σ and ς, s and ſ, ss and ß); all but the dotless ı,
- * whose upper case is another letter's. NFC on both sides: a change of case can take a composed character apart, and
- * needs it composed to be found.
+ * By way of upper case, which letters of several lower cases share (σ, ς), but for the dotless ı; NFC on both sides.
  */
 function withoutCase(text: string): string {
   const lower = text.normalize("NFC").toLowerCase();

@@ -5,10 +5,7 @@ const quietMs = 10_000;
 /** Reasons that are tracked at a time. */
 const mostReasons = 100;
 
-/**
- * Reports events that may happen thousands of times a second, by reason: the first at once, repetitions then by their
- * number.
- */
+/** Reports frequent events by reason: the first at once, repetitions by their number. */
 export class LogThrottle {
   readonly #clock: Clock;
   readonly #counts = new Map<string, number>();

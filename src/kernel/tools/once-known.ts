@@ -1,7 +1,4 @@
-/**
- * Goes on with a value: at once where it is there, else when it comes. Awaiting a value that is there would cost turns
- * of the event loop.
- */
+/** Goes on with a value at once where it is there: awaiting it would cost turns of the event loop. */
 export function onceKnown<Value, Result>(
   value: Value | Promise<Value>, goOn: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> {

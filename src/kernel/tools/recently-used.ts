@@ -3,10 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 /** A value not used for this long is forgotten within as much time again. */
 const keptMs = 30_000;
 
-/**
- * Recently used values, so that idle ones cost nothing: a value is forgotten half a minute to a minute after its last
- * use, or once half of `max` others were used since. All share one timer, which stops once all are forgotten.
- */
+/** Values used in the last half minute to minute, or among the last `max`: idle ones cost nothing. */
 export class RecentlyUsed<Value> {
   readonly #clock: Clock;
   readonly #max: number;

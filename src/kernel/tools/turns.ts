@@ -24,10 +24,7 @@ export class Turns {
     this.#parts = parts;
   }
 
-  /**
-   * Runs a task in its turn. Throws a Refusal (unavailable) where another process keeps the turn for 2 s, or
-   * ExpiringStateUnavailable.
-   */
+  /** Runs a task in its turn. Throws a Refusal (unavailable) after 2 s, or ExpiringStateUnavailable. */
   async run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(name);
     const over = Promise.withResolvers<void>();

@@ -16,11 +16,7 @@ export interface LeadershipParts extends Instruments {
   readonly state: Pick<ExpiringState, "lease" | "release">;
 }
 
-/**
- * Runs a role in one process at a time: the one that holds its lease. A process that loses the lease, or cannot renew
- * it in time, stops the role; another takes over within seconds. Roles must tolerate a moment of overlap all the same:
- * a process may be held up between looking at its lease and acting.
- */
+/** Runs a role in the one process that holds its lease. Roles must tolerate a moment of overlap all the same. */
 export class Leadership implements Role {
   readonly name: string;
   readonly #parts: LeadershipParts;

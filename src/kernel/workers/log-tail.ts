@@ -15,10 +15,7 @@ const followedForMs = 8_000;
 const patienceMs = 50;
 /** The log counts as unreachable after so long without an answer about its end, ms. */
 const silenceMs = 2_000;
-/**
- * Entries read where the subscription has not reached the end: more than come on a quiet log. A process that lags by
- * more is not fresh.
- */
+/** Entries read where the subscription is behind. A process that lags by more is not fresh. */
 const gapEntries = 1_000;
 
 interface LogTailParts extends Instruments {
@@ -36,8 +33,7 @@ export interface Reach {
 }
 
 /**
- * Follows the log for the caches of a process, and knows how fresh they are: a subscription alone cannot tell an idle
- * log from an unreachable one, so the log's end is read several times a second.
+ * Follows the log for the caches of a process. It reads the log's end, too: an idle log looks like an unreachable one.
  */
 export class LogTail implements Reach {
   readonly #parts: LogTailParts;

@@ -45,8 +45,8 @@ export class Loop {
 }
 
 /**
- * A role that repeats its task `everyMs` after each time, beginning after `firstMs`, even when it failed: a failure
- * counts as the anomaly `name`. A long task calls `isOver` now and then, to stop early.
+ * A role that repeats its task `everyMs` after each time. A failure counts as the anomaly `name`; `isOver` ends it
+ * early.
  */
 export function repeating(
   { clock, logger, metrics }: Instruments,

@@ -6,9 +6,7 @@ export const processLease = "process";
 const everyProcess = "relay";
 
 /**
- * Holds the process lease while a process of the relay runs: neither the process nor an operator's command that must be
- * alone begins while the other is at work. The lease is not given back, since other processes may share it: it ends
- * seconds after the last of them.
+ * Holds the lease that all processes of a relay share, and an operator's command must have alone. It ends by itself.
  */
 export class ProcessLease implements Role {
   readonly #parts: LeadershipParts;
