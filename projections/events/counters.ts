@@ -10,7 +10,6 @@ export const levels = [
   { name: "hour", ms: 60 * minuteMs },
   { name: "minute", ms: minuteMs },
 ] as const;
-/** One of {@link levels}. */
 export type Level = (typeof levels)[number];
 
 /** Counters are kept by the minute; those by the hour, and the overall one, follow. */

@@ -12,7 +12,7 @@ export const converted: readonly Bug[] = [
       file, from: "  renameSync(draft, path);\n  sync(dirname(path));", to: "  renameSync(draft, path);",
     }],
     tests,
-    only: "loses nothing where the power goes",
+    only: "loses nothing in a power failure",
   },
   {
     name: "draft-of-another-state",
@@ -26,6 +26,6 @@ export const converted: readonly Bug[] = [
     breaks: "a converted file does not take the write-ahead log of the old one for its own",
     changes: [{ file, from: "  endWriteAheadLog(path);\n", to: "" }],
     tests,
-    only: "is not begun while another program",
+    only: "fails, and says why, while another program",
   },
 ];

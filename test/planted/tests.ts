@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Bug } from "./bug.ts";
 
 /** Longer than any test takes: with a bug planted, a test may wait for ever. */
@@ -34,6 +35,16 @@ export async function failuresOf(root: string, { tests, only }: Pick<Bug, "tests
   const { stats, failures } = JSON.parse(readFileSync(path, "utf8")) as Report;
   if (stats.tests === 0 && failures.length === 0) throw new Error(`no test was run of ${tests.join(", ")}`);
   return failures.map(({ fullTitle }) => fullTitle);
+}
+
+/** The titles of all tests in files of the project, in full; no test runs. */
+export async function titlesIn(files: readonly string[]): Promise<readonly string[]> {
+  const args = ["--no-parallel", "--dry-run", "--exit", "--reporter", "json", ...files];
+  const project = join(import.meta.dirname, "..", "..");
+  const mocha = join(project, "node_modules/mocha/bin/mocha.js");
+  const { stdout } = await promisify(execFile)(process.execPath, [mocha, ...args], { cwd: project, maxBuffer: 2 ** 26 });
+  const { tests } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as { readonly tests: readonly { fullTitle: string }[] };
+  return tests.map(({ fullTitle }) => fullTitle);
 }
 
 /** Whether the child ended by itself in time. Kills its process group: a failed test may leave processes behind. */

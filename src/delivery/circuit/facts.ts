@@ -12,7 +12,6 @@ import type { AggregateType } from "../../kernel/log/aggregates.ts";
  * held, so the destination is Active and its next event is the probe, alone.
  */
 export const circuitPositions = ["Closed", "Open", "HalfOpen"] as const;
-/** One of {@link circuitPositions}. */
 export type CircuitPosition = (typeof circuitPositions)[number];
 
 const probe = object(
@@ -112,7 +111,6 @@ export const circuitFacts = {
     audit: "circuit",
   }),
 };
-/** One of {@link circuitFacts}. */
 export type CircuitEvent = EventsOf<typeof circuitFacts>;
 
 /** The circuit of a destination without any fact about its circuit. */

@@ -4,7 +4,6 @@ import { anyText, integer, list, nullable, oneOf, time, uuid, type ObjectOf } fr
 
 /** The statuses of events that can be cancelled. */
 export const cancellableStatuses = ["Pending", "WaitingRetry"] as const;
-/** One of {@link cancellableStatuses}. */
 export type CancellableStatus = (typeof cancellableStatuses)[number];
 
 const filter = {
@@ -55,5 +54,4 @@ export const cancellationsFacts = {
     audit: "cancellation",
   }),
 };
-/** One of {@link cancellationsFacts}. */
 export type CancellationsEvent = EventsOf<typeof cancellationsFacts>;

@@ -118,7 +118,6 @@ export const destinationFacts = {
     sets: { status: "Deleted" },
   }),
 };
-/** One of {@link destinationFacts}. */
 export type DestinationEvent = EventsOf<typeof destinationFacts>;
 
 /** The settings of a destination, each with a fact that changes it. */

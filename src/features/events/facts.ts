@@ -64,7 +64,6 @@ export type Answer = ValueOf<typeof answer>;
 export const waitReasons = [
   "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering",
 ] as const;
-/** One of {@link waitReasons}. */
 export type WaitReason = (typeof waitReasons)[number];
 
 /**
@@ -211,7 +210,6 @@ export const webhookFacts = {
     audit: false,
   }),
 };
-/** One of {@link webhookFacts}. */
 export type WebhookEvent = EventsOf<typeof webhookFacts>;
 
 /** One accepted webhook event, as its facts tell it. */

@@ -8,7 +8,6 @@ import { historyItem } from "../facts.ts";
 
 /** The kinds of entries that a client of the stream can ask for. */
 export const streamKinds = ["event", "circuit", "audit"] as const;
-/** One of {@link streamKinds}. */
 export type StreamKind = (typeof streamKinds)[number];
 
 /** What a client of the stream wants; absent filters let everything through. */

@@ -84,7 +84,6 @@ export const purgesFacts = {
     audit: false,
   }),
 };
-/** One of {@link purgesFacts}. */
 export type PurgesEvent = EventsOf<typeof purgesFacts>;
 
 /** Purges of an older version, each of which took the events that had finished by its own place in the log. */

@@ -45,5 +45,4 @@ export const replaysFacts = {
     audit: "replay",
   }),
 };
-/** One of {@link replaysFacts}. */
 export type ReplaysEvent = EventsOf<typeof replaysFacts>;

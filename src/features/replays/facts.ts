@@ -109,7 +109,6 @@ export const replayJobFacts = {
     audit: false,
   }),
 };
-/** One of {@link replayJobFacts}. */
 export type ReplayJobEvent = EventsOf<typeof replayJobFacts>;
 
 /** Commands to a replay. */

@@ -122,7 +122,6 @@ export const senderFacts = {
     sets: { status: "Deleted" },
   }),
 };
-/** One of {@link senderFacts}. */
 export type SenderEvent = EventsOf<typeof senderFacts>;
 
 /** The settings of a sender, each with a fact that changes it. */

@@ -11,7 +11,6 @@ export const causeCodes = [
   "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "requested", "destination-deleted", "max-attempts",
   "gone", "lease-lost", "not-recorded",
 ] as const;
-/** One of {@link causeCodes}. */
 export type CauseCode = (typeof causeCodes)[number];
 
 /** The kinds of chapters of an event's story. */
@@ -20,7 +19,6 @@ export const chapterKinds =
 
 /** The kinds of things that entries of a story are about. */
 export const subjectTypes = ["event", "destination", "circuit", "tenant", "sender"] as const;
-/** One of {@link subjectTypes}. */
 export type SubjectType = (typeof subjectTypes)[number];
 
 /** An entry of the log, without its content. */

@@ -166,7 +166,6 @@ export const tenantFacts = {
     meaning: "The tenant is gone with all that was its own; nothing else of it stays.",
   }),
 };
-/** One of {@link tenantFacts}. */
 export type TenantEvent = EventsOf<typeof tenantFacts>;
 
 /** A tenant's user, as folded from the tenant's stream; deleted ones are not there. */

@@ -41,7 +41,6 @@ export interface Session extends UserCaller {
   readonly tokenId: string;
   /** Shared by all tokens of a browser's session. Of an access token: the token's id. */
   readonly sessionId: string;
-  /** ISO 8601 UTC. */
   readonly expiresAt: string;
   /** The user's session version that the token was made under. */
   readonly sessionVersion: number;

@@ -44,7 +44,6 @@ export const scopes = [
   "portal:write",
 ] as const;
 
-/** One of {@link scopes}. */
 export type Scope = (typeof scopes)[number];
 
 /** Whether a key with these scopes has the one that is needed: a write scope includes the read scope beside it. */

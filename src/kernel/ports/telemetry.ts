@@ -28,7 +28,6 @@ export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500,
 
 /** Results of logins; `throttled` ones were not looked at, after too many that were refused. */
 export const loginResults = ["succeeded", "refused", "throttled"] as const;
-/** One of {@link loginResults}. */
 export type LoginResult = (typeof loginResults)[number];
 
 /** The counts for `/metrics`. */

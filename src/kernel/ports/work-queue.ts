@@ -11,7 +11,6 @@ export interface FirstAttempt {
   readonly eventId: string;
   readonly payload: string;
   readonly idempotencyKey: string | null;
-  /** ISO 8601 UTC. */
   readonly acceptedAt: string;
   /** Message id, position and revision of its EventAccepted. */
   readonly causationId: string;

@@ -37,5 +37,4 @@ export const platformFacts = {
     meaning: "The installation's own keys, wrapped by another master key.",
   }),
 };
-/** One of {@link platformFacts}. */
 export type PlatformEvent = EventsOf<typeof platformFacts>;

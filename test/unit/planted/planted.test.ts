@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { bugs } from "../../planted/bugs.ts";
 import { obstacleTo } from "../../planted/plant.ts";
+import { titlesIn } from "../../planted/tests.ts";
 import { invariants } from "../../simulation/invariants.ts";
 import { plantedBugs } from "../../simulation/planted-bugs.ts";
 
@@ -22,6 +23,13 @@ describe("planted bugs", () => {
       for (const test of tests) expect(existsSync(join(root, test)), test).to.equal(true);
     });
   }
+
+  it("name titles of their tests", async () => {
+    const named = bugs.filter(({ only }) => only !== undefined);
+    const titles = await titlesIn([...new Set(named.flatMap(({ tests }) => tests))]);
+    const unknown = named.filter(({ only = "" }) => !titles.some((title) => title.includes(only)));
+    expect(unknown.map(({ name }) => name)).to.deep.equal([]);
+  });
 
   for (const bug of plantedBugs) {
     it(`still apply to the source: ${bug.name}`, () => expect(obstacleTo([bug])).to.equal(null));

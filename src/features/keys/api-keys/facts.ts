@@ -37,5 +37,4 @@ export const apiKeyFacts = {
     example: { keyId: examples.apiKeyId, tenantId: examples.tenantId, at: examples.at },
   }),
 };
-/** One of {@link apiKeyFacts}. */
 export type ApiKeyEvent = EventsOf<typeof apiKeyFacts>;

@@ -95,7 +95,6 @@ export const serviceAccountFacts = {
     audit: "serviceAccount",
   }),
 };
-/** One of {@link serviceAccountFacts}. */
 export type ServiceAccountEvent = EventsOf<typeof serviceAccountFacts>;
 
 /** The settings of a service account, each with a fact that changes it. */

@@ -51,5 +51,4 @@ export const inviteFacts = {
     audit: "invite",
   }),
 };
-/** One of {@link inviteFacts}. */
 export type InviteEvent = EventsOf<typeof inviteFacts>;

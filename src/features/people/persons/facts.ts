@@ -11,5 +11,4 @@ export const personFacts = {
     meaning: "The key that seals a person's email; deleting its stream erases the address.",
   }),
 };
-/** One of {@link personFacts}. */
 export type PersonEvent = EventsOf<typeof personFacts>;

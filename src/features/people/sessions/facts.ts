@@ -11,5 +11,4 @@ export const sessionFacts = {
     meaning: "A token ended before it expired, or the session of a browser with all its tokens.",
   }),
 };
-/** One of {@link sessionFacts}. */
 export type SessionEvent = EventsOf<typeof sessionFacts>;

@@ -17,7 +17,6 @@ export const reservationFacts = {
     meaning: "A name is free again.",
   }),
 };
-/** One of {@link reservationFacts}. */
 export type ReservationEvent = EventsOf<typeof reservationFacts>;
 
 /** The holder of a name and since when; undefined if nobody ever had it; `holder` null: given back at that time. */
