@@ -25,10 +25,7 @@ export function sync(path: string): void {
   }
 }
 
-/**
- * Creates a folder and its missing parents durably, for this user alone. Each is synced in its parent, and Node's
- * recursive mkdir never ends in a folder that takes no new one, such as `/proc`.
- */
+/** Each parent is synced. Node's recursive mkdir never ends in a folder that takes no new one, such as `/proc`. */
 export function makeFolder(path: string): void {
   const folder = resolve(path);
   if (isFolder(folder)) return;
@@ -51,10 +48,9 @@ function isFolder(path: string): boolean {
 const sqliteSyncFailed = 1034;
 
 /**
- * Runs a task that syncs or checkpoints. A failed sync kills the process with a line on standard error; the next start
- * moves the log again. A retry would lose data: Linux reports a failed write-back once and then takes the pages for
- * written, so the log, the only copy, would restart. An exit would close the database, which also moves and removes the
- * log.
+ * Runs a task that syncs or checkpoints. A failed sync kills the process; the next start moves the log again. A retry
+ * would lose data: Linux reports a failed write-back once, so the next sync would succeed and the log, the only copy,
+ * restart. An exit would close the database, which also removes the log.
  */
 export function orEndUnsynced<Result>(file: string, task: () => Result): Result {
   try {

@@ -6,10 +6,7 @@ import { FairQueue } from "../../kernel/tools/fair-queue.ts";
 import { hashOfNobody } from "./nobody.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
-/**
- * Waiting tasks at this cost: a lone owner's last one is answered after some 25 s, and most clients hang up after 30 s.
- * Fifty requests racing for one email must fit: the losers lose only after hashing.
- */
+/** A lone owner waits some 25 s; most clients hang up after 30 s. Fifty requests racing for one email must fit. */
 const mostWaiting = { tasks: 64, atCost: 12 } as const;
 
 const tooMany = "too many passwords wait to be checked";
@@ -20,10 +17,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/**
- * bcrypt in one thread, one task at a time; owners take turns. `cost`: the logarithm of the rounds. Rejects with a
- * Refusal of kind unavailable if too many tasks wait, or to make room for another owner.
- */
+/** bcrypt in one thread; owners take turns. `cost`: the logarithm of the rounds. Too many tasks cause a Refusal. */
 export class BcryptPasswords implements Passwords {
   readonly nobody: string;
   readonly #cost: number;

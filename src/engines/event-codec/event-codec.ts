@@ -30,10 +30,7 @@ interface Kind {
 /** Tests check the schemas: JSON Schema's own schema would add 40 ms to each thread's start. */
 const options = { allowUnionTypes: true, discriminator: true, formats, validateSchema: false };
 
-/**
- * Facts as JSON, validated both ways. Reading drops fields that a newer release added, so that states folded from such
- * facts satisfy this release's schema when written again.
- */
+/** Facts as JSON, validated both ways. Reading drops fields of newer releases, so that states can be written again. */
 export class JsonEventCodec implements EventCodec {
   readonly #strict = new Ajv2020(options);
   readonly #lenient = new Ajv2020({ ...options, removeAdditional: true });

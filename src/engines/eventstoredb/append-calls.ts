@@ -19,10 +19,9 @@ interface Unsettled {
 }
 
 /**
- * Sends appends over one call and matches the replies. After a broken call, appends without an outcome are sent again
- * in order, with the same message ids at the same revision, so that a committed one gets its first answer. The server
- * leaves a repeated append unanswered for two seconds while it works on the first, so repeats go on until there is an
- * answer.
+ * Sends appends over one call and matches the replies. After a broken call, open appends are sent again in order, with
+ * the same message ids at the same revision: a committed one gets its first answer. The server leaves a repeat
+ * unanswered for two seconds while it works on the first, so repeats go on until there is an answer.
  */
 export class AppendCalls {
   readonly #connection: Connection;

@@ -15,10 +15,7 @@ const finalErrors = new Set([
   "WrongExpectedVersion", "StreamDeleted", "MaximumAppendSizeExceeded", "BadRequest", "AccessDenied",
 ]);
 
-/**
- * Whether a reply tells the outcome. After other errors (timeouts, elections, a busy server), an earlier sending may
- * have been committed.
- */
+/** After other errors (timeouts, elections, a busy server), an earlier sending may have been committed. */
 export function isFinal(reply: streams.BatchAppendResp): boolean {
   const error = reply.getError();
   return !error || finalErrors.has(nameOf(error) ?? "");

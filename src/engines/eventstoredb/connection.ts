@@ -9,9 +9,8 @@ import { codeOf, grpcCode, isBusy } from "./failures.ts";
 export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
 
 /**
- * A connection to a node or cluster. The client finds the leader and replaces broken channels; calls use its generated
- * stubs. Its own appends share one map per process, which a broken stream clears, and late replies then throw uncaught.
- * Its own reads parse JSON that is needed as text.
+ * A connection to a node or cluster. The client finds the leader and replaces broken channels; calls use its stubs. Its
+ * own appends throw late replies uncaught after a broken stream, and its reads parse JSON that is needed as text.
  */
 export class Connection {
   readonly #client: EventStoreDBClient;
@@ -20,10 +19,7 @@ export class Connection {
   #answeredAt = -Infinity;
   #present: { readonly client: StreamsClient; readonly since: number } | undefined;
 
-  /**
-   * Throws for an invalid address. Connects with the first call. Replaces the channel after failed calls if nothing
-   * came over it for `stallMs`.
-   */
+  /** Throws for an invalid address. Replaces the channel after failed calls if it was silent for `stallMs`. */
   constructor(url: string, clock: Clock, stallMs: number) {
     this.#client = clientOf(url);
     this.#clock = clock;
@@ -40,10 +36,7 @@ export class Connection {
     this.#answeredAt = this.#clock.monotonic();
   }
 
-  /**
-   * Rejects without a channel after `deadlineMs`. The search for a leader then goes on, for minutes if members are
-   * silent, and the next caller joins it.
-   */
+  /** Rejects without a channel after `deadlineMs`; the next caller joins the search for a leader. */
   async streams(deadlineMs: number): Promise<StreamsClient> {
     const found = this.#client["execute"](streams.StreamsClient, "streams", async (client) => client);
     const client = await within(this.#clock, deadlineMs, found);
@@ -96,10 +89,7 @@ export class Connection {
   }
 }
 
-/**
- * The client warns about ignored options by printing the whole address with the password. Here unknown options are
- * errors. `tlsVerifyCert` is ignored, too: certificates are always verified. Other warnings are advice.
- */
+/** The client warns about ignored options by printing the password: unknown options are errors instead. */
 function clientOf(url: string): EventStoreDBClient {
   const warn = console.warn.bind(console);
   console.warn = (warning: string) => {

@@ -28,10 +28,7 @@ export interface EventStoreDbOptions {
   readonly tuning?: Partial<Tuning>;
 }
 
-/**
- * The event store on EventStoreDB 22.6 or newer. Connects with the first call and reconnects without limit. Throws for
- * an invalid address.
- */
+/** The event store on EventStoreDB 22.6 or newer; reconnects without limit. Throws for an invalid address. */
 export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
   readonly #tuning: Tuning;

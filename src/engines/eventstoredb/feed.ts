@@ -147,9 +147,8 @@ export class Feed {
   }
 
   /**
-   * A quiet subscription reads ahead, since checkpoints come only after many records, and a frozen server sends
-   * nothing. It skips unwanted records. If a wanted record never comes over the call, the call is dead; the connection,
-   * which just answered, is not.
+   * Reads ahead while the subscription is quiet: checkpoints are rare, and a frozen server sends nothing. Skips
+   * unwanted records. The call is dead if a wanted record never comes.
    */
   async #lookAhead(): Promise<void> {
     const { newest, head, page, clock, tuning } = this.#context;

@@ -8,10 +8,7 @@ import { recordOf, type StoredRecord } from "./records.ts";
 /** False ends the read. */
 type Take = (record: StoredRecord) => boolean;
 
-/**
- * Reads records. A missing stream has none, and a permanently deleted one neither. Rejects if the call fails or does
- * not end by `deadlineMs`, or the server is too old to tell positions.
- */
+/** Reads records; none of a missing stream. Rejects after `deadlineMs`, and for servers that tell no positions. */
 export async function read(
   connection: Connection, request: streams.ReadReq, deadlineMs: number, take: Take,
 ): Promise<void> {

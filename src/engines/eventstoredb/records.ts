@@ -45,9 +45,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * The server keeps a deleted stream's last revision, and an append that expects it revives the stream. So a deletion
- * first appends a fence, whose revision no caller learns: appends that expect the one before conflict. A stream that
- * ends with a fence counts as deleted.
+ * An append that expects a deleted stream's last revision revives the stream. So a deletion first appends a fence,
+ * whose revision no caller learns. A stream that ends with a fence counts as deleted.
  */
 const fenceType = "$relay-fence";
 

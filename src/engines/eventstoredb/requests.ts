@@ -60,10 +60,7 @@ export function subscribeRequest(
     .setUuidOption(textIds()));
 }
 
-/**
- * An append without a deadline: the server compares deadlines with its own clock, and would refuse all appends of a
- * machine whose clock is slow. Its write timeout (2 s by default) holds instead.
- */
+/** Has no deadline, which the server would compare with its own clock; its write timeout (2 s) holds instead. */
 export function appendRequest(
   correlation: string, stream: string, expected: number, messages: readonly Message[],
 ): streams.BatchAppendReq {
@@ -119,10 +116,7 @@ function textIds() {
 
 const appendBytesLimit = 1024 * 1024;
 
-/**
- * Encodes entries. Throws UnacceptableEntry for bad requests, and EntryTooLarge, since a message too large for gRPC
- * would break off other appends, too.
- */
+/** Throws UnacceptableEntry, and EntryTooLarge: a message too large for gRPC would break off other appends. */
 export function messagesOf(codec: EventCodec, stream: string, entries: readonly NewEntry[]): Message[] {
   if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
   if (stream.startsWith("$")) throw new UnacceptableEntry(`${stream} is a name of the server's own streams`);

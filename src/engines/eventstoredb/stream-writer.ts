@@ -36,10 +36,7 @@ export class StreamWriter {
     this.#context = context;
   }
 
-  /**
-   * Resolves once the append is durable and readable. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable
-   * after `appendMs`, with the outcome unknown.
-   */
+  /** Throws RevisionConflict, UnacceptableEntry, or LogUnavailable after `appendMs`, with the outcome unknown. */
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
     const messages = messagesOf(this.#context.codec, stream, entries);
     // The server answers one of several identical appends at once, the others after two seconds.
@@ -78,10 +75,7 @@ export class StreamWriter {
     }
   }
 
-  /**
-   * Resolves once the stream counts as deleted. Throws RevisionConflict, or LogUnavailable after `appendMs`; a fence
-   * may exist by then, and the next append or deletion completes the deletion.
-   */
+  /** Throws RevisionConflict, or LogUnavailable after `appendMs`; a later call then completes the deletion. */
   async delete(stream: string, expected?: number): Promise<void> {
     const until = this.#until();
     const fence = fenceMessage(randomUUID());
@@ -104,10 +98,7 @@ export class StreamWriter {
     }
   }
 
-  /**
-   * Waits until a revived stream can be read, some milliseconds after the answer. Gives up after a while, since the
-   * stream may have been deleted again.
-   */
+  /** Waits until a revived stream can be read, but not for long: it may have been deleted again. */
   async #reappeared(stream: string, until: number): Promise<void> {
     const { clock } = this.#context;
     const end = Math.min(until, clock.monotonic() + reappearingMs);
@@ -117,10 +108,7 @@ export class StreamWriter {
     }
   }
 
-  /**
-   * Without an expected stream, the server looks for repeated ids from revision 0 on, but a revived stream begins
-   * later.
-   */
+  /** The server looks for repeated ids from revision 0 on, but a revived stream begins later. */
   async #committedBefore(stream: string, messages: readonly Message[], until: number): Promise<Appended | undefined> {
     const first = await this.#read(stream, messages.length, false, until);
     const last = first.at(-1);

@@ -4,10 +4,7 @@ export interface Tuning {
   readonly appendMs: number;
   /** The timeout of a read or deletion. */
   readonly readMs: number;
-  /**
-   * The longest silence before a call is repeated, or the connection replaced if all of it is silent. A busy server
-   * pauses for several seconds.
-   */
+  /** The longest silence of a call, and of the connection; a busy server pauses for several seconds. */
   readonly stallMs: number;
   readonly pingMs: number;
   /** Pauses between attempts double, up to the longest. */

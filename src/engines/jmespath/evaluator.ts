@@ -22,10 +22,7 @@ export interface EvaluatorOptions {
   readonly maxBytes: number;
 }
 
-/**
- * Compiles and evaluates expressions within bounds of time and size; only a separate process can bound memory. The
- * watchdog ends JavaScript and most built-ins.
- */
+/** Evaluates expressions within bounds of time and size; only a separate process can bound memory. */
 export class Evaluator {
   readonly #options: EvaluatorOptions;
   readonly #compiled = new LRUCache<string, Expression>({
@@ -55,10 +52,7 @@ export class Evaluator {
     return resultText(result, this.#options.maxBytes, spellings);
   }
 
-  /**
-   * The watchdog measures wall time. A run that it ended before the run had its processor time is repeated with twice
-   * the limit, until the runs have had that time twice.
-   */
+  /** Repeats a run that lacked processor time within the watchdog's wall time, with twice the limit. */
   #watched<Result>(run: () => Result): Result {
     const { timeoutMs, patienceMs } = this.#options;
     const before = process.threadCpuUsage();

@@ -11,10 +11,7 @@ const functions = new Set(getRegisteredFunctions());
 /** Functions that take an expression (`&…`). */
 const takers = new Set(["group_by", "map", "max_by", "min_by", "sort_by"]);
 
-/**
- * Compiles an expression. Throws a MappingProblem, also for errors that the library reports only with a payload: an
- * unknown function, or an expression in place of a value.
- */
+/** Throws a MappingProblem, also for unknown functions and misplaced expressions, which the library finds late. */
 export function compileExpression(text: string): Expression {
   if (text.length > mostExpressionCharacters) {
     throw new MappingProblem(`must be at most ${mostExpressionCharacters} characters long`);

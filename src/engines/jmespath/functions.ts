@@ -7,10 +7,7 @@ import { texts } from "./texts.ts";
 
 type Function = (args: readonly JSONValue[]) => JSONValue;
 
-/**
- * The longest text of a function's result, in UTF-16 units. One call can multiply a text's length by a thousand,
- * uninterruptibly, and V8 ends the process over a text or an array that is too long.
- */
+/** In UTF-16 units. One call can multiply a text's length by a thousand, and V8 ends the process over long texts. */
 const mostCharacters = 512 * 1024;
 
 /** The most characters that a search compares: V8's searches may take the product of both lengths, uninterruptibly. */

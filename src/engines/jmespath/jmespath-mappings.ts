@@ -44,8 +44,7 @@ interface JmespathMappingsParts {
 
 /**
  * JMESPath in processes started when first needed. Tenants take turns; slow ones, whose expressions run long or end a
- * process, share all processes but one for 10 s. A broken process is replaced, and its task is tried once more.
- * docs/adr/0009 explains the bounds.
+ * process, share all processes but one for 10 s. A lost task is tried once more. docs/adr/0009 explains the bounds.
  */
 export class JmespathMappings implements Mappings {
   readonly #maxBytes: number;
@@ -106,10 +105,7 @@ export class JmespathMappings implements Mappings {
     });
   }
 
-  /**
-   * Refuses the newest task of the tenant with the most characters. Throws a Refusal if this tenant would then have as
-   * many.
-   */
+  /** Refuses the newest task of the tenant with the most characters, unless this tenant would then have as many. */
   #makeRoom(tenantId: string, characters: number): void {
     this.#refuse(this.#queue.takeForRoom(tenantId, characters) ?? refuse("unavailable", tooMany), tooMany);
   }

@@ -24,10 +24,7 @@ const sureDigits = 15;
 /** How the payload writes numbers, by value; null if it writes one in two ways. */
 export type Spellings = ReadonlyMap<number, string | null>;
 
-/**
- * Reads JSON. Numbers above 2^53 or beyond a double's range keep their digits for writing, but cannot be computed with.
- * Doubles have spellings if the payload may hold numbers of many digits.
- */
+/** Reads JSON. Numbers that a double cannot hold keep their digits, and cannot be computed with. */
 export function parsePayload(text: string): { readonly value: unknown; readonly spellings: Spellings } {
   const spellings = new Map<number, string | null>();
   if (!mayHoldLongNumbers.test(text)) return { value: JSON.parse(text), spellings };
@@ -40,10 +37,7 @@ export function parsePayload(text: string): { readonly value: unknown; readonly 
   return { value, spellings };
 }
 
-/**
- * The payload's digits of a number whose double may have lost some. Not for short whole numbers: most of them are
- * results.
- */
+/** The payload's digits of a number whose double may lack some. Short whole numbers are mostly results. */
 function lostDigits(value: number, spellings: Spellings): string | undefined {
   if (Number.isInteger(value) && Math.abs(value) < 10 ** sureDigits) return undefined;
   const spelling = spellings.get(value);
@@ -56,8 +50,8 @@ function faithful(value: number, source: string): unknown {
 }
 
 /**
- * The JSON text of a result: an object nested at most 128 deep, of at most `maxBytes` as UTF-8, with the payload's
- * digits. It is measured first, since values may be shared at no cost until they are written. Throws a MappingProblem.
+ * The JSON text of a result: an object nested at most 128 deep, with the payload's digits. It is measured first, since
+ * values may be shared at no cost until they are written. Throws a MappingProblem.
  */
 export function resultText(result: unknown, maxBytes: number, spellings: Spellings): string {
   if (typeof result !== "object" || result === null || Array.isArray(result) || JSON.isRawJSON(result)) {

@@ -23,9 +23,8 @@ const largeNumber = 100;
 type Value = Parameters<Interpreter["visit"]>[1];
 
 /**
- * Corrects the library's look-ups for the whole process. It takes inherited properties (`constructor`) for fields,
- * ignores an outer `let`'s variables that are null, false, 0 or "", and would evaluate an object with a field `expref`
- * as an `&expression`. Numbers that keep their digits have no fields.
+ * Corrects the library, which takes inherited properties (`constructor`) for fields, ignores an outer `let`'s variables
+ * that are null, false, 0 or "", and would evaluate a payload's object with a field `expref`.
  */
 export function correctLookups(): void {
   const references = new WeakSet<object>();

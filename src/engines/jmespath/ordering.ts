@@ -6,8 +6,7 @@ type Keys = readonly number[] | readonly string[];
 type Ordering = (items: readonly JSONValue[], keys: Keys) => JSONValue;
 
 /**
- * Orders by numbers or code points, stably. The library orders numbers as texts (`sort`), and texts by language (`max`,
- * `min`) or not at all (`max_by`, `min_by`).
+ * Stable orders by numbers or code points. The library orders numbers as texts, and texts by language or not at all.
  */
 export const orderings = {
   sort: byThemselves(sorted),

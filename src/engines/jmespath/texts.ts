@@ -2,9 +2,8 @@ import type { JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./protocol.ts";
 
 /**
- * Functions on texts in code points, as JMESPath counts. The library's own split or double-count characters beyond
- * U+FFFF, and leave empty texts unpadded; its `replace` with a count searches its own replacements and expands `$&`.
- * Lists of a text's characters are slow, and made only where needed.
+ * Functions on texts in code points. The library's own count UTF-16 units, and leave empty texts unpadded; its
+ * `replace` with a count searches its own replacements and expands `$&`. Lists of a text's characters are slow.
  */
 export const texts = {
   find_first: finding("find_first", (text, wanted) => text.indexOf(wanted)),

@@ -16,10 +16,7 @@ interface Connected {
   answeredAt: number;
 }
 
-/**
- * Administrative requests over one connection, which is replaced on failure or silence. Neither late answers, which
- * busy brokers give, nor slow connecting count as failures.
- */
+/** Administrative requests over one connection. Neither late answers nor slow connecting count as failures. */
 export class KafkaAdmin {
   readonly #connect: () => Line;
   readonly #clock: Clock;

@@ -33,8 +33,7 @@ export interface Line {
 }
 
 /**
- * Makes clients that call `onAnswer` for every answer. The driver logs failures as errors and repairs them, so its
- * lines are logged at debug level.
+ * Makes clients of the brokers. The driver logs failures as errors and repairs them: they are logged at debug level.
  */
 export function lines(
   settings: KafkaSettings, password: string | null, logger: Logger, onAnswer: () => void,

@@ -26,10 +26,7 @@ export interface MembershipParts extends Instruments {
   readonly groupId: string;
 }
 
-/**
- * One member of the group, through every rebalance. It passes fetched items on without waiting for their end, since one
- * slow batch would delay all partitions of its broker.
- */
+/** One member of the group. It does not wait for items' ends: a slow batch would delay all of a broker's partitions. */
 export class Membership {
   readonly #parts: MembershipParts;
   readonly #taker: WorkConsumer;
@@ -239,10 +236,7 @@ export class GroupSession implements QueueSession {
   #seenAt: number;
   #ended = false;
 
-  /**
-   * The group reassigns a member's share at the earliest `lastsMs` after it last heard from the member, at least
-   * `ageMs` ago.
-   */
+  /** The group reassigns a share at the earliest `lastsMs` after it heard from the member, at least `ageMs` ago. */
   constructor(clock: Clock, lastsMs: number, ageMs: number) {
     this.#clock = clock;
     this.#lastsMs = lastsMs;

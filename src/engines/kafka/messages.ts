@@ -1,10 +1,7 @@
 import { Partitioners } from "kafkajs";
 import type { FirstAttempt, WakeUp, WorkItem } from "../../kernel/ports/work-queue.ts";
 
-/**
- * Readers skip unknown layouts and kinds, since the due index has the work. Facts of a newer version get a kind of
- * their own.
- */
+/** Readers skip unknown layouts and kinds. Facts of a newer version get a kind of their own. */
 const version = 1;
 
 export function encodeItem(item: WorkItem): Buffer {

@@ -12,10 +12,7 @@ export function seedOf(broker: string): string {
   return address === undefined ? broker : `${Buffer.from(address).toString("hex")}${suffix}:${port}`;
 }
 
-/**
- * The sockets of one client of the driver, also to names of {@link seedOf}; `tls` null: in clear. The driver forgets
- * sockets and opens others after disconnecting: only {@link Sockets.cut} ends a client for certain.
- */
+/** The sockets of one client of the driver. It forgets some, so only {@link Sockets.cut} ends a client for certain. */
 export class Sockets {
   readonly #tls: ConnectionOptions | null;
   readonly #onAnswer: () => void;
@@ -52,10 +49,7 @@ function gone(): Error {
 
 const lengthBytes = 4;
 
-/**
- * Lets a socket emit complete responses only. The driver would join the beginning of a cut response to the next
- * connection's data, and misread or crash on all that follows.
- */
+/** Lets a socket emit complete responses only: the driver would join a cut one to the next connection's data. */
 export function tellingOfCompleteResponses<Connection extends Socket>(socket: Connection): Connection {
   const emit = socket.emit.bind(socket) as (name: string | symbol, ...given: readonly unknown[]) => boolean;
   const whole = completeResponses();

@@ -26,10 +26,7 @@ function indexKeys(definition: CollectionDefinition, index: readonly string[]): 
   return Object.fromEntries(columnsOf(definition, index).map((field) => [storedName(definition, field), 1 as const]));
 }
 
-/**
- * The index in which a query's documents are adjacent and in order, ties included; of several, the last with the most
- * fixed fields, as in SQLite. Without one, MongoDB chooses by trial, or for keys alone the index of keys.
- */
+/** The index that has a query's documents in order; of several, the last with the most fixed fields, as in SQLite. */
 export function indexFor(
   definition: CollectionDefinition,
   { where = {}, anyOf, range, order }: Query,

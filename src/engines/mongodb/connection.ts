@@ -16,9 +16,8 @@ type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 export const patience = { questionMs: 2_000, writeMs: 10_000, schemaMs: 120_000, pingMs: 1_000 } as const;
 
 /**
- * An unreachable server is given up after `serverSelectionTimeoutMS`. Without a heartbeat for `connectTimeoutMS` the
- * monitor closes all connections, so this exceeds the pauses of a busy server. The driver recovers from both. The
- * socket's timeout is the longest.
+ * Without a heartbeat for `connectTimeoutMS` the monitor closes all connections, so this exceeds a busy server's
+ * pauses. The socket's timeout is the longest.
  */
 const options = {
   appName: "webhook-relay",
@@ -73,10 +72,7 @@ export class MongoConnection {
     await this.reach(Error, patience.pingMs, (signal) => this.db.command({ ping: 1 }, { signal }));
   }
 
-  /**
-   * Rejects with the port's error after the time, or on failure with the cause. The signal closes an abandoned task's
-   * connection, which ends its query at the server and frees the connection.
-   */
+  /** Rejects with the port's error after the time. The signal closes the connection, which ends the query. */
   async reach<Result>(
     Unavailable: Unavailable, withinMs: number, work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
@@ -113,10 +109,7 @@ export class MongoConnection {
   }
 }
 
-/**
- * Opens a connection to the URL's database, by default `relay`, without waiting for the server. Timeouts and write
- * concern in the URL override the defaults; a read preference is ignored.
- */
+/** Does not wait for the server. Timeouts and write concern in the URL override the defaults. */
 export function connectMongoDb(
   url: string,
   parts: { readonly clock: Clock; readonly logger: Logger },

@@ -16,10 +16,7 @@ interface Entry extends Stored {
   readonly end: Date | null;
 }
 
-/**
- * Expiring state for any number of processes: each call is one atomic change as others see it. Time is the server's.
- * MongoDB deletes expired documents within about a minute.
- */
+/** Expiring state for any number of processes, by the server's time. Each call is one atomic change. */
 export class MongoExpiringState implements ExpiringState {
   readonly #connection: MongoConnection;
   readonly #now: Now;

@@ -6,10 +6,7 @@ import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
 /** Unfinished batches of version 0.2: its read models are rebuilt. */
 const intentsOfVersion02 = "intents";
 
-/**
- * Drops generations neither current nor being built, other writers' included. A replaced one stays for a while, for
- * running queries.
- */
+/** Drops generations neither current nor being built. A replaced one stays for a while, for running queries. */
 export class ObsoleteGenerations {
   readonly #connection: MongoConnection;
   readonly #afterMs: number;

@@ -10,9 +10,7 @@ import { countersName } from "./generation.ts";
 /** A change of one document for a bulk write. */
 export type Operation = AnyBulkWriteOperation<Stored>;
 
-/**
- * A folded batch as operations by collection, at most one per document. Throws a TypeError for values that do not fit.
- */
+/** At most one operation per document. Throws a TypeError for values that do not fit. */
 export function operationsOf(
   definitions: ReadonlyMap<string, CollectionDefinition>,
   { documents, counters }: Folded,

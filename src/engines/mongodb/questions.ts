@@ -56,10 +56,7 @@ export class Questions {
     return this.#ask((signal) => this.#stored(definition).countDocuments(all(conditions), { signal }));
   }
 
-  /**
-   * With a range open at one end, MongoDB would examine every document. So values are found without the range, by
-   * skipping through the index, and each is then looked up within it.
-   */
+  /** With a range open at one end, MongoDB would examine every document: each value is looked up within it instead. */
   async distinct(
     selection: Selection,
     field: string,

@@ -31,8 +31,7 @@ const longestPauseMs = 80;
 
 /**
  * Rate limits as sliding windows, one document per key. With several keys, an admission is made under each in a common
- * order, and made sure once all have room. A caller kept out only by unsure admissions waits for their outcome, so that
- * none is refused over an admission that is taken back.
+ * order, then made sure. A caller kept out only by unsure admissions waits for their outcome.
  */
 export class RateLimitCounters {
   readonly collection: Collection<Admitted>;

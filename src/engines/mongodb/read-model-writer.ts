@@ -30,9 +30,8 @@ interface Held {
 }
 
 /**
- * Writes each batch with its checkpoint in one transaction, a large one in several. A takeover ends the predecessor's
- * transaction and locks it out. After a failure a writer takes over from itself: its last commands may still arrive,
- * and the state then shows their effect.
+ * Writes each batch with its checkpoint in one transaction, a large one in several. A takeover locks the predecessor
+ * out. After a failure a writer takes over from itself, since its last commands may still arrive.
  */
 export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
   readonly #connection: MongoConnection;
@@ -231,10 +230,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   }
 }
 
-/**
- * Validators of version 0.2 may refuse later documents: its unfinished generation is dropped, and its current one only
- * answers until the rebuild.
- */
+/** Validators of version 0.2 may refuse later documents: its current generation only answers until the rebuild. */
 function without({ epoch, current }: State): MatchKeysAndValues<State> {
   if (epoch === undefined) return {};
   return { building: null, ...(current && { "current.builtUnder": "" }) };

@@ -131,10 +131,7 @@ function seenIn({ number: generation, checkpoint, builtUnder }: Generation, isRe
 const firstPauseMs = 2;
 const longestPauseMs = 50;
 
-/**
- * Waits until another process has written a position. A new waiter causes a query at once, repeated at growing
- * intervals; one query serves all.
- */
+/** Waits for another process's writes. One query serves all waiters, at once and then at growing intervals. */
 export class PositionWaiters {
   readonly #clock: Clock;
   readonly #position: () => Promise<Position>;

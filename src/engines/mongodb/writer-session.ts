@@ -31,9 +31,8 @@ export class WriterSession {
   }
 
   /**
-   * Changes the state and a generation's documents, all or nothing; after an error, the outcome may be unknown and the
-   * session is over. The state comes first, so that a suspended writer fails before it locks a document. `update` must
-   * change something, or a concurrent takeover goes unnoticed.
+   * Changes state and documents, all or nothing; after an error, the session is over. The state comes first, so that a
+   * suspended writer fails before it locks a document. `update` must change something, or a takeover goes unnoticed.
    */
   async transaction(
     update: UpdateFilter<State>, generation: number, operations: ReadonlyMap<string, readonly Operation[]>,

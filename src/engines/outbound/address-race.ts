@@ -17,10 +17,9 @@ export interface Racers {
 }
 
 /**
- * Connects to the address that answers first (Happy Eyeballs, RFC 8305). Families alternate. Each address starts 250 ms
- * after the one before, at once after a failure, and sooner if there are many, so that the last has two thirds of the
- * time. Calls `won`, which then owns the socket, or `lost` once, after returning. Returns a function that ends the
- * race.
+ * Connects to the address that answers first (Happy Eyeballs, RFC 8305). Each address starts 250 ms after the one
+ * before, at once after a failure, and sooner if there are many: the last has two thirds of the time. Calls `won` or
+ * `lost` once, after returning. Returns a function that ends the race.
  */
 export function raceAddresses(
   { addresses, port, withinMs }: Racers,

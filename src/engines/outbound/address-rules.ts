@@ -33,10 +33,7 @@ const special6 = [
   "3fff::/20", // documentation
 ];
 
-/**
- * Allows public addresses and `allowedNetworks` (CIDR), but never link-local or cloud metadata, not even inside an IPv6
- * address. Throws RangeError for a network that is not CIDR.
- */
+/** Public addresses and `allowedNetworks` (CIDR), never link-local or cloud metadata. Throws RangeError. */
 export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
   const allowed = allowedNetworks.map(parseNetwork);
   // A list of both families would match IPv4 addresses, as mapped ones, against IPv6 rules.

@@ -31,9 +31,8 @@ const statusLine = /^HTTP\/(\d)(?:\.(\d))?[ \t]+([1-9]\d\d)(?!\d)/i;
 const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 
 /**
- * Reads a head as leniently as curl: folded lines, bare line feeds, blanks before colons, odd characters, lines without
- * a header, contradicting lengths, any version of HTTP. Rewrites heads that undici's parser refuses. If the body's
- * length is in doubt, the connection is not reused.
+ * Reads a head as leniently as curl: folded lines, bare line feeds, odd characters, contradicting lengths. Rewrites
+ * heads that undici's parser refuses. If the body's length is in doubt, the connection is not reused.
  */
 export function readHead(text: string): AnswerHead | HeadFault {
   if (text.length <= tidyChars && tidyHead.test(text)) {

@@ -17,10 +17,7 @@ const headTooLarge = "the answer's headers are larger than 64 KiB";
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/**
- * Puts an {@link AnswerReader} between connection and undici's parser; ends a connection whose answer exceeds the
- * limits or has no readable head.
- */
+/** Puts an {@link AnswerReader} before undici's parser; ends a connection whose answer is unreadable or too large. */
 export function readAnswers(socket: TLSSocket): void {
   const read = socket.read.bind(socket);
   const reader = new AnswerReader();
@@ -51,9 +48,8 @@ export function readAnswers(socket: TLSSocket): void {
 }
 
 /**
- * Reads the answer to the last request, and rewrites parts that undici's parser would refuse. undici does not bound
- * interim answers, status texts and chunk extensions, and its parser takes a hundred times the memory of a short
- * header. So this reader bounds all of an answer, and drops interim answers and trailers.
+ * Rewrites parts of an answer that undici's parser would refuse, and bounds all of it: undici does not bound interim
+ * answers, status texts and chunk extensions, and its parser takes a hundred times the memory of a short header.
  */
 export class AnswerReader {
   #fault: string | null = null;
@@ -76,10 +72,7 @@ export class AnswerReader {
     return this.#fault;
   }
 
-  /**
-   * The bytes for undici's parser; a head before a fault still counts. A changed `written` means a new request, since
-   * there is one at a time.
-   */
+  /** The bytes for undici's parser; a head before a fault still counts. A changed `written` means a new request. */
   admit(piece: Buffer, written: number): Buffer {
     if (written !== this.#written) this.#begin(written);
     this.#bytes += piece.length;

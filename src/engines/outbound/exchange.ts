@@ -12,10 +12,7 @@ const firstBytes = 512;
 const tooLate = new CallFailure("timeout", "the deadline is over");
 const noBody = new CallFailure("connection", "a body follows an answer that has none");
 
-/**
- * One request and its answer. Settles once: with an answer when the body ends, breaks or meets the deadline after a
- * head; else with a failure.
- */
+/** One request and its answer. Settles once: a head makes an answer, even if the body breaks or is late. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void;
   readonly #keepBytes: number;

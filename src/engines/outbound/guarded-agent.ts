@@ -19,20 +19,14 @@ export interface GuardSettings {
 /** How long an unused connection is kept, and at most if the receiver asks for longer. */
 const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
-/**
- * The age up to which a connection takes new requests. With the time for connecting it is below a minute, the time in
- * which a changed address takes effect.
- */
+/** The age up to which a connection takes new requests: a changed address takes effect within a minute. */
 const usedForMs = 50_000;
 /** Names and values of an answer's head. */
 const maxHeadBytes = 16_384;
 /** Some receivers ask for a second handshake; each costs as much processor time here as there. */
 const maxHandshakes = 3;
 
-/**
- * An undici agent that always applies the address rules: one pool per origin, HTTP/1.1 over TLS. Origins share nothing,
- * so none waits for another.
- */
+/** An undici agent that always applies the address rules. Origins share nothing, so none waits for another. */
 export function createGuardedAgent(settings: GuardSettings): Dispatcher {
   return new Agent({
     connect: guardedConnect(settings),
@@ -90,16 +84,10 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
   };
 }
 
-/**
- * The machine itself (RFC 6761). Most hosts files give `localhost` an address of each family, so one allowed family
- * (`127.0.0.0/8`) is enough.
- */
+/** The machine itself (RFC 6761); one allowed family (`127.0.0.0/8`) is enough for it. */
 const localhost = /^(.+\.)?localhost\.?$/;
 
-/**
- * Copied, so that only checked addresses are connected to. One refused address refuses all, except for {@link
- * localhost}.
- */
+/** Copied, so that only checked addresses are connected to. One refused address refuses all. */
 async function allowedAddresses({ allows, resolve }: GuardSettings, hostname: string): Promise<readonly string[]> {
   const literal = isIP(hostname) !== 0;
   const all = literal ? [hostname] : [...(await resolvedBy(resolve, hostname))];

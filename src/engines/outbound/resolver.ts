@@ -18,8 +18,7 @@ interface Sources {
 }
 
 /**
- * Resolves as the system does. A silent name server blocks a thread for seconds, and anyone can register a name with
- * one. So few system lookups run at once, and a slow name is also asked of DNS directly.
+ * Anyone can register a name whose server blocks a thread for seconds: few system lookups run, and DNS is asked, too.
  */
 export function createResolver({ system, dns }: Sources = machine()): Resolve {
   const turns = pLimit(threads);

@@ -5,10 +5,7 @@ import { Output } from "./output.ts";
 
 const censor = "[secret]";
 
-/**
- * Secret fields at any depth, and the forms of this service's keys and tokens, are masked in the finished line: pino's
- * own redaction takes ten times as long as the line itself.
- */
+/** Masked in the finished line: pino's own redaction takes ten times as long as the line itself. */
 const secretNames = [
   "(?:owner)?password(?:hash)?", "credentials", "(?:access|ingest|invite)?token", "(?:x-)?api-?key",
   "(?:webhook|client|turnstile)?secret", "masterkey", "authorization", "(?:set-)?cookie",

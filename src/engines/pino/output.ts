@@ -14,10 +14,7 @@ const lastPatienceMs = 1_000;
 
 const nothing = Buffer.alloc(0);
 
-/**
- * Writes lines in batches, the last before the process exits. Lines are dropped if the disk is full or the reader gone:
- * the process neither waits nor ends.
- */
+/** Writes lines in batches. Drops them if the disk is full or the reader gone: the process neither waits nor ends. */
 export class Output implements DestinationStream {
   readonly #descriptor: number;
   #gathered = "";
@@ -72,10 +69,7 @@ export class Output implements DestinationStream {
   }
 }
 
-/**
- * A pipe is opened again (on Linux), so that writes do not wait for its reader. A socket, as of systemd's journal,
- * cannot be; Node's stream on it keeps writes from waiting.
- */
+/** A pipe is opened again (on Linux), and a socket gets Node's stream: writes then do not wait for a reader. */
 function neverWaiting(descriptor: number): number {
   try {
     const kind = fstatSync(descriptor);

@@ -15,10 +15,7 @@ export type Remote<Port> = Port & { close(): void };
 /** More pending calls are refused. */
 const mostPending = 10_000;
 
-/**
- * Answers the {@link remote} at the other end. Calls of one turn begin in one turn, so that immediate answers share one
- * state. Closing the message port ends the service.
- */
+/** Answers the {@link remote} at the other end. Calls of one turn begin in one turn, to share one state. */
 export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
   const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
   const batcher = new TurnBatcher<Answer>((answers) => port.postMessage(answers));
@@ -36,9 +33,8 @@ export function serve<Port extends Callable<Port>>(port: MessagePort, target: Po
 }
 
 /**
- * A client of the port that another thread {@link serve}s. Calls of one turn travel together, in order. Errors keep
- * name and message. `unavailable` makes the error if the thread is gone, too many calls are pending, or the method
- * threw an error of that name.
+ * A client of the port that another thread {@link serve}s. Errors keep name and message. `unavailable` makes the error
+ * if the thread is gone, too many calls are pending, or the method threw an error of that name.
  */
 export function remote<Port extends Callable<Port>>(
   port: MessagePort, methods: MethodsOf<Port>, unavailable: (message: string) => Error,

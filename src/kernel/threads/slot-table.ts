@@ -2,10 +2,7 @@
 const mostSlots = 2 ** 20;
 const mostTurns = 2 ** 32;
 
-/**
- * Pending items, each under its own number. Slots are reused, numbers are not, so late answers find no item. Not a Map:
- * see docs/adr/0024.
- */
+/** Items under numbers that never repeat soon, so late answers find none. Not a Map: see docs/adr/0024. */
 export class SlotTable<Item> {
   readonly #slots: ({ readonly number: number; readonly item: Item } | null)[] = [];
   readonly #free: number[] = [];

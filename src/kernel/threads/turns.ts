@@ -23,10 +23,7 @@ export class TurnBatcher<Item> {
 /** Time of long work in one turn of the event loop. */
 const shareMs = 10;
 
-/**
- * Runs long work in short pieces. Those of a thread take about 10 ms of a turn together; the others wait for later
- * turns, in order.
- */
+/** Runs long work in short pieces, which take about 10 ms of a turn together; the others wait, in order. */
 class TurnShare {
   readonly #waiting: (() => void)[] = [];
   #spentMs = 0;

@@ -30,9 +30,7 @@ interface Batch {
 }
 
 /**
- * Collects appends into batches. A batch is sent at the end of the event loop's turn or after {@link GroupCommitDelay},
- * or when an earlier batch is answered. Appends that may wait go with the next batch, or alone after {@link
- * Tuning.holdMs}.
+ * Collects appends into batches, sent at the end of a turn, after {@link GroupCommitDelay} or when a batch is answered.
  */
 export class AppendQueue {
   readonly #send: (batch: AppendBatch) => void;

@@ -37,10 +37,7 @@ class StreamUnread extends Error {
   }
 }
 
-/**
- * Applies all waiting writes to the log and its index in one transaction. A conflict or an unreadable stream fails its
- * own writes only. A failed transaction leaves no trace, in memory neither.
- */
+/** Applies all waiting writes in one transaction. A conflict or an unreadable stream fails its own writes only. */
 export class CommitEngine {
   readonly #log: LogFile;
   readonly #index: StreamIndex;
@@ -68,10 +65,7 @@ export class CommitEngine {
     return { ...this.#counts };
   }
 
-  /**
-   * Commits the writes, in order; returns one outcome for each and never throws. SQLite refuses further work in a
-   * transaction that met a damaged page, so the commit is repeated without the writes that need it.
-   */
+  /** Never throws. A transaction that met a damaged page is repeated without the writes that need the page. */
   commit(writes: readonly Write[]): Outcome[] {
     this.#unread.clear();
     for (;;) {

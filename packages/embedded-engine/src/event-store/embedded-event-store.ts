@@ -223,10 +223,7 @@ export class EmbeddedEventStore implements EventStore {
     await this.#request({ kind: "ping" });
   }
 
-  /**
-   * Resolves when the files hold no byte of deleted entries; the store also erases them by itself. Waits for every
-   * reader of the log's file, such as a backup, without limit.
-   */
+  /** Resolves when the files hold no byte of deleted entries. Waits for readers, such as a backup, without limit. */
   async scrub(): Promise<void> {
     await this.#request({ kind: "scrub" }, Infinity);
   }

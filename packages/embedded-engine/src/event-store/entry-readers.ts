@@ -21,10 +21,7 @@ const mostThreads = 4;
 /** Waking a thread for fewer costs more than it saves. */
 const fewestReads = 8;
 
-/**
- * Threads that read entries at known sequences, started when first needed. A page of old entries takes one disk read
- * each: several threads wait for the disk together, and the log thread does not.
- */
+/** Threads that read entries at known sequences: several wait for the disk at once, and the log thread does not. */
 export class EntryReaders {
   readonly #path: string;
   readonly #onAnswers: (answers: readonly Answer[]) => void;

@@ -10,9 +10,8 @@ const trialMs = 50;
 const heldUp = 1.4;
 
 /**
- * How long to gather appends before sending them. A commit has a high fixed cost, and a message wakes two threads, so
- * at a high rate appends wait for others. But a high rate may come from a few callers that append again once answered,
- * and pauses only slow these down: every second, a trial shows whether more appends arrive without pauses.
+ * How long to gather appends. A commit costs much, so at a high rate appends wait for others. Pauses only slow down a
+ * few callers that append again once answered: trials show whether more appends arrive without them.
  */
 export class GroupCommitDelay {
   readonly #longestMs: number;

@@ -157,8 +157,7 @@ export class Housekeeping {
   }
 
   /**
-   * The thread moves and syncs a few pages at a time, since a large sync would delay those of commits. The write-ahead
-   * log restarts only when all of it is moved, so this thread sometimes moves the rest.
+   * The thread moves few pages at a time, since a large sync delays commits. The log restarts only when all are moved.
    */
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {
@@ -236,9 +235,8 @@ function listed(segment: Segment, list: () => void): Segment {
 }
 
 /**
- * The next neighbours to merge, of segments from old to new; none if there are few enough. A tier is `fanout` times the
- * size of the one before; the first is a flush. Neighbours up to a tier merge once they reach a higher one together, so
- * a record is rewritten once per tier, and segments grow with the logarithm of records.
+ * The next neighbours to merge, from old to new. A tier is `fanout` times the size of the one before; the first is a
+ * flush. Neighbours up to a tier merge once they reach a higher one together: each record is rewritten once per tier.
  */
 export function dueForMerge<Sized extends { readonly records: number }>(
   segments: readonly Sized[],

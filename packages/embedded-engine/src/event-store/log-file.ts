@@ -50,9 +50,8 @@ export function openToRead(path: string): DatabaseSync {
 
 /**
  * The log in SQLite: one table, written in the order of its key, and the manifest of segments. A deletion empties the
- * row (an empty type marks it) and keeps stream and revision. Rows are never removed: SQLite would rebuild neighbouring
- * pages and leave copies of live rows in gaps, out of reach of later deletions. A row that shrinks stays, and its
- * former content is zeroed.
+ * row and keeps stream and revision. Rows are never removed: SQLite would rebuild pages and leave copies of live rows
+ * in gaps, out of reach of later deletions. A row that shrinks stays, and its former content is zeroed.
  */
 export class LogFile {
   readonly #path: string;
@@ -221,10 +220,7 @@ export class LogFile {
     this.#db.close();
   }
 
-  /**
-   * Rolls back a transaction left open by a failure. Some failures have rolled back already; if this fails, too, the
-   * next transaction tries again.
-   */
+  /** Some failures have rolled back already. If this fails, too, the next transaction tries again. */
   #endTransaction(): void {
     if (this.#db.isTransaction) this.#rollback.run();
   }

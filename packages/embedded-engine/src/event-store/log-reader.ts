@@ -37,10 +37,7 @@ export class LogReader {
     this.#selectTimes.setReturnArrays(true);
   }
 
-  /**
-   * Up to `limit` entries after `after`, and the sequence reached: at most `head`, the last committed one. `mostBytes`:
-   * more only for a single entry.
-   */
+  /** Reads up to `limit` entries, and the sequence reached, up to `head`. `mostBytes`: more only for one entry. */
   read(after: Sequence, head: Sequence, limit: number, wanted: Wanted, mostBytes = windowBytes): Stretch {
     const end = Math.min(after + windowRows, head);
     const entries: LogEntry[] = [];

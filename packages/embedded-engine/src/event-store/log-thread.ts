@@ -207,10 +207,7 @@ function tell(client: Client, reply: Reply): void {
   client.port.postMessage(reply);
 }
 
-/**
- * Empties the manifest and ends the process: the next start rebuilds the index. In another turn, since a transaction
- * that found the damage would roll the manifest back.
- */
+/** Ends the process; the next start rebuilds the index. In another turn, outside a transaction that may roll back. */
 function dieOfDamage(damage: SegmentDamaged): void {
   setImmediate(() => {
     log.forgetSegments();

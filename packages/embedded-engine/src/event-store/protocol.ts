@@ -4,10 +4,7 @@ import type { Sequence } from "./positions.ts";
 /** Strings per entry in a message: id, type, metadata, data. */
 export const entryTexts = 4;
 
-/**
- * Many appends in one message, as arrays of strings, which transfer faster than one encoded buffer. `counts[i]` entries
- * of append i follow those of the appends before it.
- */
+/** Many appends, as plain strings, which transfer fast. `counts[i]`: entries of append i, after those before it. */
 export interface AppendBatch {
   readonly kind: "append";
   readonly batch: number;

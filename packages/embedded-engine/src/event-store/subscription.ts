@@ -33,10 +33,7 @@ export interface OwnCommit {
   readonly bytes: number;
 }
 
-/**
- * Follows the log. At its end the subscription is live: it gets this client's own commits from memory. It reads the log
- * when it is behind, after its buffer was full, or when others have written.
- */
+/** Follows the log. At its end, own commits come from memory; otherwise it reads the log. */
 export class LogSubscription implements Subscription {
   readonly #source: LogSource;
   readonly #wanted: Wanted;

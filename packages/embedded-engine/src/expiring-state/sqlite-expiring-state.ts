@@ -57,10 +57,7 @@ const leaseKey = (name: string) => `lease/${name}`;
 /** Expired rows deleted per table and write: more than a write adds. */
 const sweptRows = 8;
 
-/**
- * Expiring state in one SQLite file. Its thread finishes each call before the next, which makes parallel callers safe.
- * Time is wall time.
- */
+/** Expiring state in one SQLite file, for one thread, which finishes each call before the next. Time is wall time. */
 export class SqliteExpiringState implements ExpiringState {
   readonly #database: DatabaseSync;
   readonly #clock: Pick<Clock, "now">;

@@ -22,9 +22,8 @@ export interface MovedFile {
 }
 
 /**
- * Moves the write-ahead log into the file and syncs it, a few pages at a time, in a thread: no query waits for the
- * disk, and no other commit for a large sync. The log restarts only when all of it is moved, so the committing thread
- * sometimes moves the small rest.
+ * Checkpoints a few pages at a time in a thread, so that no query or other commit waits. The log restarts only when all
+ * of it is moved, so the committing thread sometimes moves the small rest.
  */
 export class Checkpoints {
   readonly #path: string;

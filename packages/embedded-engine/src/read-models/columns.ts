@@ -16,9 +16,7 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
   numbers: "TEXT",
 };
 
-/**
- * A field's value for its column, or {@link unmatched} if the kind cannot hold it. `room`: 16 reusable bytes for an id.
- */
+/** A field's value for its column; {@link unmatched} if it cannot hold it. `room`: reusable bytes of an id. */
 export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): SQLInputValue | typeof unmatched {
   if (value === null) return null;
   switch (kind) {
@@ -94,10 +92,7 @@ export function tableOf(definition: CollectionDefinition, prefix: "c" | "n" | "o
   return quoted(`${prefix}_${definition.name}`);
 }
 
-/**
- * The statements that create a collection's table, ordered by key, and its indexes, named after their fields. During a
- * rewrite, the prefix tells the indexes of both tables apart.
- */
+/** The statements for a collection's table and indexes; `prefix` tells the indexes of two tables apart. */
 export function schemaOf(
   definition: CollectionDefinition, table = tableOf(definition), prefix: "i" | "j" = "i",
 ): [table: string, ...indexes: string[]] {

@@ -27,10 +27,7 @@ const ownTables = `
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = [11, 26];
 
-/**
- * Opens the read models' file; replaces it by an empty one if its version differs or it is visibly damaged, which
- * `onDamage` gets. Most damage shows only when its page is read.
- */
+/** Opens the file; replaces one of another version, or of visible damage, which most damage is not. */
 export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
   try {
     if (isOfAnotherVersion(file)) removeDatabase(file);

@@ -17,10 +17,7 @@ const sortable = 2_000;
 /** A page in memory is read within this time; a slower read waits for the disk. */
 const patienceMs = 2;
 
-/**
- * Answers questions from the tables. SQLite picks the indexes; without statistics its choice follows from the schema
- * alone, and a test checks it.
- */
+/** Answers questions. SQLite picks indexes by the schema alone, without statistics; a test checks its choice. */
 export class Queries {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
@@ -60,10 +57,7 @@ export class Queries {
     return this.#number(`SELECT count(*) FROM ${tableOf(definition)} WHERE ${condition.sql}`, condition.values);
   }
 
-  /**
-   * Steps from value to value, so that the documents per value do not matter; within a range with two ends it groups
-   * them instead.
-   */
+  /** Steps from value to value, however many documents each has; groups within a range with two ends. */
   distinct(
     definition: CollectionDefinition,
     selection: Selection,
@@ -200,10 +194,7 @@ interface Condition {
   readonly values: readonly SQLInputValue[];
 }
 
-/**
- * The condition of a selection; null if nothing can satisfy it. `inOrder`: SQLite uses an index for the order instead
- * of the range, for it uses none for a term of `+column`.
- */
+/** Null if nothing can satisfy it. `inOrder`: the index serves the order, not the range (a term `+column`). */
 function conditionOf(
   definition: CollectionDefinition,
   selection: Selection,

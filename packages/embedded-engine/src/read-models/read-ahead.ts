@@ -19,10 +19,7 @@ export interface Lookups {
 
 const threads = 3;
 
-/**
- * Makes lookups ahead of the reading thread, in threads started when first needed: pages get into memory, and several
- * disk reads run at once. It returns no results, so its failures change no answer.
- */
+/** Makes lookups ahead of the reading thread, so that several disk reads run at once. Its failures change no answer. */
 export class ReadAhead {
   readonly #path: string;
   readonly #wanted = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -4,10 +4,7 @@ import { quoted, schemaOf, tableOf } from "./columns.ts";
 
 const slice = 1_000;
 
-/**
- * Rewrites a collection's table in steps, each in its own transaction, until nothing of the old one is left. Between
- * steps the table stays usable. After a failure start again: the first step removes an unfinished copy.
- */
+/** Rewrites a collection's table in steps, one transaction each, while it stays usable. Restart it after a failure. */
 export function* rewriting(database: DatabaseSync, definition: CollectionDefinition): Generator<void, void> {
   const [table, copy, old] = [tableOf(definition), tableOf(definition, "n"), tableOf(definition, "o")];
   const oldIndexes = indexesOf(database, table);

@@ -11,9 +11,9 @@ const share = 20;
 const logAlone = "";
 
 /**
- * Erases removed personal data from the files. SQLite zeroes deleted rows, but moved rows leave copies in the gaps of
- * pages. So the table is rewritten, its old pages are zeroed, and the write-ahead log is emptied. Due collections are
- * stored with the removal, so that a crash does not lose them.
+ * Erases removed personal data. SQLite zeroes deleted rows, but moved rows leave copies in the gaps of pages: so the
+ * table is rewritten, old pages are zeroed, and the write-ahead log is emptied. Due collections are stored with the
+ * removal.
  */
 export class SecureErase {
   readonly #database: DatabaseSync;
@@ -30,10 +30,7 @@ export class SecureErase {
   #failed = false;
   #closed = false;
 
-  /**
-   * `run`: calls {@link rewrite}, then {@link empty}. `onAnomaly`: not called for the first of several failures, since
-   * any reader is in the way for a moment.
-   */
+  /** `run`: calls {@link rewrite}, then {@link empty}. `onAnomaly`: from the second failure in a row on. */
   constructor(
     database: DatabaseSync, clock: Clock, run: () => Promise<void>, onAnomaly: (error: unknown) => void,
   ) {

@@ -22,8 +22,8 @@ interface State {
 }
 
 /**
- * Read models in one SQLite file, for one thread that writes and reads. A batch is written in slices; between them
- * queries run over a connection that sees whole batches only. A lost file is rebuilt from the log.
+ * Read models in one SQLite file, for one thread. Batches are written in slices; queries between them see whole batches
+ * only. A lost file is rebuilt from the log.
  */
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #path: string;
@@ -60,10 +60,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#wantedListener = listener;
   }
 
-  /**
-   * Calls `listener` about a damaged page, at once if the opening found one. From then on queries fail until a {@link
-   * reset}: only read pages show damage, so other answers may be wrong.
-   */
+  /** Calls `listener` about a damaged page. Until a {@link reset}, queries then fail: other answers may be wrong. */
   onDamage(listener: (error: unknown) => void): void {
     this.#damageListener = listener;
     for (const error of this.#seenAtOpening.splice(0)) listener(error);

@@ -8,10 +8,7 @@ import { definitionsIn, readModelsFormat, unavailable } from "./database.ts";
 import { Queries } from "./queries.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
-/**
- * Stored read models over a connection that sees whole batches only, those of another process included. A change of the
- * collections needs a new instance.
- */
+/** Stored read models; sees whole batches only. A change of the collections needs a new instance. */
 export class StoredReadModels implements ReadModelQuestions {
   /** By name; none before the first build. */
   readonly definitions: ReadonlyMap<string, CollectionDefinition>;

@@ -20,10 +20,7 @@ export class Writer {
     this.#tables = new Map([...definitions].map((one) => [one.name, new TableWriter(database, one)]));
   }
 
-  /**
-   * Writes a folded batch, with queries in between; resolves to the personal collections that lost data. Throws a
-   * TypeError for an unknown collection or a value of the wrong kind.
-   */
+  /** Resolves to the personal collections that lost data. Throws a TypeError for values that do not fit. */
   async write({ documents, counters }: Folded): Promise<ReadonlySet<string>> {
     const takenFrom = new Set<string>();
     let rows = 0;

@@ -11,9 +11,8 @@ import { formatIn, formatOf, marking, requireNotNewer, type FileFormat } from ".
 export interface Converter {
   readonly makes: FileFormat;
   /**
-   * Fills the database from the older file, attached as `old`. Each step is one transaction, which bounds memory and
-   * the loss at a kill. Yields the share done, 0 to 1. After a kill it is called again and continues after the last
-   * committed step.
+   * Fills the database from the attached `old` one, a transaction per step. Yields the share done, 0 to 1. After a kill
+   * it is called again and continues after the last step.
    */
   readonly steps: (database: DatabaseSync) => Iterable<number>;
 }
@@ -34,9 +33,8 @@ const lockPatienceMs = 1000;
 const draftName = /^(.+)\.[0-9a-f]{16}\.converting(-journal)?$/;
 
 /**
- * Brings files to their formats, in the process that holds the data folder. First checks that all are readable. Each
- * file is converted into a draft beside it, which then replaces it; after a kill the next call continues an unchanged
- * file's draft. Rejects with an error that names the file if a version cannot be read or a conversion fails.
+ * Brings files to their formats, in the process that holds the data folder, after checking that all are readable. Each
+ * is converted into a draft, which replaces it; after a kill the next call continues the draft. Errors name the file.
  */
 export async function bringUp(files: readonly KeptFile[], telling: Telling): Promise<void> {
   const due = files.map((file) => [file.path, inFile(file.path, () => convertersFor(file))] as const);
@@ -126,10 +124,7 @@ function* inTransactions(database: DatabaseSync, steps: Iterable<number>): Gener
   }
 }
 
-/**
- * Moves the file's write-ahead log into it and removes it: the draft that replaces the file must not find a foreign
- * log. Throws if another program has the file open.
- */
+/** The draft that replaces the file must not find a foreign log. Throws if another program has the file open. */
 function endWriteAheadLog(path: string): void {
   const database = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
   try {

@@ -5,9 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { inFile, sync } from "../../../../src/kernel/files.ts";
 
 /**
- * Copies SQLite databases between folders, in order, each at one moment and without delaying its writers. The copies
- * get their names when all are complete and durable. Throws if the target has one already. Draft names are unique, so
- * that two concurrent copies do not mix.
+ * Copies SQLite databases between folders, each at one moment, without delaying its writers. Copies get their names
+ * when all are durable. Throws if the target has one already. Draft names are unique, since copies may be concurrent.
  */
 export function copyDatabases(names: readonly string[], from: string, to: string): void {
   const copies = names.map((name) =>

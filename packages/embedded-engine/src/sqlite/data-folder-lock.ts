@@ -2,10 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder, fileProblem, inFile } from "../../../../src/kernel/files.ts";
 
-/**
- * Holds a data folder for this process until the returned function is called; creates a missing one. The lock is
- * SQLite's on a separate file, which the system releases when the process ends. Throws if the folder is held already.
- */
+/** Holds a data folder until the returned function is called or the process ends. Throws if it is held already. */
 export function lockDataFolder(dataDir: string): () => void {
   makeFolder(dataDir);
   // The name dates from releases that locked the log alone.

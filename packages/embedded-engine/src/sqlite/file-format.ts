@@ -2,10 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 
-/**
- * The format in a database file's header: `user_version` and, for the release, `application_id`. Older programs and
- * SQLite's `VACUUM INTO` keep both.
- */
+/** A database file's `user_version` and `application_id` (the release), which older programs and `VACUUM INTO` keep. */
 export interface FileFormat {
   /** Raised only if an older program would misread the file, or this one an older file. */
   readonly version: number;

@@ -6,10 +6,7 @@ export function moveWriteAheadLog(database: DatabaseSync, file: string): void {
   orEndUnsynced(file, () => database.exec("PRAGMA wal_checkpoint(PASSIVE)"));
 }
 
-/**
- * Checkpoints and empties the write-ahead log, so that no old page stays in it; false if a reader is in the way. A
- * failed sync ends the process.
- */
+/** Empties the write-ahead log; false if a reader is in the way. A failed sync ends the process. */
 export function emptyWriteAheadLog(database: DatabaseSync, file: string): boolean {
   const empty = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
   return orEndUnsynced(file, () => empty.get())?.["busy"] === 0;

@@ -40,10 +40,7 @@ export interface Part {
   readonly beyond?: Beyond;
 }
 
-/**
- * Splits a query with `after` into ranges of one index, in the query's order: documents with the same value, then the
- * others.
- */
+/** Splits a query with `after` into ranges of one index: documents with the same value, then the others. */
 export function partsOf(definition: CollectionDefinition, { after, ...query }: Query): readonly Part[] {
   if (!after) return [{ query }];
   const { descending } = query.order;

@@ -29,10 +29,7 @@ export class IndexFolder {
     return `${randomUUID()}.segment`;
   }
 
-  /**
-   * Opens the listed segments and rebuilds the memtable from the log's tail; rebuilds the whole index if a segment is
-   * damaged. Removes segments that are not listed.
-   */
+  /** Opens the listed segments, or rebuilds the index if one is damaged. Removes segments that are not listed. */
   open(log: LogFile, memtableRecords: number): StreamIndex {
     const listed = log.listedSegments();
     let segments: Segment[] = [];

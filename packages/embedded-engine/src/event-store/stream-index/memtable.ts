@@ -7,10 +7,7 @@ export const recordWords = 6;
 export const goneBit = 0x8000_0000;
 const none = 0xffff_ffff;
 
-/**
- * A stream's state as one integer: the revision of its last entry, or a negative number without entries. After a
- * deletion, {@link nextRevision} continues the revisions from it.
- */
+/** The last revision, or a negative number for a stream without entries, see {@link deletedAt}. */
 export type StreamState = number;
 /** The state of a stream without any record in the log. */
 export const neverSeen: StreamState = -1;
@@ -32,8 +29,7 @@ export interface Located {
 }
 
 /**
- * The newest part of the stream index. Records are in order of arrival, each linked to its stream's previous one, in
- * one block shared with the thread that writes segments: there is no object per stream.
+ * The newest part of the stream index: linked records in one block shared with a thread, without objects per stream.
  */
 export class Memtable {
   readonly #newest = new Map<string, number>();

@@ -10,10 +10,7 @@ export interface RowHead {
   readonly gone: boolean;
 }
 
-/**
- * Where the entries of each stream are: the newest in memory, the rest in sorted segment files that follow the log's
- * order. The log is the truth: matches in segments are checked against its rows (docs/adr/0021).
- */
+/** Where each stream's entries are: in memory, then in segments. The log's rows decide on matches (docs/adr/0021). */
 export class StreamIndex {
   readonly #rowHead: (sequence: Sequence) => RowHead | undefined;
   readonly #capacity: number;
