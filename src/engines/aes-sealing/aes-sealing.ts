@@ -55,7 +55,7 @@ export class AesSealing implements Sealing {
   }
 }
 
-/** The id of a master key, which reveals nothing about the key. */
+/** Reveals nothing about the key. */
 export function masterKeyId(key: Uint8Array): string {
   return createHash("sha256").update("master key id\0").update(key).digest("hex").slice(0, 16);
 }

@@ -38,7 +38,6 @@ function pathIn(dataDir: string): string {
   return join(dataDir, "master.key");
 }
 
-/** Names a complete file in one step; false if the name is taken. */
 function create(dataDir: string, path: string): boolean {
   const draft = `${path}.${randomBytes(8).toString("hex")}.new`;
   try {

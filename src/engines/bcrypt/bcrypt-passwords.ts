@@ -46,7 +46,6 @@ export class BcryptPasswords implements Passwords {
     return same === true && passwordProblem(password) === null;
   }
 
-  /** Finishes waiting tasks, then ends the thread. */
   async close(): Promise<void> {
     this.#closed = true;
     const worker = this.#worker;
@@ -74,7 +73,6 @@ export class BcryptPasswords implements Passwords {
   #next(worker: Worker): void {
     this.#running = this.#queue.take();
     if (this.#running) {
-      // Keeps the process alive until all tasks are done.
       worker.ref();
       worker.postMessage(this.#running.task);
     } else if (this.#closed) void worker.terminate();

@@ -19,7 +19,6 @@ function run(task: BcryptTask): string | boolean {
 /** Takes as long for a hash of lower cost: the time must not reveal whose hash it is. */
 function compare({ password, hash, cost }: Extract<BcryptTask, { op: "compare" }>): boolean {
   const same = compareSync(password, hash);
-  // Each step takes as long as all before it together.
   for (let spent = getRounds(hash); spent < cost; spent += 1) compareSync(password, hashOfNobody(spent));
   return same;
 }

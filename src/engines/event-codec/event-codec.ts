@@ -37,7 +37,6 @@ export class JsonEventCodec implements EventCodec {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #isMetadata: ValidateFunction<StoredMetadata>;
 
-  /** By default for the domain's facts. */
   constructor(declared: ReadonlyMap<string, Fact> = facts) {
     this.#kinds = new Map([...declared].map(([type, fact]) => [
       type,

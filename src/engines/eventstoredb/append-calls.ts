@@ -9,7 +9,6 @@ import type { Tuning } from "./tuning.ts";
 type Reply = streams.BatchAppendResp;
 type Call = ReturnType<StreamsClient["batchAppend"]>;
 
-/** An append without an outcome. */
 interface Unsettled {
   readonly request: streams.BatchAppendReq;
   sendings: number;
@@ -28,12 +27,10 @@ export class AppendCalls {
   readonly #clock: Clock;
   readonly #tuning: Tuning;
   readonly #onAnomaly: (error: unknown) => void;
-  /** By correlation id, in order of arrival. */
   readonly #unsettled = new Map<string, Unsettled>();
   #unsent = new Set<Unsettled>();
   #client: StreamsClient | undefined;
   #call: Call | undefined;
-  /** From the first attempt to open a call until one succeeds. */
   #opening = false;
   #full = false;
   #failures = 0;

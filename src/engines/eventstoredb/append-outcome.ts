@@ -5,7 +5,7 @@ import { EntryTooLarge, LogUnavailable, UnacceptableEntry, type Appended } from 
 import { positionOf } from "./positions.ts";
 
 /** The result of an append. */
-export type Outcome =
+export type AppendOutcome =
   | { readonly kind: "appended"; readonly appended: Appended }
   | { readonly kind: "conflict" }
   | { readonly kind: "refused"; readonly error: Error };
@@ -22,7 +22,7 @@ export function isFinal(reply: streams.BatchAppendResp): boolean {
 }
 
 /** Reads a final reply. Its details name the error; the codes say less. */
-export function outcomeOf(reply: streams.BatchAppendResp): Outcome {
+export function outcomeOf(reply: streams.BatchAppendResp): AppendOutcome {
   const success = reply.getSuccess();
   const position = success?.getPosition();
   if (success && position) {

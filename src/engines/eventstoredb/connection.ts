@@ -31,7 +31,6 @@ export class Connection {
     return this.#answeredAt;
   }
 
-  /** Call for each message of the server: it is alive. */
   answered(): void {
     this.#answeredAt = this.#clock.monotonic();
   }
@@ -45,7 +44,6 @@ export class Connection {
     return client;
   }
 
-  /** Headers and options of a call that fails after `deadlineMs`, unless that is infinite. */
   callArguments(deadlineMs: number) {
     // Followers may lag behind the leader's answers.
     const options = { requiresLeader: true };
@@ -79,7 +77,6 @@ export class Connection {
     }
   }
 
-  /** Closes the channel, waiting at most `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     const ending = (async () => {
       await this.#client.dispose();

@@ -70,7 +70,6 @@ export class EventStoreDb implements EventStore {
     const records = await this.#guarded("read", () => readRecords(
       this.#connection, readStreamRequest(stream, { ...options, backwards }), this.#tuning.readMs,
     ));
-    // Records before a fence are deleted.
     const fence = backwards ? records.findIndex(isFence) : records.findLastIndex(isFence);
     const isEndSeen = backwards ? from === undefined : records.length < limit;
     if (records.length > 0 && fence < 0 && !isEndSeen && await this.#endsWithFence(stream)) return [];
@@ -129,7 +128,6 @@ export class EventStoreDb implements EventStore {
     return { stop };
   }
 
-  /** When the server last answered, monotonic ms; -Infinity before the first answer. */
   get answeredAt(): number {
     return this.#connection.answeredAt;
   }

@@ -9,7 +9,7 @@ import { recordOf, type StoredRecord } from "./records.ts";
 import { subscribeRequest, type Filter } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** What a subscription uses of the store. */
+/** The parts of the store that a subscription uses. */
 export interface SubscriptionContext {
   readonly connection: Connection;
   readonly clock: Clock;
@@ -20,7 +20,6 @@ export interface SubscriptionContext {
   readonly entry: (record: StoredRecord) => LogEntry | undefined;
   readonly newest: () => Position;
   readonly head: () => Promise<Position>;
-  /** Records after a position, wanted or not. */
   readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
 }
 
@@ -74,7 +73,6 @@ export class Feed {
     return undefined;
   }
 
-  /** Ends the call and {@link next}. */
   close(): void {
     this.#closed = true;
     this.#call?.cancel();

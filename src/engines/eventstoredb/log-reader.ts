@@ -32,7 +32,6 @@ export class LogReader {
     return this.#newest;
   }
 
-  /** Notes an entry at the position. */
   learn(position: Position): void {
     if (position > this.#newest) this.#newest = position;
   }
@@ -54,7 +53,6 @@ export class LogReader {
     return this.#newest;
   }
 
-  /** Up to `limit` entries after a position, and the position reached. */
   async read(after: Position, limit: number): Promise<{ readonly entries: LogEntry[]; readonly upTo: Position }> {
     const entries: LogEntry[] = [];
     let upTo = after;
@@ -86,7 +84,6 @@ export class LogReader {
     return records;
   }
 
-  /** The newest position, the server's own records included: one small read. */
   async end(deadlineMs: number): Promise<Position> {
     const [newest] = await readRecords(this.#connection, readAllRequest(undefined, 1, true), deadlineMs);
     return newest?.position ?? logStart;

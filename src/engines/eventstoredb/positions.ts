@@ -6,7 +6,6 @@ export interface PositionPair {
   readonly prepare: string;
 }
 
-/** Of 2^64 - 1, the largest position. */
 const digits = 20;
 const pattern = /^(\d{20})\/(\d{20})$/;
 

@@ -5,7 +5,6 @@ import { exceptionOf } from "./failures.ts";
 import { untold } from "./positions.ts";
 import { recordOf, type StoredRecord } from "./records.ts";
 
-/** False ends the read. */
 type Take = (record: StoredRecord) => boolean;
 
 /** Reads records; none of a missing stream. Rejects after `deadlineMs`, and for servers that tell no positions. */

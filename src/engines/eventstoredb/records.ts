@@ -6,7 +6,6 @@ import type { Message } from "./requests.ts";
 
 /** An event from the server. */
 export interface StoredRecord extends EncodedEntry {
-  /** Approximate size on the wire. */
   readonly bytes: number;
 }
 

@@ -5,7 +5,7 @@ import {
   LogUnavailable, noStream, RevisionConflict, type Appended, type NewEntry, type Position,
 } from "../../kernel/ports/event-store.ts";
 import type { AppendCalls } from "./append-calls.ts";
-import { outcomeOf, type Outcome } from "./append-outcome.ts";
+import { outcomeOf, type AppendOutcome } from "./append-outcome.ts";
 import type { Connection } from "./connection.ts";
 import { exceptionOf, unavailable } from "./failures.ts";
 import { readRecords } from "./reading.ts";
@@ -15,7 +15,6 @@ import type { Tuning } from "./tuning.ts";
 
 /** The longest wait for a revived stream to become readable; the server needs some 20 ms. */
 const reappearingMs = 1_000;
-/** The pause between two checks. */
 const lookEveryMs = 2;
 
 export interface WriterContext {
@@ -70,7 +69,6 @@ export class StreamWriter {
         const committed = await this.#committedBefore(stream, messages, until);
         if (committed) return committed;
       }
-      // The stream may have reached the expected revision meanwhile.
       if (actual !== expected) throw new RevisionConflict(stream, expected, actual);
     }
   }
@@ -119,7 +117,7 @@ export class StreamWriter {
   /** Throws a refusal's error, and LogUnavailable if the outcome stays unknown. */
   async #send(
     stream: string, expected: number, messages: readonly Message[], until: number,
-  ): Promise<Exclude<Outcome, { kind: "refused" }>> {
+  ): Promise<Exclude<AppendOutcome, { kind: "refused" }>> {
     const correlation = randomUUID();
     const request = appendRequest(correlation, stream, expected, messages);
     const outcome = outcomeOf(await this.#context.calls.send(correlation, request, this.#left(until)));
@@ -154,7 +152,6 @@ export class StreamWriter {
     ));
   }
 
-  /** Repeats a failed attempt until the time is over. */
   async #persist<Result>(
     doing: string, until: number, attempt: (leftMs: number) => Promise<Result>,
   ): Promise<Result> {

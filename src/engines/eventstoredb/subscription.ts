@@ -15,7 +15,6 @@ export class LogSubscription implements Subscription {
   readonly #handle: BatchHandler;
   readonly #pause: Pause;
   readonly #ended: Promise<void>;
-  /** All entries up to here are handled. */
   #handled: Position;
   #feed: Feed | undefined;
   #stopped = false;
@@ -60,7 +59,6 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Repeats a batch until the handler takes it or the subscription is stopped. */
   async #take({ entries, upTo }: Batch): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {

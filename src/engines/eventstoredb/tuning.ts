@@ -2,7 +2,6 @@
 export interface Tuning {
   /** After this, an append without an outcome is given up: it may have happened. */
   readonly appendMs: number;
-  /** The timeout of a read or deletion. */
   readonly readMs: number;
   /** The longest silence of a call, and of the connection; a busy server pauses for several seconds. */
   readonly stallMs: number;
@@ -20,9 +19,7 @@ export interface Tuning {
   /** Records examined between two checkpoints, also of a prompt subscription. */
   readonly searchWindow: number;
   readonly promptWindow: number;
-  /** Approximate size of a page of `readLog`. */
   readonly pageBytes: number;
-  /** The timeout of closing. */
   readonly closeMs: number;
 }
 

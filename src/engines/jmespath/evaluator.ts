@@ -12,13 +12,11 @@ const mostCachedCharacters = 128 * 1024;
 boundFunctions();
 correctLookups();
 
-/** Times in ms. */
 export interface EvaluatorOptions {
   /** Processor time for compiling, and for evaluating. */
   readonly timeoutMs: number;
   /** The watchdog's longest limit, on a busy machine. */
   readonly patienceMs: number;
-  /** Of a result, as UTF-8. */
   readonly maxBytes: number;
 }
 
@@ -74,7 +72,6 @@ export class Evaluator {
 const hook = Symbol.for("webhook-relay.mapping");
 const script = new Script(`globalThis[Symbol.for("${hook.description}")]()`);
 
-/** Throws ERR_SCRIPT_EXECUTION_TIMEOUT after the time. */
 function watch<Result>(run: () => Result, timeoutMs: number): Result {
   // Only scripts can have a watchdog, and a script reaches only globals.
   (globalThis as unknown as Record<symbol, () => Result>)[hook] = run;

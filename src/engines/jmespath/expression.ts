@@ -8,7 +8,6 @@ export type Expression = Parameters<typeof TreeInterpreter.search>[0];
 const mostExpressionCharacters = 4_096;
 
 const functions = new Set(getRegisteredFunctions());
-/** Functions that take an expression (`&…`). */
 const takers = new Set(["group_by", "map", "max_by", "min_by", "sort_by"]);
 
 /** Throws a MappingProblem, also for unknown functions and misplaced expressions, which the library finds late. */

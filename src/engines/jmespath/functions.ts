@@ -7,7 +7,7 @@ import { texts } from "./texts.ts";
 
 type Function = (args: readonly JSONValue[]) => JSONValue;
 
-/** In UTF-16 units. One call can multiply a text's length by a thousand, and V8 ends the process over long texts. */
+/** In UTF-16 units. One call can multiply a text's length by a thousand, and too long a text ends the process. */
 const mostCharacters = 512 * 1024;
 
 /** The most characters that a search compares: V8's searches may take the product of both lengths, uninterruptibly. */
@@ -28,7 +28,6 @@ const lengthOf: Readonly<Record<string, Lengths>> = {
 const searchOf: Lengths = ([subject, wanted]) =>
   typeof subject === "string" && typeof wanted === "string" ? subject.length * wanted.length : 0;
 
-/** The most characters that a function compares. */
 const comparedBy: Readonly<Record<string, Lengths>> = {
   contains: searchOf,
   find_first: searchOf,

@@ -5,7 +5,7 @@ import type { Mapped, Mappings } from "../../kernel/ports/mapping.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";
-import type { Outcome, Task } from "./protocol.ts";
+import type { TaskResult, Task } from "./protocol.ts";
 
 /** Processor time of an expression, and the watchdog's longest limit on a busy machine. */
 const timeoutMs = 15;
@@ -19,7 +19,6 @@ const slowRemembered = 10_000;
 /** One process is always left to tenants with quick mappings. */
 const mostProcesses = 2;
 const patienceMs = 2_000;
-/** After a failed start: its cause seldom passes at once. */
 const startAgainAfterMs = 500;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
@@ -28,11 +27,10 @@ const tooMany = "too many payloads wait to be mapped; try again";
 interface Waiting {
   readonly tenantId: string;
   readonly task: Task;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (outcome: TaskResult) => void;
   readonly reject: (error: Error) => void;
   readonly patience: Timer;
   late: boolean;
-  /** Whether a process was lost over it. */
   retried: boolean;
 }
 
@@ -53,7 +51,6 @@ export class JmespathMappings implements Mappings {
   readonly #queue = new FairQueue<Waiting>(({ task }) => sizeOf(task));
   readonly #idle: MappingProcess[] = [];
   readonly #slow: LRUCache<string, true>;
-  /** Tenants whose loss of a process was logged in the last `slowForMs`. */
   readonly #told: LRUCache<string, true>;
   readonly #all = new Set<MappingProcess>();
   /** Slow tenants leave a running process to the others. */
@@ -91,7 +88,7 @@ export class JmespathMappings implements Mappings {
     for (const process of this.#all) process.kill();
   }
 
-  #ask(tenantId: string, task: Task): Promise<Outcome> {
+  #ask(tenantId: string, task: Task): Promise<TaskResult> {
     const characters = sizeOf(task);
     if (this.#closed) refuse("unavailable", "the relay is stopping");
     if (this.#queue.waiting(tenantId) >= mostWaitingOfTenant) refuse("unavailable", tooMany);
@@ -123,7 +120,6 @@ export class JmespathMappings implements Mappings {
     if (!this.#starting && this.#all.size < mostProcesses && !this.#queue.isEmpty) void this.#start();
   }
 
-  /** Refuses a task that still waits; a running task may end. */
   #late(waiting: Waiting): void {
     waiting.late = true;
     if (this.#queue.remove(waiting.tenantId, waiting)) this.#refuse(waiting, tooMany);
@@ -200,7 +196,7 @@ export class JmespathMappings implements Mappings {
     if (!this.#closed) this.#next();
   }
 
-  #settle(waiting: Waiting, outcome: Outcome): void {
+  #settle(waiting: Waiting, outcome: TaskResult): void {
     this.#done(waiting);
     waiting.resolve(outcome);
   }

@@ -1,6 +1,5 @@
 import { MappingProblem } from "./protocol.ts";
 
-/** A reviver's third argument: the source of a primitive value. */
 interface Context {
   readonly source?: string;
 }
@@ -66,7 +65,6 @@ export function resultText(result: unknown, maxBytes: number, spellings: Spellin
   return text;
 }
 
-/** Counts a lower bound of the bytes to write. */
 class Measure {
   readonly #limit: number;
   readonly #spellings: Spellings;

@@ -1,12 +1,10 @@
 import { TreeInterpreter, TYPE_OBJECT, type JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./protocol.ts";
 
-/** As in the library, where `_scope` is private. */
 interface Interpreter extends Pick<typeof TreeInterpreter, "visit"> {
   readonly _scope: Scope;
 }
 
-/** The variables of a `let` and of those around it. */
 interface Scope {
   readonly data: Readonly<Record<string, JSONValue>>;
   readonly inner?: Scope;

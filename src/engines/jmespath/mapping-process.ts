@@ -1,9 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import type { EvaluatorOptions } from "./evaluator.ts";
-import type { Message, Outcome, Task } from "./protocol.ts";
+import type { Message, TaskResult, Task } from "./protocol.ts";
 
 const program = new URL("./worker.ts", import.meta.url);
-/** More than any mapping needs within its time. */
 const heapMb = 128;
 const startMs = 10_000;
 
@@ -13,11 +12,11 @@ const restrictions = ["--permission", "--allow-fs-read=*", "--disable-proto=dele
 /** A process that evaluates mappings one at a time, without secrets of the relay. */
 export class MappingProcess {
   readonly #child: ChildProcess;
-  #settle: ((outcome: Outcome | null) => void) | undefined;
+  #settle: ((outcome: TaskResult | null) => void) | undefined;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    child.on("message", (outcome: Outcome) => this.#end(outcome));
+    child.on("message", (outcome: TaskResult) => this.#end(outcome));
     child.once("exit", () => this.#end(null));
   }
 
@@ -46,11 +45,11 @@ export class MappingProcess {
   }
 
   /** Null if the process ended over the task, also for exceeding `limitMs`. */
-  async run(task: Task, limitMs: number): Promise<Outcome | null> {
+  async run(task: Task, limitMs: number): Promise<TaskResult | null> {
     this.#child.channel?.ref();
     const limit = setTimeout(() => this.kill(), limitMs);
     try {
-      return await new Promise<Outcome | null>((resolve) => {
+      return await new Promise<TaskResult | null>((resolve) => {
         this.#settle = resolve;
         this.#child.send(task, (error) => error && this.kill());
       });
@@ -65,7 +64,7 @@ export class MappingProcess {
     this.#end(null);
   }
 
-  #end(outcome: Outcome | null): void {
+  #end(outcome: TaskResult | null): void {
     this.#settle?.(outcome);
     this.#settle = undefined;
   }

@@ -5,9 +5,7 @@ import { MappingProblem } from "./protocol.ts";
 type Keys = readonly number[] | readonly string[];
 type Ordering = (items: readonly JSONValue[], keys: Keys) => JSONValue;
 
-/**
- * Stable orders by numbers or code points. The library orders numbers as texts, and texts by language or not at all.
- */
+/** Stable orders. The library orders numbers as texts, and texts by language or not at all. */
 export const orderings = {
   sort: byThemselves(sorted),
   sort_by: byExpression("sort_by", sorted),
@@ -21,7 +19,6 @@ function sorted(items: readonly JSONValue[], keys: Keys): JSONValue {
   return [...items.keys()].sort((one, other) => compare(keys, one, other)).map((at) => items[at] ?? null);
 }
 
-/** The first item with the greatest key in the direction; null for no items. */
 function extreme(items: readonly JSONValue[], keys: Keys, direction: 1 | -1): JSONValue {
   let best = 0;
   for (const at of items.keys()) if (compare(keys, at, best) * direction > 0) best = at;

@@ -5,10 +5,10 @@ export interface Task {
 }
 
 /** A task's result and its processor time. */
-export type Outcome = ({ readonly text: string | null } | { readonly problem: string }) & { readonly cpuMs: number };
+export type TaskResult = ({ readonly text: string | null } | { readonly problem: string }) & { readonly cpuMs: number };
 
 /** First "ready", then one result for each task. */
-export type Message = "ready" | Outcome;
+export type Message = "ready" | TaskResult;
 
 /** A fault of an expression or its result, in words for the author. */
 export class MappingProblem extends Error {

@@ -1,10 +1,7 @@
 import type { JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./protocol.ts";
 
-/**
- * Functions on texts in code points. The library's own count UTF-16 units, and leave empty texts unpadded; its
- * `replace` with a count searches its own replacements and expands `$&`. Lists of a text's characters are slow.
- */
+/** In code points. The library's own count UTF-16 units; its `replace` searches its own replacements. */
 export const texts = {
   find_first: finding("find_first", (text, wanted) => text.indexOf(wanted)),
   find_last: finding("find_last", (text, wanted) => text.lastIndexOf(wanted)),

@@ -1,10 +1,10 @@
 import { Evaluator, type EvaluatorOptions } from "./evaluator.ts";
-import { MappingProblem, type Message, type Outcome, type Task } from "./protocol.ts";
+import { MappingProblem, type Message, type TaskResult, type Task } from "./protocol.ts";
 
 /** The mapping process: one task at a time, as long as the relay lives. */
 const evaluator = new Evaluator(JSON.parse(process.argv[2] ?? "") as EvaluatorOptions);
 
-function run(task: Task): Outcome {
+function run(task: Task): TaskResult {
   const before = process.threadCpuUsage();
   const outcome = attempt(task);
   const { user, system } = process.threadCpuUsage(before);

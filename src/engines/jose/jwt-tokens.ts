@@ -4,7 +4,6 @@ import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { SessionClaims, Tokens } from "../../kernel/ports/tokens.ts";
 
 const algorithm = "HS256";
-/** The header of every token. */
 const header = { alg: algorithm, typ: "JWT" };
 const encodedHeader = Buffer.from(JSON.stringify(header)).toString("base64url");
 const issuer = "webhook-relay";

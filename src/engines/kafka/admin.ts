@@ -12,7 +12,6 @@ interface Connected {
   readonly line: Line;
   readonly admin: Promise<Admin>;
   connecting: boolean;
-  /** Also set when the connection was made; monotonic. */
   answeredAt: number;
 }
 

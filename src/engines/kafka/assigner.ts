@@ -3,7 +3,6 @@ import { AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigne
 const { MemberAssignment, MemberMetadata } = AssignerProtocol;
 const version = 1;
 
-/** A member that joins. */
 export interface Joining {
   /** Its partitions so far. Called before each join is sent. */
   leaving(): readonly number[];
@@ -11,7 +10,7 @@ export interface Joining {
   counting(count: () => number): void;
 }
 
-/** Shares the topic out evenly. Members keep what their share allows, so that few destinations move. */
+/** Shares the topic out evenly. Members keep as many partitions as they may, so that few destinations move. */
 export function keepingAssigner(topic: string, joining: Joining): PartitionAssigner {
   return ({ cluster }) => {
     joining.counting(() => partitionsOf(cluster, topic).length);

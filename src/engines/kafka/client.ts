@@ -5,7 +5,6 @@ import { seedOf, Sockets } from "./sockets.ts";
 
 /** The brokers, the protocol to them, and the topic's settings. */
 export interface KafkaSettings {
-  /** host:port each. */
   readonly brokers: readonly string[];
   /** Null: no TLS. `ca` null: Node's authorities. */
   readonly tls: { readonly ca: { readonly pem: string } | null } | null;
@@ -32,9 +31,7 @@ export interface Line {
   cut(): void;
 }
 
-/**
- * Makes clients of the brokers. The driver logs failures as errors and repairs them: they are logged at debug level.
- */
+/** Makes clients of the brokers. The driver logs failures that it repairs: these lines go to the debug level. */
 export function lines(
   settings: KafkaSettings, password: string | null, logger: Logger, onAnswer: () => void,
 ): () => Line {

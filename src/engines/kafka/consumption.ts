@@ -15,7 +15,6 @@ export class Consumption {
   #troubled = false;
   readonly #running: Promise<void>;
 
-  /** `ready`: resolves when the topic exists. */
   constructor(parts: MembershipParts, ready: () => Promise<unknown>, consumer: WorkConsumer) {
     this.#parts = parts;
     this.#ready = ready;

@@ -22,7 +22,6 @@ export interface KafkaQueue extends WorkQueue {
   ping(): Promise<void>;
   /** When a broker last answered, monotonic ms; -Infinity before the first answer. */
   answeredAt(): number;
-  /** Messages not yet taken, by partition. Throws QueueUnavailable. */
   lag(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
 }

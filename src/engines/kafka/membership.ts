@@ -13,12 +13,11 @@ const heartbeatEveryMs = 500;
 const longestFetchMs = 200;
 const commitEveryMs = 500;
 const checkEveryMs = 1_000;
-/** The longest silence of the group: longer than any join takes. */
 const patienceMs = 12_000;
 const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
 
-/** What the memberships of a process share. */
+/** The parts that all memberships of a process share. */
 export interface MembershipParts extends Instruments {
   /** Makes the member's own connections, which are cut at its end. */
   readonly connect: () => Line;
@@ -84,7 +83,6 @@ export class Membership {
     return reason;
   }
 
-  /** Stops taking items; resolves when the group knows, or after a bounded wait. */
   async leave(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;

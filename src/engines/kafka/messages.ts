@@ -54,7 +54,6 @@ export const createPartitioner = Partitioners.DefaultPartitioner;
 
 const partitioner = createPartitioner();
 
-/** The partition of a key by {@link createPartitioner}. */
 export function partitionOf(key: string, count: number): number {
   // With a key, the driver's partitioner uses the length only.
   const partitionMetadata = { length: count, filter: () => [] } as unknown as Parameters<

@@ -9,7 +9,6 @@ import { encodeItem, wakeUpFor, createPartitioner } from "./messages.ts";
 /** Below a broker's default of one megabyte: a send may be for one partition. */
 const mostBytes = 900_000;
 const fewestBytes = 1_000;
-/** A record's overhead at most. */
 const overheadBytes = 100;
 const sendWithinMs = 8_000;
 

@@ -61,7 +61,6 @@ export function tellingOfCompleteResponses<Connection extends Socket>(socket: Co
   return socket;
 }
 
-/** Buffers data up to complete responses; each begins with its length. */
 function completeResponses(): (chunk: Buffer) => Buffer | undefined {
   let chunks: Buffer[] = [];
   let held = 0;

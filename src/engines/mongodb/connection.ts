@@ -9,7 +9,6 @@ declare module "mongodb" {
   }
 }
 
-/** A port's error for an unreachable engine. */
 type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 
 /** Timeouts of queries, the projector's writes, and creating collections and indexes. */
@@ -62,7 +61,6 @@ export class MongoConnection {
     return this.#client.startSession();
   }
 
-  /** When the server last answered, monotonic ms; -Infinity before the first answer. */
   get answeredAt(): number {
     return this.#answeredAt;
   }

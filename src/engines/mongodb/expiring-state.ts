@@ -98,7 +98,6 @@ export class MongoExpiringState implements ExpiringState {
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }
 
-  /** Indexes for deleting expired and surplus documents. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {

@@ -31,7 +31,6 @@ export function encode(kind: FieldKind, value: FieldValue): StoredValue | typeof
   }
 }
 
-/** The field's value of a stored one. */
 export function decode(kind: FieldKind, value: unknown): FieldValue {
   if (value === null || value === undefined) return null;
   switch (kind) {
@@ -49,7 +48,6 @@ export function decode(kind: FieldKind, value: unknown): FieldValue {
   }
 }
 
-/** A stored document as the port's. */
 export function decodeDocument(definition: CollectionDefinition, stored: Stored): Document {
   const document: Record<string, FieldValue> = {};
   for (const field in definition.fields) {

@@ -28,9 +28,7 @@ export interface State {
   readonly epoch?: number;
 }
 
-/** The `_id` of the {@link State}. */
 export const stateId = "read-models";
-/** See {@link storedIn}. */
 export const countersName = "counters";
 
 /** The stored name of a generation's collection. */

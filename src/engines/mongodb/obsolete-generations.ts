@@ -35,7 +35,6 @@ export class ObsoleteGenerations {
     });
   }
 
-  /** Drops them now. Not while a generation is being created. */
   async drop(writer: string): Promise<void> {
     const { db } = this.#connection;
     await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {

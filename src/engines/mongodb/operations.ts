@@ -70,7 +70,6 @@ function operationOf(definition: CollectionDefinition, key: string, effect: Effe
   }
 }
 
-/** Nothing without fields. */
 function given(operator: string, fields: Stored): Stored {
   return Object.keys(fields).length > 0 ? { [operator]: fields } : {};
 }
@@ -98,7 +97,6 @@ function stored(definition: CollectionDefinition, fields: Readonly<Record<string
 /** Of a portion: documents and counters, and characters of new values. A larger entry is a portion by itself. */
 const most = { keys: 1_000, characters: 4 * 1024 * 1024 };
 
-/** Consecutive entries, and the checkpoint after them. */
 interface Portion {
   readonly entries: readonly PositionedChanges[];
   readonly upTo: Position;

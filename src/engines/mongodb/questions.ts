@@ -27,7 +27,6 @@ export class Questions {
     this.#definitions = definitions;
   }
 
-  /** Null if there is no such document. */
   async get(collection: string, key: string): Promise<Document | null> {
     const definition = this.#definition(collection);
     const encoded = encode(kindOf(definition, definition.key), key);
@@ -82,7 +81,6 @@ export class Questions {
     return found.slice(0, limit).map((value) => decode(kind, value));
   }
 
-  /** The total of a scope's counters with `from` <= bucket <= `to`. */
   async sum(scope: string, from = lowestBucket, to = highestBucket): Promise<number> {
     const pipeline = [{ $match: within(scope, from, to) }, { $group: { _id: null, total: { $sum: "$n" } } }];
     const [sum] = await this.#ask((signal) => this.#counters().aggregate(pipeline, { signal }).toArray());

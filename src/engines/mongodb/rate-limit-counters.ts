@@ -17,11 +17,9 @@ interface Admitted extends Stored {
   readonly _id: string;
   readonly admissions: readonly Admission[];
   readonly end: Date;
-  /** See {@link kindOf}. */
   readonly kind: string;
 }
 
-/** Admissions per process between two counts of the keys. */
 const lookEvery = 1_000;
 
 /** How long an unsure admission counts, should its process die. */
@@ -48,7 +46,6 @@ export class RateLimitCounters {
     this.collection = connection.db.collection("admissions");
   }
 
-  /** Admits if every key has room. */
   async admit({ id, keys }: RateLimitSlot, limit: RateLimit, signal: AbortSignal): Promise<boolean> {
     const ordered = [...new Set(keys)].sort();
     const [only] = ordered;
@@ -148,7 +145,6 @@ export class RateLimitCounters {
     return matchedCount === keys.length;
   }
 
-  /** Drops a kind's surplus keys, those that end first. */
   async #drop(kind: string): Promise<void> {
     const surplus = (await this.collection.countDocuments({ kind })) - this.#mostKeys;
     if (surplus <= 0) return;

@@ -20,7 +20,6 @@ import { takenOver, WriterSession } from "./writer-session.ts";
 /** Batches between deletions of counters at zero, which mean the same as none. */
 const sweepEvery = 50;
 
-/** The writer's generation and session. */
 interface Held {
   readonly session: WriterSession;
   readonly slot: "current" | "building";
@@ -143,7 +142,6 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#held = { ...held, generation: { ...generation, batch, checkpoint } };
   }
 
-  /** Makes the new generation the current one. */
   async #swap(held: Held): Promise<void> {
     const { session, generation } = held;
     this.#held = undefined;
@@ -157,7 +155,6 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     await this.#ask((signal) => counters.deleteMany({ n: 0 }, { signal }));
   }
 
-  /** The generation to write; null before the first. */
   async #ready(): Promise<Held | null> {
     if (this.#held !== undefined) return this.#held;
     const state = await this.#takeOver();

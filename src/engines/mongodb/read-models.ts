@@ -22,7 +22,6 @@ export class MongoReadModels implements ReadModels {
   readonly #freshMs: number;
   readonly #waiters: PositionWaiters;
   #seen: Seen | null = null;
-  /** When its read began; monotonic. */
   #seenAt = -Infinity;
   #looking: Promise<Seen | null> | undefined;
   #questions: Questions | undefined;
@@ -106,7 +105,6 @@ export class MongoReadModels implements ReadModels {
     return clock.monotonic() - this.#seenAt < this.#freshMs ? this.#seen : null;
   }
 
-  /** Concurrent callers share one read. */
   #look(): Promise<Seen | null> {
     this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined; });
     return this.#looking;
@@ -146,7 +144,6 @@ export class PositionWaiters {
     this.#waiters = new Waiters(clock);
   }
 
-  /** False after `timeoutMs`. */
   wait(position: Position, timeoutMs: number): Promise<boolean> {
     const reached = this.#waiters.wait(position, timeoutMs);
     this.#pauseMs = firstPauseMs;

@@ -4,7 +4,6 @@ import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
 
-/** `_id`: the list and the id. */
 interface StoredTally extends Stored, Omit<Tally, "id"> {
   readonly _id: string;
   readonly end: Date;
@@ -37,7 +36,6 @@ export class TallyLists {
     await this.collection.deleteMany({ list }, { signal });
   }
 
-  /** True for a new tally. */
   async #add(
     { list, id, count, firstAt, lastAt, value }: Tally, { ttlMs }: TallyLimits, signal: AbortSignal,
   ): Promise<boolean> {

@@ -1,6 +1,5 @@
 import { MongoServerError } from "mongodb";
 
-/** MongoDB's code for an existing document. */
 export const duplicateKey = 11_000;
 
 /** The second try finds the other's document, unless that expires in between. */

@@ -62,7 +62,6 @@ export class WriterSession {
     await this.#ask(() => session.commitTransaction());
   }
 
-  /** Ends the session and its open transaction, without waiting. */
   end(): void {
     void this.#session.endSession();
   }
@@ -72,7 +71,6 @@ export class WriterSession {
   }
 }
 
-/** Whether an inserted document existed. */
 function isThere(error: unknown): boolean {
   const cause = error instanceof ReadModelsUnavailable ? error.cause : undefined;
   return cause instanceof MongoServerError && cause.code === duplicateKey;

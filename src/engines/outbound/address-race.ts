@@ -2,14 +2,12 @@ import { isIPv6, Socket } from "node:net";
 
 /** A tenant could register a name with thousands of addresses. */
 const mostAddresses = 32;
-/** How long an address is tried alone, ms. */
 const headStartMs = 250;
 /** Errors of a machine without a route: any other says more about the receiver. */
 const unroutable: ReadonlySet<unknown> = new Set([
   "ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EADDRNOTAVAIL", "EAFNOSUPPORT",
 ]);
 
-/** A host's addresses, at least one, and the time for connecting. */
 export interface Racers {
   readonly addresses: readonly string[];
   readonly port: number;

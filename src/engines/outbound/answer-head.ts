@@ -20,7 +20,6 @@ const mostChars = 8_192;
 /** Headers that the relay uses have their own limit. */
 const heeded: ReadonlySet<string> = new Set(["connection", "keep-alive", "retry-after"]);
 const mostHeededChars = 2_048;
-/** No receiver needs longer lists of codings. */
 const longestCodings = 256;
 
 const tidyHead =
@@ -108,7 +107,6 @@ function frameOf(headers: readonly Header[]): { frame: readonly Header[]; chunke
   return { frame: length === undefined ? [] : [["Content-Length", length]], chunked: false, doubtful };
 }
 
-/** The headers kept besides the frame, in order. */
 function keptOf(headers: readonly Header[]): Header[] {
   let room = mostChars;
   let heededRoom = mostHeededChars;

@@ -8,7 +8,6 @@ const maxBytes = 262_144;
 const maxHeadBytes = 65_536;
 /** Reads, interim answers and chunks together: each costs about as much CPU as an ordinary answer. */
 const maxPieces = 2_048;
-/** The start of a line between chunks; the rest is dropped. */
 const tellingChars = 32;
 /** The end of a head, from the end of its last line on. */
 const emptyLine = /\n\r{0,3}\n/g;
@@ -27,7 +26,6 @@ export function readAnswers(socket: TLSSocket): void {
     last = reader.end();
     if (last !== null) socket.emit("readable");
   });
-  // undici's parser gets all its input here.
   socket.read = (size) => {
     if (last !== null) {
       const head = last;
@@ -63,9 +61,7 @@ export class AnswerReader {
   #held = "";
   /** The end of an incomplete head, perhaps the start of the empty line. */
   #tail = "";
-  /** Output for the present piece up to `#from`. */
   #handed: Buffer[] = [];
-  /** From here on the piece is passed on unchanged. */
   #from = 0;
 
   get fault(): string | null {
@@ -123,7 +119,6 @@ export class AnswerReader {
     this.#from = end;
   }
 
-  /** Reads one part as far as it has come; returns the next one's start. */
   #read(piece: Buffer, at: number): number {
     if (this.#part === "head") return this.#readHead(piece, at);
     if (this.#part !== "data") return this.#readLine(piece, at);
@@ -154,7 +149,6 @@ export class AnswerReader {
     return at + length;
   }
 
-  /** Ends a head; returns its text for undici's parser. */
   #endHead(given: string): string {
     if (given.length > maxHeadBytes) {
       this.#fault = headTooLarge;

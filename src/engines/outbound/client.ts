@@ -25,7 +25,6 @@ interface Target {
   readonly path: string;
 }
 
-/** Each address is called many times. */
 const targetsKept = 1_000;
 
 /** The outbound client on undici. Throws RangeError for a network that is not CIDR, and for an invalid PEM. */
@@ -36,8 +35,7 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     allows,
     connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
     resolve: settings.resolve ?? createResolver(),
-    // One for all connections, since it reads every trusted certificate. As with curl, any trusted certificate ends a
-    // chain.
+    // One for all connections, since it reads every trusted certificate. Any of these ends a chain, as with curl.
     secureContext: createSecureContext({
       allowPartialTrustChain: true,
       ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),

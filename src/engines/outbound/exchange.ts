@@ -4,9 +4,8 @@ import type { OutboundAnswer, OutboundFailure } from "../../kernel/ports/outboun
 import { CallFailure, connectionFailure } from "./failures.ts";
 
 /** The result of a call. */
-export type Outcome = OutboundAnswer | OutboundFailure;
+export type OutboundResult = OutboundAnswer | OutboundFailure;
 
-/** Most answers say "ok". */
 const firstBytes = 512;
 
 const tooLate = new CallFailure("timeout", "the deadline is over");
@@ -14,7 +13,7 @@ const noBody = new CallFailure("connection", "a body follows an answer that has 
 
 /** One request and its answer. Settles once: a head makes an answer, even if the body breaks or is late. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #settle: (outcome: Outcome) => void;
+  readonly #settle: (outcome: OutboundResult) => void;
   readonly #keepBytes: number;
   readonly #deadlineMs: number;
   readonly #timer: NodeJS.Timeout;
@@ -28,7 +27,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #received = 0;
 
   /** `timeoutMs`: from now, the rest of the total `deadlineMs`. */
-  constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: Outcome) => void) {
+  constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: OutboundResult) => void) {
     this.#keepBytes = keepBytes;
     this.#deadlineMs = deadlineMs;
     this.#settle = settle;
@@ -41,8 +40,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#controller = controller;
       return;
     }
-    // The deadline passed while the request waited for a connection. In a delayed process this event may precede the
-    // timer's.
+    // The deadline passed before there was a connection. In a delayed process this precedes the timer's event.
     this.expire();
     controller.abort(tooLate);
   }
@@ -103,7 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ answered: false, reason, error: message, connected: this.#controller !== undefined });
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: OutboundResult): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#timer);

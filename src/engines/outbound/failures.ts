@@ -26,7 +26,6 @@ const known: Readonly<Record<string, string>> = {
   UND_ERR_INVALID_ARG: "the request cannot be sent: a header or the address is malformed",
 };
 
-/** undici's codes for calls after closing. */
 const closed: ReadonlySet<string> = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
 /** Empty for a code that may not be shown. */

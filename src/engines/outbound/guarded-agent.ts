@@ -21,7 +21,6 @@ const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
 /** The age up to which a connection takes new requests: a changed address takes effect within a minute. */
 const usedForMs = 50_000;
-/** Names and values of an answer's head. */
 const maxHeadBytes = 16_384;
 /** Some receivers ask for a second handshake; each costs as much processor time here as there. */
 const maxHandshakes = 3;
@@ -109,7 +108,6 @@ function refused(): CallFailure {
   return new CallFailure("address refused", "address refused: the host has an address that may not be called");
 }
 
-/** TLS over a connection to one of the host's addresses. */
 function handshake(
   { secureContext }: GuardSettings,
   host: string,

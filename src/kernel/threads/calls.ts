@@ -3,7 +3,9 @@ import { SlotTable } from "./slot-table.ts";
 import { TurnBatcher } from "./turns.ts";
 
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
-type Answer = readonly [number: number, value: unknown, failure?: { readonly name: string; readonly message: string }];
+type CallAnswer = readonly [
+  number: number, value: unknown, failure?: { readonly name: string; readonly message: string },
+];
 
 /** A port whose methods another thread can call. */
 type Callable<Port> = { readonly [Method in keyof Port]: (...args: never[]) => Promise<unknown> };
@@ -12,13 +14,12 @@ export type MethodsOf<Port> = Readonly<Record<keyof Port, true>>;
 /** A port in another thread. After `close` its calls fail. */
 export type Remote<Port> = Port & { close(): void };
 
-/** More pending calls are refused. */
 const mostPending = 10_000;
 
 /** Answers the {@link remote} at the other end. Calls of one turn begin in one turn, to share one state. */
 export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
   const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
-  const batcher = new TurnBatcher<Answer>((answers) => port.postMessage(answers));
+  const batcher = new TurnBatcher<CallAnswer>((answers) => port.postMessage(answers));
   const answer = async ([number, method, args]: Call): Promise<void> => {
     try {
       batcher.add([number, await methods[method]!(...(args as never[]))]);
@@ -61,7 +62,7 @@ class Caller {
     this.#port = port;
     this.#unavailable = unavailable;
     this.#batcher = new TurnBatcher((calls) => port.postMessage(calls));
-    port.on("message", (answers: readonly Answer[]) => {
+    port.on("message", (answers: readonly CallAnswer[]) => {
       for (const answer of answers) this.#settle(answer);
     });
     port.on("close", () => this.#lose("its thread has ended"));
@@ -80,7 +81,7 @@ class Caller {
     this.#port.close();
   }
 
-  #settle([number, value, failure]: Answer): void {
+  #settle([number, value, failure]: CallAnswer): void {
     const pending = this.#pending.take(number);
     if (failure) pending?.reject(this.#failed(failure));
     else pending?.resolve(value);

@@ -7,7 +7,6 @@ export class TurnBatcher<Item> {
     this.#send = send;
   }
 
-  /** Items keep their order. */
   add(item: Item): void {
     if (this.#items.push(item) === 1) setImmediate(() => this.flush());
   }
@@ -29,7 +28,6 @@ class TurnShare {
   #spentMs = 0;
   #isRenewing = false;
 
-  /** Runs a piece, at once if this turn has time left. Rejects with the piece's error. */
   run<Result>(piece: () => Result): Promise<Result> {
     return new Promise((resolve) => {
       const timed = () => {

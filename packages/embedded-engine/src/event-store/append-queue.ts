@@ -29,9 +29,7 @@ interface Batch {
   bytes: number;
 }
 
-/**
- * Collects appends into batches, sent at the end of a turn, after {@link GroupCommitDelay} or when a batch is answered.
- */
+/** Collects appends into batches, sent at the end of a turn, after {@link GroupCommitDelay} or after an answer. */
 export class AppendQueue {
   readonly #send: (batch: AppendBatch) => void;
   readonly #onCommit: (commit: OwnCommit) => void;
@@ -43,7 +41,6 @@ export class AppendQueue {
   readonly #delay: GroupCommitDelay;
   #lastBatch = 0;
   #waitingBytes = 0;
-  /** Whether waiting appends are sent as soon as the log thread can take them. */
   #urgent = false;
   #holding: Timer | null = null;
   #ending = false;

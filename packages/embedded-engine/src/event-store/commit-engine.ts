@@ -10,7 +10,7 @@ import type { StreamIndex } from "./stream-index/stream-index.ts";
 export type Write = AppendBatch | DeleteRequest;
 
 /** The result of one write. */
-export type Outcome =
+export type WriteResult =
   | { readonly first: Sequence; readonly last: Sequence; readonly exceptions: Exception[] }
   | { readonly failed: string };
 
@@ -23,7 +23,6 @@ const bytesPerUnit = 3;
 export interface EngineCounts {
   readonly commits: number;
   readonly entries: number;
-  /** Approximate bytes in the write-ahead log. */
   readonly bytes: number;
   readonly deletions: number;
 }
@@ -46,7 +45,6 @@ export class CommitEngine {
   #counts = { commits: 0, entries: 0, bytes: 0, deletions: 0 };
   /** The size of the largest failed commit, until one as large succeeds; 0 if none has failed. */
   #failedBytes = 0;
-  /** Streams that the current commit cannot read, and why. */
   readonly #unread = new Map<string, string>();
 
   constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
@@ -66,7 +64,7 @@ export class CommitEngine {
   }
 
   /** Never throws. A transaction that met a damaged page is repeated without the writes that need the page. */
-  commit(writes: readonly Write[]): Outcome[] {
+  commit(writes: readonly Write[]): WriteResult[] {
     this.#unread.clear();
     for (;;) {
       const before = { head: this.#head, counts: this.counts };
@@ -119,7 +117,7 @@ export class CommitEngine {
     }
   }
 
-  #append({ streams, expected, counts, texts }: AppendBatch): Outcome {
+  #append({ streams, expected, counts, texts }: AppendBatch): WriteResult {
     const first = this.#head + 1;
     const exceptions: Exception[] = [];
     let at = 0;
@@ -140,7 +138,6 @@ export class CommitEngine {
     return { first, last: this.#head, exceptions };
   }
 
-  /** The revision of an append's first entry, or the reason to refuse the append. */
   #found(stream: string, expected: number, texts: readonly string[], at: number, end: number) {
     const failed = this.#unread.get(stream);
     if (failed !== undefined) return { failed };
@@ -160,7 +157,6 @@ export class CommitEngine {
     this.#counts.bytes += metadata.length + data.length;
   }
 
-  /** The result of an earlier append of the same ids after `expected`. */
   #repeated(
     stream: string, expected: number, texts: readonly string[], at: number, end: number,
   ): { revision: number; sequence: Sequence } | undefined {
@@ -173,7 +169,7 @@ export class CommitEngine {
   }
 
   /** Returns an exception if the stream is at another revision than expected. */
-  #delete({ stream, expected }: DeleteRequest): Outcome {
+  #delete({ stream, expected }: DeleteRequest): WriteResult {
     const first = this.#head + 1;
     const failed = this.#unread.get(stream);
     if (failed !== undefined) return { failed };

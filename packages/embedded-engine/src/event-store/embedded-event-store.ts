@@ -80,7 +80,6 @@ export class EmbeddedEventStore implements EventStore {
   #unavailable: LogUnavailable | null = null;
   #closed: Promise<void> | null = null;
 
-  /** Makes a client of a port from `connect`. */
   static async attach(port: MessagePort, options: ClientOptions): Promise<EmbeddedEventStore> {
     const welcome = await new Promise<Extract<Reply, { kind: "welcome" }>>((resolve, reject) => {
       port.once("message", resolve);
@@ -208,7 +207,6 @@ export class EmbeddedEventStore implements EventStore {
     return { stop };
   }
 
-  /** A port to transfer to another thread, for `attach` there. Only the owner makes them. */
   connect(): MessagePort {
     if (!this.#thread) throw new Error("only the client that opened the store connects others");
     return connect(this.#thread);
@@ -245,7 +243,6 @@ export class EmbeddedEventStore implements EventStore {
     this.#reader.close();
   }
 
-  /** The stream's entry at this sequence, or none; always none without {@link EntryReaders}. */
   async #readAt(stream: string, sequence: Sequence): Promise<readonly LogEntry[]> {
     const readers = this.#entryReaders;
     if (!readers) return [];

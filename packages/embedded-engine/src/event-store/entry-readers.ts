@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 import { endThread, newThread } from "../../../../src/kernel/threads/threads.ts";
 import { TurnBatcher } from "../../../../src/kernel/threads/turns.ts";
 import type { Sequence } from "./positions.ts";
-import { noRows, type Answer } from "./protocol.ts";
+import { noRows, type RequestAnswer } from "./protocol.ts";
 
 /** A read of the entry at a known sequence; the answer is `StreamRows` of one row or none. */
 export interface PlacedRead {
@@ -24,12 +24,12 @@ const fewestReads = 8;
 /** Threads that read entries at known sequences: several wait for the disk at once, and the log thread does not. */
 export class EntryReaders {
   readonly #path: string;
-  readonly #onAnswers: (answers: readonly Answer[]) => void;
+  readonly #onAnswers: (answers: readonly RequestAnswer[]) => void;
   readonly #readers = new Map<number, Reader>();
   readonly #reads = new TurnBatcher<PlacedRead>((reads) => this.#share(reads));
 
   /** `path`: the log's file. Reads of a thread that dies or cannot start return no row. */
-  constructor(path: string, onAnswers: (answers: readonly Answer[]) => void) {
+  constructor(path: string, onAnswers: (answers: readonly RequestAnswer[]) => void) {
     this.#path = path;
     this.#onAnswers = onAnswers;
   }
@@ -56,13 +56,12 @@ export class EntryReaders {
     }
   }
 
-  /** Null if the system gives no thread. */
   #started(index: number): Reader | null {
     const script = new URL("./entry-thread.ts", import.meta.url);
     const thread = newThread(script, { name: "entries", workerData: this.#path });
     if (!thread) return null;
     const reader = { thread, requests: new Set<number>() };
-    thread.on("message", (answers: readonly Answer[]) => {
+    thread.on("message", (answers: readonly RequestAnswer[]) => {
       for (const { request } of answers) reader.requests.delete(request);
       this.#onAnswers(answers);
     });

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { PlacedRead } from "./entry-readers.ts";
 import { openToRead, selectRow, type Row } from "./log-file.ts";
-import { noRows, type Answer, type StreamRows } from "./protocol.ts";
+import { noRows, type RequestAnswer, type StreamRows } from "./protocol.ts";
 
 /** Entry of a thread that reads entries at known sequences, over its own read-only connection. */
 const port = parentPort!;
@@ -14,7 +14,7 @@ port.on("message", (message: readonly PlacedRead[] | "stop") => {
   port.close();
 });
 
-function answerTo({ request, stream, sequence }: PlacedRead): Answer {
+function answerTo({ request, stream, sequence }: PlacedRead): RequestAnswer {
   try {
     return { kind: "answer", request, result: rowsAt(stream, sequence) };
   } catch (error) {
@@ -22,7 +22,6 @@ function answerTo({ request, stream, sequence }: PlacedRead): Answer {
   }
 }
 
-/** One row; none if the entry was deleted or belongs to another stream. */
 function rowsAt(stream: string, sequence: number): StreamRows {
   const row = select.get(sequence, stream) as unknown as Row | undefined;
   if (!row) return noRows;

@@ -22,7 +22,6 @@ export class GroupCommitDelay {
   /** The last trial's result: pauses hold callers up, so there are none. */
   #holdsUp = false;
   #trial: { readonly from: number; readonly rateBefore: number; appends: number } | undefined;
-  /** Monotonic. */
   #trialAt = 0;
 
   constructor(longestMs: number) {
@@ -42,7 +41,6 @@ export class GroupCommitDelay {
     const rate = this.#appends / this.#ms;
     this.#tryOut(now, appends, rate);
     const share = Math.min(Math.max((rate - few) / (many - few), 0), 1);
-    // A trial does the opposite.
     const waits = this.#holdsUp === (this.#trial !== undefined);
     this.#gapMs = waits ? this.#longestMs * share : 0;
   }

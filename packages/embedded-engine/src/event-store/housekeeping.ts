@@ -31,7 +31,6 @@ export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
 export type JobResult =
   | { readonly id: number; readonly summary: SegmentSummary | null }
   | { readonly id: number; readonly error: string }
-  /** The index must be rebuilt. */
   | { readonly id: number; readonly damaged: { readonly file: string; readonly what: string } };
 
 /** Reported after this many failures in a row: most readers are in the way for a moment only. */
@@ -56,7 +55,6 @@ interface HousekeepingParts {
 /** Bounds memory, look-ups and the write-ahead log; a thread does the heavy part. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
-  /** Started for the first job. */
   #worker: Worker | undefined;
   readonly #jobs = new SlotTable<(result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -76,7 +74,6 @@ export class Housekeeping {
     void this.#merge();
   }
 
-  /** Call after each commit: starts the jobs that are due. */
   afterCommit(): void {
     const { engine, index, tuning } = this.#parts;
     const { bytes, deletions } = engine.counts;
@@ -88,7 +85,6 @@ export class Housekeeping {
     }
   }
 
-  /** Resolves when the files hold no byte of deleted entries. */
   async scrub(): Promise<void> {
     const { engine, log } = this.#parts;
     const { deletions } = engine.counts;
@@ -156,9 +152,7 @@ export class Housekeeping {
     return dueForMerge(index.segments, tuning.memtableRecords, tuning.mergeFanout);
   }
 
-  /**
-   * The thread moves few pages at a time, since a large sync delays commits. The log restarts only when all are moved.
-   */
+  /** The thread moves a few pages at a time: a large sync delays commits. The log restarts once all are moved. */
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {
       const { engine, log, tuning } = this.#parts;
@@ -203,7 +197,6 @@ export class Housekeeping {
     });
   }
 
-  /** Throws if the system gives no thread. */
   #start(): Worker {
     const { path, descriptor } = this.#parts;
     const workerData = { path, descriptor } satisfies HousekeptLog;

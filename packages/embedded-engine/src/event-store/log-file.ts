@@ -17,7 +17,6 @@ export function logPath(dataDir: string): string {
 /** A segment in the manifest. */
 export interface ListedSegment {
   readonly file: string;
-  /** This segment and the ones before it index the log up to here. */
   readonly upTo: Sequence;
 }
 
@@ -33,7 +32,6 @@ export interface Row {
 
 /** The format of the log's file. The index's segments and their manifest can be rebuilt. */
 export const logFormat: FileFormat = { version: 2, release: "0.1.0" };
-/** See {@link KeptFile}. */
 export const logConverters: readonly Converter[] = [];
 
 /** How long others may hold a lock before it is an error; only external tools do. */
@@ -51,7 +49,7 @@ export function openToRead(path: string): DatabaseSync {
 /**
  * The log in SQLite: one table, written in the order of its key, and the manifest of segments. A deletion empties the
  * row and keeps stream and revision. Rows are never removed: SQLite would rebuild pages and leave copies of live rows
- * in gaps, out of reach of later deletions. A row that shrinks stays, and its former content is zeroed.
+ * in gaps, out of reach of later deletions.
  */
 export class LogFile {
   readonly #path: string;
@@ -97,7 +95,6 @@ export class LogFile {
     this.#rollback = this.#db.prepare("ROLLBACK");
   }
 
-  /** Runs `work` in a durable transaction, all or nothing. */
   transaction<Result>(work: () => Result): Result {
     this.#endTransaction();
     this.#begin.run();
@@ -152,7 +149,6 @@ export class LogFile {
     return this.#row.get(sequence, stream) as unknown as Row | undefined;
   }
 
-  /** Deletes an entry within the caller's transaction; its row keeps stream and revision. */
   empty(sequence: Sequence): void {
     this.#empty.run(sequence);
   }
@@ -163,7 +159,6 @@ export class LogFile {
     return inFile(this.#path, () => select.get())!["head"] as number;
   }
 
-  /** Every row after `after`, deleted ones too, in order. */
   *rowHeadsAfter(after: Sequence): Iterable<RowHead & Located> {
     const select = "SELECT sequence, stream, revision, type FROM log WHERE sequence > ? ORDER BY sequence";
     const rows = this.#db.prepare(select).iterate(after);
@@ -184,7 +179,6 @@ export class LogFile {
     this.#db.prepare("INSERT INTO segments VALUES (?, ?)").run(file, upTo);
   }
 
-  /** Lists a segment in place of its inputs. */
   listMerged(file: string, inputs: readonly string[]): void {
     this.transaction(() => {
       const upTo = this.listedSegments().find((segment) => segment.file === inputs.at(-1))!.upTo;

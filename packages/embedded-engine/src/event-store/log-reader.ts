@@ -54,7 +54,6 @@ export class LogReader {
     return { entries, upTo: Math.max(after, end) };
   }
 
-  /** The times of up to `limit` entries after `after`, and the sequence reached: at most `head`. */
   times(after: Sequence, head: Sequence, limit: number): Times {
     const end = Math.min(after + windowRows, head);
     const times: EntryTime[] = [];

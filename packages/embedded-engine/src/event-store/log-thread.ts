@@ -2,11 +2,11 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { makeFolder } from "../../../../src/kernel/files.ts";
 import { shrinkAtRest } from "../../../../src/kernel/threads/young-generation.ts";
-import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
+import { CommitEngine, type WriteResult, type Write } from "./commit-engine.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LogFile, logPath } from "./log-file.ts";
 import type {
-  Answer, Control, EmbeddedEventStoreStats, OtherRequest, ReadRequest, Reply, Request, Started, Anomaly, Tuning,
+  RequestAnswer, Control, EmbeddedEventStoreStats, OtherRequest, ReadRequest, Reply, Request, Started, Anomaly, Tuning,
 } from "./protocol.ts";
 import { IndexFolder } from "./stream-index/index-folder.ts";
 import { SegmentDamaged } from "./stream-index/segment-format.ts";
@@ -17,7 +17,6 @@ interface Client {
   readonly armed: Int32Array;
 }
 
-/** Unanswered reads of one message, from `next` on. */
 interface WaitingReads {
   readonly client: Client;
   readonly reads: readonly ReadRequest[];
@@ -109,8 +108,8 @@ function answerReads(end: number): void {
   });
 }
 
-function answersTo(waiting: WaitingReads, end: number): Answer[] {
-  const answers: Answer[] = [];
+function answersTo(waiting: WaitingReads, end: number): RequestAnswer[] {
+  const answers: RequestAnswer[] = [];
   do answers.push(read(waiting.reads[waiting.next++]!));
   while (waiting.next < waiting.reads.length && performance.now() < end);
   return answers;
@@ -135,7 +134,7 @@ function commit(waiting: readonly { readonly client: Client; readonly write: Wri
   housekeeping.afterCommit();
 }
 
-function replyTo(write: Write, outcome: Outcome): Reply {
+function replyTo(write: Write, outcome: WriteResult): Reply {
   if (write.kind === "append") {
     if ("failed" in outcome) return { kind: "failed", batch: write.batch, reason: outcome.failed };
     return { kind: "appended", batch: write.batch, first: outcome.first, exceptions: outcome.exceptions };
@@ -146,7 +145,7 @@ function replyTo(write: Write, outcome: Outcome): Reply {
   return { kind: "answer", request: write.request, result: conflict };
 }
 
-function read(request: ReadRequest): Answer {
+function read(request: ReadRequest): RequestAnswer {
   try {
     return { kind: "answer", request: request.request, result: engine.read(request) };
   } catch (error) {
@@ -163,7 +162,6 @@ async function answer(client: Client, { kind, request }: OtherRequest): Promise<
   }
 }
 
-/** Throws if the log cannot be written or a file of it is gone. */
 function ping(): void {
   requireFiles();
   engine.ping();
@@ -176,7 +174,7 @@ function requireFiles(): void {
   }
 }
 
-function refused(request: number, error: unknown): Answer {
+function refused(request: number, error: unknown): RequestAnswer {
   return { kind: "refused", request, reason: (error as Error).message };
 }
 
@@ -186,7 +184,6 @@ function stats(): EmbeddedEventStoreStats {
   return { commits, entries, ...housekeeping.counts, memtable: index.activeRecords, segments };
 }
 
-/** Serves the requests received so far, then closes all ports and files. */
 async function close(): Promise<void> {
   do serve();
   while (reads.length > 0);

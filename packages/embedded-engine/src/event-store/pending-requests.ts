@@ -1,9 +1,8 @@
 import type { Clock, Timer } from "../../../../src/kernel/ports/clock.ts";
 import { LogUnavailable } from "../../../../src/kernel/ports/event-store.ts";
 import { SlotTable } from "../../../../src/kernel/threads/slot-table.ts";
-import type { Answer } from "./protocol.ts";
+import type { RequestAnswer } from "./protocol.ts";
 
-/** More pending requests are refused. */
 const mostPending = 100_000;
 
 interface Pending {
@@ -36,14 +35,14 @@ export class PendingRequests {
   }
 
   /** Late answers are ignored. */
-  settle(answer: Answer): void {
+  settle(answer: RequestAnswer): void {
     const pending = this.#pending.take(answer.request);
     pending?.deadline.cancel();
     if (answer.kind === "answer") pending?.resolve(answer.result);
     else pending?.reject(new LogUnavailable(`the log failed: ${answer.reason}`));
   }
 
-  settleAll(answers: readonly Answer[]): void {
+  settleAll(answers: readonly RequestAnswer[]): void {
     for (const answer of answers) this.settle(answer);
   }
 

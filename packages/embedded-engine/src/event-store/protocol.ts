@@ -19,7 +19,6 @@ export interface DeleteRequest {
   readonly kind: "delete";
   readonly request: number;
   readonly stream: string;
-  /** Null: at any revision. */
   readonly expected: number | null;
 }
 
@@ -33,20 +32,17 @@ export interface ReadRequest {
   readonly backwards: boolean;
 }
 
-/** A message from a client to the log thread. */
 export type Request =
   | AppendBatch
   | DeleteRequest
   | { readonly kind: "reads"; readonly reads: readonly ReadRequest[] }
   | OtherRequest;
 
-/** A request without parameters. */
 export interface OtherRequest {
   readonly kind: "stats" | "scrub" | "ping";
   readonly request: number;
 }
 
-/** A message from the owner to the log thread. */
 export type Control = { readonly kind: "connect"; readonly port: MessagePort } | { readonly kind: "close" };
 
 /** An append that did not get the revisions after the expected one; `at` is its index in the batch. */
@@ -65,7 +61,6 @@ export interface StreamRows {
   readonly texts: string[];
 }
 
-/** The answer to a read that finds nothing. */
 export const noRows: StreamRows = { revisions: [], sequences: [], texts: [] };
 
 /** Counts since the thread's start, and the size of the index. */
@@ -81,12 +76,10 @@ export interface EmbeddedEventStoreStats {
   readonly segments: readonly number[];
 }
 
-/** The answer to a request. */
-export type Answer =
+export type RequestAnswer =
   | { readonly kind: "answer"; readonly request: number; readonly result: unknown }
   | { readonly kind: "refused"; readonly request: number; readonly reason: string };
 
-/** A message from the log thread to a client. */
 export type Reply =
   | {
       readonly kind: "welcome";
@@ -99,8 +92,8 @@ export type Reply =
   /** `first`: the sequence of the first new entry. */
   | { readonly kind: "appended"; readonly batch: number; readonly first: Sequence; readonly exceptions: Exception[] }
   | { readonly kind: "failed"; readonly batch: number; readonly reason: string }
-  | Answer
-  | { readonly kind: "read"; readonly answers: readonly Answer[] }
+  | RequestAnswer
+  | { readonly kind: "read"; readonly answers: readonly RequestAnswer[] }
   | { readonly kind: "wake" };
 
 /** The log thread's message to its owner once it serves. */
@@ -115,9 +108,7 @@ export interface Anomaly {
 export interface Tuning {
   readonly memtableRecords: number;
   readonly mergeFanout: number;
-  /** Bytes in the write-ahead log before they are moved into the log's file, in the background. */
   readonly checkpointBytes: number;
-  /** Bytes in the write-ahead log before it restarts. */
   readonly restartBytes: number;
   readonly batchAppends: number;
   readonly batchesInFlight: number;
@@ -133,7 +124,6 @@ export interface Tuning {
   readonly retryDelayMs: number;
 }
 
-/** The defaults. */
 export const defaultTuning: Tuning = {
   memtableRecords: 131_072,
   mergeFanout: 4,

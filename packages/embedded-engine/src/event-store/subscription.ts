@@ -12,7 +12,7 @@ const bufferBytes = 16 * 1024 * 1024;
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
-/** What a subscription needs of its client. */
+/** The parts of a client that its subscriptions use. */
 export interface LogSource {
   readonly clock: Clock;
   head(): Sequence;
@@ -20,7 +20,6 @@ export interface LogSource {
   read(after: Sequence, limit: number, wanted: Wanted): Stretch;
   /** Asks for {@link LogSubscription.wake} at the next commit of others. */
   arm(): void;
-  /** Called when a handler or a read fails; it is repeated. */
   onAnomaly(error: unknown): void;
 }
 
@@ -29,7 +28,6 @@ export interface OwnCommit {
   readonly after: Sequence;
   readonly upTo: Sequence;
   readonly entries: readonly RecordedEvent[];
-  /** Approximate size in memory. */
   readonly bytes: number;
 }
 
@@ -164,7 +162,6 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Repeats a batch until its handler succeeds or the subscription is stopped. */
   async #finish(stretch: Stretch, handling: Promise<void> | null): Promise<void> {
     for (let failures = 0; ;) {
       try {

@@ -13,7 +13,6 @@ import { Statements } from "../sqlite/statements.ts";
 
 /** The format of the state's file. */
 export const stateFormat: FileFormat = { version: 1, release: "0.1.0" };
-/** See {@link KeptFile}. */
 export const stateConverters: readonly Converter[] = [];
 
 /** {@link kindOf} in SQL. */
@@ -148,7 +147,6 @@ export class SqliteExpiringState implements ExpiringState {
     this.#write(() => this.#run("DELETE FROM tallies WHERE list = ?", list));
   }
 
-  /** Later calls are refused as unavailable. */
   async close(): Promise<void> {
     this.#database.close();
   }

@@ -17,7 +17,6 @@ interface Limits {
 /** Start data of the thread. */
 export interface MovedFile {
   readonly path: string;
-  /** Of the file; stays open. */
   readonly descriptor: number;
 }
 
@@ -52,7 +51,6 @@ export class Checkpoints {
     this.#pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
   }
 
-  /** Call after each commit. */
   committed(): void {
     const { log, checkpointed } = this.#pages.get() as { log: number; checkpointed: number };
     const { piece, anew, tooMany } = this.#limits;
@@ -87,7 +85,6 @@ export class Checkpoints {
       this.#moving = false;
       this.#moved = true;
     });
-    // An error ends the thread; a later commit starts another.
     thread.on("error", (error) => {
       this.#thread = undefined;
       this.#moving = false;

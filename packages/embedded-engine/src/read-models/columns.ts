@@ -52,7 +52,6 @@ export function byName<Numbers extends object>(numbers: Numbers): Numbers {
   return numbers;
 }
 
-/** The field's value of a column's. */
 export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
   if (value === null) return null;
   switch (kind) {
@@ -82,7 +81,6 @@ export function decodeRow(definition: CollectionDefinition, row: readonly SQLOut
   return document;
 }
 
-/** A quoted SQL identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

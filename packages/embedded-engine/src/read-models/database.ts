@@ -27,7 +27,7 @@ const ownTables = `
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = [11, 26];
 
-/** Opens the file; replaces one of another version, or of visible damage, which most damage is not. */
+/** Opens the file, or replaces it if its version differs or it is visibly damaged; most damage shows only later. */
 export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
   try {
     if (isOfAnotherVersion(file)) removeDatabase(file);

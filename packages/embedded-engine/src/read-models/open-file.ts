@@ -53,7 +53,6 @@ export class OpenFile {
     }
   }
 
-  /** Ends the threads and closes the connections. */
   async close(): Promise<void> {
     await Promise.all([this.checkpoints.end(), this.#readAhead.close()]);
     this.#stored.close();

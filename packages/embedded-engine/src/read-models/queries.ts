@@ -24,7 +24,6 @@ export class Queries {
   readonly #readAhead: ReadAhead | undefined;
   readonly #monotonic: () => number;
 
-  /** `readAhead`: of the same file; optional. `monotonic`: a clock's. */
   constructor(database: DatabaseSync, readAhead?: ReadAhead, monotonic = () => performance.now()) {
     this.#database = database;
     this.#statements = new Statements(database);
@@ -91,7 +90,6 @@ export class Queries {
     return found;
   }
 
-  /** The total of a scope's counters with `from` <= bucket <= `to`. */
   sum(scope: string, from = lowestBucket, to = highestBucket): number {
     return this.#number(`SELECT coalesce(sum(total), 0) FROM ${countersWithin}`, [scope, from, to]);
   }
@@ -101,7 +99,6 @@ export class Queries {
     return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
   }
 
-  /** The keys of one page, as stored. */
   #placesOf(definition: CollectionDefinition, query: Query): SQLOutputValue[] {
     const found: SQLOutputValue[] = [];
     for (const part of partsOf(definition, query)) {

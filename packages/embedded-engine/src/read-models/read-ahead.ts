@@ -13,7 +13,6 @@ export interface AheadOf {
 export interface Lookups {
   readonly number: number;
   readonly sql: string;
-  /** For the one placeholder of `sql`. */
   readonly keys: readonly SQLOutputValue[];
 }
 
@@ -39,7 +38,6 @@ export class ReadAhead {
     }
   }
 
-  /** Cancels the lookups. */
   end(): void {
     Atomics.add(this.#wanted, 0, 1);
   }
@@ -48,7 +46,6 @@ export class ReadAhead {
     await Promise.all(Array.from(this.#threads.values(), (thread) => thread.terminate()));
   }
 
-  /** Null if the system gives no thread. */
   #start(index: number): Worker | null {
     const workerData = { path: this.#path, wanted: this.#wanted } satisfies AheadOf;
     const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { name: "read-ahead", workerData });

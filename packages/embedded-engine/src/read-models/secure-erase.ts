@@ -23,9 +23,7 @@ export class SecureErase {
   #timer: Timer | undefined;
   #due: boolean;
   #pauseMs = delayMs;
-  /** The thread's time in the last run. */
   #spentMs = 0;
-  /** The collections noted since their rewrite began. */
   readonly #notedSince = new Set<string>();
   #failed = false;
   #closed = false;
@@ -68,7 +66,6 @@ export class SecureErase {
     });
   }
 
-  /** Rewrites the due tables in steps of {@link rewriting}. */
   *rewrite(definitions: ReadonlyMap<string, CollectionDefinition>): Generator<void, void> {
     this.#spentMs = 0;
     for (const { collection } of this.#database.prepare("SELECT collection FROM scrubs").all()) {

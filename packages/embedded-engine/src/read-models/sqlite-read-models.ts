@@ -21,10 +21,7 @@ interface State {
   readonly fingerprint: string;
 }
 
-/**
- * Read models in one SQLite file, for one thread. Batches are written in slices; queries between them see whole batches
- * only. A lost file is rebuilt from the log.
- */
+/** Read models in one SQLite file, for one thread. Batches are written in slices; queries see whole batches only. */
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #path: string;
   readonly #clock: Clock;
@@ -35,10 +32,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   #isDamaged = false;
   /** Damage found before there was a listener. */
   readonly #seenAtOpening: unknown[] = [];
-  /** Undefined while a reset replaces the file. */
   #file: OpenFile | undefined;
   #secureErase: SecureErase;
-  /** Null until a reset. */
   #state: State | null = null;
   /** One write at a time: a transaction spans several turns of the event loop. */
   readonly #exclusively = pLimit(1);
@@ -159,7 +154,6 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#change(async ({ writer }) => writer.removeCounters(text));
   }
 
-  /** Erases removed personal data from the files; other writes go on meanwhile. */
   scrub(): Promise<void> {
     return this.#scrubbing(async () => {
       const scrubs = this.#secureErase;

@@ -28,7 +28,6 @@ export class TableWriter {
   readonly #remove: StatementSync;
   #readNumbers: StatementSync | undefined;
   readonly #numbers = new LRUCache<string, Record<string, number>>({ max: keptInMemory });
-  /** By the fields set and raised. */
   readonly #sets = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync, definition: CollectionDefinition) {
@@ -48,7 +47,6 @@ export class TableWriter {
     this.#remove = database.prepare(`DELETE FROM ${tableOf(definition)} WHERE ${key} = ?`);
   }
 
-  /** Whether removed data must be erased from the files. */
   get personal(): boolean {
     return this.#definition.personal ?? false;
   }

@@ -50,7 +50,6 @@ export class Writer {
     this.forget();
   }
 
-  /** Call after a rollback. */
   forget(): void {
     this.#scopes.clear();
     for (const table of this.#tables.values()) table.forget();

@@ -29,7 +29,6 @@ type Telling = Pick<Instruments, "clock" | "logger">;
 
 const tellEveryMs = 10_000;
 const lockPatienceMs = 1000;
-/** Drafts, and SQLite's journals for them. */
 const draftName = /^(.+)\.[0-9a-f]{16}\.converting(-journal)?$/;
 
 /**
@@ -75,7 +74,6 @@ async function convert(path: string, converter: Converter, telling: Telling): Pr
   logger.info({ ...fields, seconds: (clock.monotonic() - begunAt) / 1000 }, "converted the file");
 }
 
-/** Completes a draft, after a kill from its last step on. */
 async function fill(
   draft: string, old: string, { makes, steps }: Converter, { clock, logger }: Telling,
 ): Promise<void> {

@@ -15,7 +15,6 @@ export type Effect =
       readonly sums: Record<string, number>;
       readonly peaks: Record<string, number>;
     }
-  /** Put and removed within the batch. */
   | { readonly op: "none" };
 
 /** One effect per document, one sum per counter. */
@@ -58,7 +57,6 @@ export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Fold
   return { documents, counters };
 }
 
-/** The tallies that share one array of rows. */
 interface Tallied extends Pick<Tally, "field"> {
   readonly sums: Record<string, number>;
   readonly peaks: Record<string, number>;
@@ -160,7 +158,7 @@ function effectsOf(documents: Map<string, Map<string, Effect>>, collection: stri
   return found;
 }
 
-/** The effect after a change; undefined if `before` remains, maybe changed in place. */
+/** Undefined if `before` remains, maybe changed in place. */
 function next(before: Effect | undefined, change: Exclude<Change, { op: "add" | "tally" }>): Effect | undefined {
   switch (change.op) {
     case "put": {

@@ -2,7 +2,6 @@ import type { CollectionDefinition, FieldKind, Query, FieldValue } from "../../p
 
 /** The range of buckets: safe integers. */
 export const lowestBucket = Number.MIN_SAFE_INTEGER;
-/** See {@link lowestBucket}. */
 export const highestBucket = Number.MAX_SAFE_INTEGER;
 
 /** A value that no field holds: conditions with it select nothing. */

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { EntryReaders } from "../../../../packages/embedded-engine/src/event-store/entry-readers.ts";
 import { LogFile, logPath } from "../../../../packages/embedded-engine/src/event-store/log-file.ts";
-import type { Answer } from "../../../../packages/embedded-engine/src/event-store/protocol.ts";
+import type { RequestAnswer } from "../../../../packages/embedded-engine/src/event-store/protocol.ts";
 import { noStream } from "../../../../src/kernel/ports/event-store.ts";
 import { note, textOf } from "../../../contract/event-store/harness.ts";
 import { openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";
@@ -19,7 +19,7 @@ describe("readers of entries at known places", () => {
     log.transaction(() => {
       for (const at of requests) log.insert(at, `a-${at}`, 0, String(at), "Noted", "{}", "{}");
     });
-    const answers: Answer[] = [];
+    const answers: RequestAnswer[] = [];
     const readers = new EntryReaders(logPath(folder.path), (more) => answers.push(...more));
     for (const request of requests) readers.send({ request, stream: `a-${request}`, sequence: request });
     await readers.close();
@@ -34,7 +34,7 @@ describe("readers of entries at known places", () => {
     mkdirSync(path);
     const log = new LogFile(logPath(path));
     log.transaction(() => log.insert(1, "a-1", 0, "1", "Noted", "{}", "{}"));
-    let answered = Promise.withResolvers<readonly Answer[]>();
+    let answered = Promise.withResolvers<readonly RequestAnswer[]>();
     const readers = new EntryReaders(logPath(path), (answers) => answered.resolve(answers));
     const read = async (request: number) => {
       answered = Promise.withResolvers();
@@ -51,7 +51,7 @@ describe("readers of entries at known places", () => {
 
   it("find nothing where their thread cannot start, and start another for the next read", async () => {
     const path = logPath(join(folder.path, "later"));
-    let answered = Promise.withResolvers<readonly Answer[]>();
+    let answered = Promise.withResolvers<readonly RequestAnswer[]>();
     const readers = new EntryReaders(path, (answers) => answered.resolve(answers));
     const read = async (request: number) => {
       answered = Promise.withResolvers();

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { Dispatcher } from "undici";
-import { Exchange, type Outcome } from "../../../../src/engines/outbound/exchange.ts";
+import { Exchange, type OutboundResult } from "../../../../src/engines/outbound/exchange.ts";
 
 describe("exchange", () => {
   it("sends nothing when its connection is ready after the deadline, but before the timer fires", async () => {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve } = Promise.withResolvers<OutboundResult>();
     const exchange = new Exchange(10, 0, 15_000, resolve);
     let aborted = false;
     // The connection is ready; the timer has not fired yet.
@@ -21,7 +21,7 @@ describe("exchange", () => {
       (exchange: Exchange) => exchange.onResponseError(controller, new Error("reset")),
       (exchange: Exchange) => exchange.expire(),
     ]) {
-      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      const { promise, resolve } = Promise.withResolvers<OutboundResult>();
       const exchange = new Exchange(10, 15_000, 15_000, resolve);
       exchange.onRequestStart(controller);
       exchange.onResponseStart(controller, 200, {});
@@ -33,7 +33,7 @@ describe("exchange", () => {
   });
 
   it("has the complete answer where the status allows no body but one follows, and drops the connection", async () => {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve } = Promise.withResolvers<OutboundResult>();
     const exchange = new Exchange(10, 15_000, 15_000, resolve);
     const controller = {
       abort: (error: Error) => exchange.onResponseError(controller, error),

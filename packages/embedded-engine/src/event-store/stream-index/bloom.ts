@@ -10,7 +10,6 @@ export function bloomWords(names: number): number {
   return Math.max(1, Math.ceil((names * bitsPerName) / (wordsPerBlock * 32))) * wordsPerBlock;
 }
 
-/** Adds a name to the filter. */
 export function addToBloom(words: Uint32Array, hash: StreamHash): void {
   const block = blockOf(words, hash);
   for (let probe = 0; probe < 6; probe++) {

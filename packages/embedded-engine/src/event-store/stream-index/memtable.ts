@@ -17,20 +17,17 @@ export function deletedAt(revision: number): StreamState {
   return -(revision + 2);
 }
 
-/** The revision the stream's next entry gets. */
+/** The revision of the stream's next entry. */
 export function nextRevision(state: StreamState): number {
   return state >= 0 ? state + 1 : -state - 1;
 }
 
-/** The sequence of one entry of a stream. */
 export interface Located {
   readonly revision: number;
   readonly sequence: Sequence;
 }
 
-/**
- * The newest part of the stream index: linked records in one block shared with a thread, without objects per stream.
- */
+/** The newest part of the stream index: linked records in one block of shared memory, without objects per stream. */
 export class Memtable {
   readonly #newest = new Map<string, number>();
   #words: Uint32Array<SharedArrayBuffer>;
@@ -78,7 +75,6 @@ export class Memtable {
     this.#count += 1;
   }
 
-  /** Removes the last record, which must be this stream's. */
   undo(stream: string): void {
     this.#count -= 1;
     const previous = this.#words[this.#count * recordWords + 5]!;

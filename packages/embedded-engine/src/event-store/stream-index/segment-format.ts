@@ -34,7 +34,6 @@ export class SegmentDamaged extends Error {
 /** The part of a segment that readers keep in memory. */
 export interface SegmentSummary {
   readonly records: number;
-  /** Number of different hashes. */
   readonly names: number;
   readonly fences: Uint32Array<ArrayBuffer>;
   readonly bloom: Uint32Array<ArrayBuffer>;

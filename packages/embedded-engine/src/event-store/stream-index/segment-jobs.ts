@@ -22,7 +22,6 @@ export function writeSegment(path: string, records: Uint32Array, count: number):
   }
 }
 
-/** Records merged before other jobs get a turn. */
 const sliceRecords = 20_000;
 
 /** Merges segments into one. Calls `pause` every few milliseconds, and fails if that rejects. */

@@ -21,7 +21,6 @@ export class SegmentWriter {
   readonly #last = new Uint32Array(segmentWords);
   #open = true;
 
-  /** `namesAtMost` sizes the filter. */
   constructor(path: string, namesAtMost: number) {
     this.#path = path;
     this.#file = openSync(temporary(path), "w");

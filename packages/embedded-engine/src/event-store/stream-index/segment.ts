@@ -31,7 +31,6 @@ export class Segment {
     }
   }
 
-  /** Opens a segment just written. */
   static adopt(path: string, summary: SegmentSummary): Segment {
     return new Segment(path, openFile(path), summary);
   }
@@ -92,7 +91,6 @@ export class Segment {
     return { revision: block[at + 2]!, sequence };
   }
 
-  /** The first record at or after (hash, revision). */
   #lowerBound(hash: StreamHash, revision: number): number {
     const fences = this.#fences.length / fenceWords;
     let low = 0;

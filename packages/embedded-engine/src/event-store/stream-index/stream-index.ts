@@ -6,7 +6,6 @@ import { hashStream } from "./stream-hash.ts";
 /** The stream of a row, and whether the row was deleted. */
 export interface RowHead {
   readonly stream: string;
-  /** Only stream, revision and sequence are left. */
   readonly gone: boolean;
 }
 
@@ -17,7 +16,6 @@ export class StreamIndex {
   #segments: readonly Segment[];
   #active: Memtable;
   #frozen: Memtable | null = null;
-  /** The streams of records added since the last {@link mark}, in order. */
   readonly #added: string[] = [];
 
   /** `segments`: from old to new. `capacity`: the initial room of a memtable, in records. */
@@ -52,7 +50,6 @@ export class StreamIndex {
     this.#added.length = 0;
   }
 
-  /** Removes the records added since the last mark. */
   undo(): void {
     for (let stream = this.#added.pop(); stream !== undefined; stream = this.#added.pop()) this.#active.undo(stream);
   }
@@ -80,13 +77,11 @@ export class StreamIndex {
     return { words: this.#frozen.words, count: this.#frozen.count };
   }
 
-  /** Replaces the frozen memtable by its segment. */
   flushed(segment: Segment): void {
     this.#segments = [...this.#segments, segment];
     this.#frozen = null;
   }
 
-  /** Replaces neighbouring segments by their merge. */
   replace(merged: readonly Segment[], by: Segment): void {
     const at = this.#segments.indexOf(merged[0]!);
     this.#segments = this.#segments.toSpliced(at, merged.length, by);
