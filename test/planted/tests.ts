@@ -39,11 +39,12 @@ export async function failuresOf(root: string, { tests, only }: Pick<Bug, "tests
 
 /** The titles of all tests in files of the project, in full; no test runs. */
 export async function titlesIn(files: readonly string[]): Promise<readonly string[]> {
-  const args = ["--no-parallel", "--dry-run", "--exit", "--reporter", "json", ...files];
-  const project = join(import.meta.dirname, "..", "..");
-  const mocha = join(project, "node_modules/mocha/bin/mocha.js");
-  const { stdout } = await promisify(execFile)(process.execPath, [mocha, ...args], { cwd: project, maxBuffer: 2 ** 26 });
-  const { tests } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as { readonly tests: readonly { fullTitle: string }[] };
+  const cwd = join(import.meta.dirname, "..", "..");
+  const mocha = join(cwd, "node_modules/mocha/bin/mocha.js");
+  const args = [mocha, "--no-parallel", "--dry-run", "--exit", "--reporter", "json", ...files];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, maxBuffer: 2 ** 26 });
+  interface Titles { readonly tests: readonly { readonly fullTitle: string }[] }
+  const { tests } = JSON.parse(stdout.slice(stdout.indexOf("{"))) as Titles;
   return tests.map(({ fullTitle }) => fullTitle);
 }
 
