@@ -1,5 +1,5 @@
 import { circuits } from "../delivery/circuit/facts.ts";
-import type { FirstAttempts } from "../delivery/requests/first-attempts.ts";
+import type { FirstAttempts } from "../delivery/dispatch/work.ts";
 import type { Aggregates } from "../kernel/log/aggregates.ts";
 import { Moments } from "../kernel/log/moments.ts";
 import type { Clock } from "../kernel/ports/clock.ts";

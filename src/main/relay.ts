@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Server } from "node:http";
 import { fileURLToPath } from "node:url";
-import { FirstAttempts } from "../delivery/requests/first-attempts.ts";
+import { FirstAttempts } from "../delivery/dispatch/work.ts";
 import { AesSealing } from "../engines/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../engines/bcrypt/bcrypt-passwords.ts";
 import { JmespathMappings } from "../engines/jmespath/jmespath-mappings.ts";

@@ -1,4 +1,4 @@
-import { FirstAttempts } from "../../src/delivery/requests/first-attempts.ts";
+import { FirstAttempts } from "../../src/delivery/dispatch/work.ts";
 import type { RetryPolicy } from "../../src/features/events/retry-policy.ts";
 import { CredentialLookup } from "../../src/features/ingest/credential-lookup.ts";
 import { KeyRotation } from "../../src/features/key-rotation/key-rotation.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { FirstAttempts } from "../../src/delivery/requests/first-attempts.ts";
+import { FirstAttempts } from "../../src/delivery/dispatch/work.ts";
 import { AesSealing } from "../../src/engines/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../src/engines/bcrypt/bcrypt-passwords.ts";
 import { JmespathMappings } from "../../src/engines/jmespath/jmespath-mappings.ts";

@@ -1,5 +1,4 @@
-import type { Circuit, CircuitCommand } from "../../src/delivery/circuit/facts.ts";
-import { changeCircuit } from "../../src/delivery/requests/circuits.ts";
+import { type Circuit, type CircuitCommand, changeCircuit } from "../../src/delivery/circuit/facts.ts";
 import type { ServiceParts } from "../../src/features/services.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 

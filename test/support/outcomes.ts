@@ -1,4 +1,4 @@
-import { ReceiverPause } from "../../src/delivery/dispatch/receiver-pause.ts";
+import { ReceiverPause } from "../../src/delivery/dispatch/pauses.ts";
 import type { Outcome } from "../../src/delivery/requests/outcome.ts";
 import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
 import type { Answer } from "../../src/features/events/facts.ts";

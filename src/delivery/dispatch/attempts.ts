@@ -8,7 +8,7 @@ import type { DeliveryClient } from "../requests/delivery-client.ts";
 import { failed, pauseAskedBy, type Outcome } from "../requests/outcome.ts";
 import type { Outcomes } from "../requests/recording.ts";
 import { leaseMarginMs } from "./claims.ts";
-import type { ReceiverPause } from "./receiver-pause.ts";
+import type { ReceiverPause } from "./pauses.ts";
 import { originOf, type Claimed, type Known } from "./work.ts";
 
 const recordAgainAfterMs = 500;

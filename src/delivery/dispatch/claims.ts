@@ -16,9 +16,8 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import type { FirstAttempt } from "../../kernel/ports/work-queue.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
-import type { Hold } from "./holds.ts";
 import {
-  originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work,
+  type Hold, originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work,
 } from "./work.ts";
 
 /** A lease outlasts the delivery timeout by this margin; an attempt whose claim took longer than it is not sent. */

@@ -10,18 +10,17 @@ import { timestampNow } from "../../kernel/ports/clock.ts";
 import { logStart, type NewEntry } from "../../kernel/ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../kernel/ports/work-queue.ts";
 import { circuits, newCircuit, type Circuit } from "../circuit/facts.ts";
-import type { ClaimOutcome, FirstClaim } from "../requests/first-attempts.ts";
 import type { Attempts } from "./attempts.ts";
 import { Breaker } from "./breaker.ts";
 import type { Claims } from "./claims.ts";
-import { Holds, type Hold } from "./holds.ts";
 import { Ownership, type OwnershipParts } from "./ownership.ts";
+import { ReceiverPause, RetryPause, type RetryPauseParts } from "./pauses.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
-import { ReceiverPause } from "./receiver-pause.ts";
-import { RetryPause, type RetryPauseParts } from "./retry-pause.ts";
 import { TestEvents } from "./test-events.ts";
-import type { Claimed, Ended, Miss, Unclaimed, Work } from "./work.ts";
+import {
+  type ClaimOutcome, type FirstClaim, Holds, type Hold, type Claimed, type Ended, type Miss, type Unclaimed, type Work,
+} from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
 /** Shared by all dispatchers of a worker. */

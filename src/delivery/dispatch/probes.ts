@@ -2,8 +2,7 @@ import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
-import { isSame, type Circuit, type CircuitCommand, type Probe } from "../circuit/facts.ts";
-import { changeCircuit } from "../requests/circuits.ts";
+import { isSame, type Circuit, type CircuitCommand, type Probe, changeCircuit } from "../circuit/facts.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
 

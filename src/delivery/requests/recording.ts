@@ -15,8 +15,7 @@ import { RevisionConflict, type AppendOptions, type EventStore } from "../../ker
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import type { CircuitCommand } from "../circuit/facts.ts";
-import { changeCircuit } from "./circuits.ts";
+import { type CircuitCommand, changeCircuit } from "../circuit/facts.ts";
 import { countsForCircuit, type Outcome, type outcomeUnknown } from "./outcome.ts";
 
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import { retryAfterMs } from "./outcome.ts";
 import type { ClientGrant } from "./request.ts";
-import { retryAfterMs } from "./retry-after.ts";
 
 /** How a client proves itself to a token endpoint (RFC 6749, 2.3.1): by HTTP Basic, or in the form. */
 export type ClientProof = "basic" | "form";

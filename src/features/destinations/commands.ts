@@ -1,7 +1,6 @@
 import type { Inputs } from "../../../schemas/inputs.ts";
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
-import { circuits } from "../../delivery/circuit/facts.ts";
-import { changeCircuit } from "../../delivery/requests/circuits.ts";
+import { circuits, changeCircuit } from "../../delivery/circuit/facts.ts";
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkOutboundUrl } from "../../kernel/callers/input-rules.ts";

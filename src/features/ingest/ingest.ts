@@ -1,4 +1,4 @@
-import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../../delivery/requests/first-attempts.ts";
+import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../../delivery/dispatch/work.ts";
 import { eventIdOf, keyOfEvent } from "../../kernel/domain/event-id.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";

@@ -1,4 +1,13 @@
-import { backlogByDestination } from "../../delivery/requests/backlog.ts";
+import { destinations } from "../../../projections/destinations/destinations.ts";
+import { waiting } from "../../../projections/due/due.ts";
+import { eventsCounter } from "../../../projections/events/counters.ts";
+import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { countedOf } from "../../../projections/events/totals.ts";
+import { destinationStatus, type DestinationStatus } from "../../features/destinations/facts.ts";
+import { isWaiting } from "../../features/events/decide.ts";
+import { eventStatuses, type EventStatus } from "../../features/events/facts.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { documentOf, everyValue } from "../../kernel/read-models/scans.ts";
 import type { RelaySettings } from "../relay.ts";
 import { counted } from "./counted.ts";
 import { withReadModels } from "./stored-read-models.ts";
@@ -18,4 +27,74 @@ export async function describeBacklog({ config, logger }: RelaySettings): Promis
   const sum = backlogs.reduce((total, { waiting }) => total + waiting, 0);
   const verdict = `waiting in all: ${counted(sum, "event")} for ${counted(backlogs.length, "destination")}`;
   return [...lines, sum === 0 ? "no event waits" : verdict];
+}
+
+type Asked = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
+
+/** The events of a destination that wait for an attempt. */
+export interface DestinationBacklog {
+  readonly destinationId: string;
+  readonly tenantId: string;
+  /** Null where the destination is deleted: its events are about to be cancelled. */
+  readonly status: DestinationStatus | null;
+  readonly waiting: number;
+  /**
+   * When the first of them became, or becomes, due; null if all of them went on meanwhile. Of those that are Pending
+   * the one accepted first counts, due since its last replay or resend if there was one.
+   */
+  readonly oldestDueAt: string | null;
+}
+
+const statuses = eventStatuses.filter((status) => isWaiting({ status }));
+
+/**
+ * Every destination with waiting events, as far as the log was projected; the largest backlog first. The events are not
+ * looked at one by one: there may be millions.
+ */
+export async function backlogByDestination(readModels: Asked): Promise<readonly DestinationBacklog[]> {
+  const found = new Map<string, EventStatus>();
+  for (const status of statuses) {
+    const selection = { collection: events.name, where: { status } };
+    for (const id of await everyValue(readModels, selection, "destinationUrlId")) found.set(id, status);
+  }
+  const backlogs: DestinationBacklog[] = [];
+  for (const [destinationId, status] of found) {
+    const backlog = await backlogOf(readModels, destinationId, status);
+    if (backlog && backlog.waiting > 0) backlogs.push(backlog);
+  }
+  return backlogs.sort((a, b) => b.waiting - a.waiting);
+}
+
+/**
+ * `found`: a status in which the destination had an event, which tells the tenant of a deleted destination. Null where
+ * there is no such event any more.
+ */
+async function backlogOf(
+  readModels: Asked, destinationId: string, found: EventStatus,
+): Promise<DestinationBacklog | null> {
+  const document = await documentOf(readModels, destinations, destinationId);
+  const tenantId = document?.tenantId ?? await tenantOf(readModels, destinationId, found);
+  if (tenantId === undefined) return null;
+  const place = { tenantId, destinationUrlId: destinationId };
+  const pending = { collection: events.name, where: { ...place, status: "Pending" } };
+  const retries = { collection: waiting.name, where: { destinationId } };
+  const [[first], [retry], ...counts] = await Promise.all([
+    readModels.find({ ...pending, order: eventsOrdered(false), limit: 1 }),
+    readModels.find({ ...retries, order: { field: "dueAt", descending: false }, limit: 1 }),
+    ...countedOf({ ...place, statuses }).map((counted) => readModels.sum(eventsCounter(counted, "all"))),
+  ]);
+  const dueTimes = [first?.["nextAttemptAt"], retry?.["dueAt"]].filter((at) => typeof at === "string");
+  return {
+    destinationId,
+    tenantId,
+    status: document && destinationStatus(document),
+    waiting: counts.reduce((sum, count) => sum + count, 0),
+    oldestDueAt: dueTimes.sort()[0] ?? null,
+  };
+}
+
+async function tenantOf(readModels: Asked, destinationUrlId: string, status: EventStatus): Promise<string | undefined> {
+  const selection = { collection: events.name, where: { status, destinationUrlId } };
+  const [tenantId] = await readModels.distinct(selection, "tenantId", { limit: 1 });
+  return tenantId as string | undefined;
 }

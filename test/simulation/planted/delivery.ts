@@ -318,7 +318,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a dispatcher goes on through a pause",
     breaks: "a pause that a receiver asked for is kept",
-    file: "src/delivery/dispatch/receiver-pause.ts",
+    file: "src/delivery/dispatch/pauses.ts",
     from: "return this.#end?.until ?? null;",
     to: "return null;",
   },

@@ -10,7 +10,6 @@ import { eventsSelected, type EventFilter } from "../../../projections/events/ev
 import { planTotal } from "../../../projections/events/totals.ts";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
-import { backlogByDestination } from "../../../src/delivery/requests/backlog.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { isWaiting } from "../../../src/features/events/decide.ts";
 import {
@@ -22,6 +21,7 @@ import { categoryOf, streams, subjectOf } from "../../../src/kernel/domain/strea
 import {
   type Document, type PositionedChanges, type ReadModels, type ReadModelWriter, tenantCounter,
 } from "../../../src/kernel/ports/read-models.ts";
+import { backlogByDestination } from "../../../src/main/operator/backlog.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { histories, type History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { DuePages } from "../../../../src/delivery/dispatch/due-pages.ts";
+import { DuePages } from "../../../../src/delivery/dispatch/work-window.ts";
 import type { DueIndex, WaitingWork, WorkOf } from "../../../../src/delivery/requests/due-index.ts";
 import { millis, timestamp } from "../../../../src/kernel/domain/time.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { RetryPause } from "../../../../src/delivery/dispatch/retry-pause.ts";
+import { RetryPause } from "../../../../src/delivery/dispatch/pauses.ts";
 import { refuseUnreadable } from "../../../../src/kernel/log/unreadable.ts";
 import { LogThrottle } from "../../../../src/kernel/tools/log-throttle.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

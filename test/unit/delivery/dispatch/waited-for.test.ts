@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { circuits } from "../../../../src/delivery/circuit/facts.ts";
-import { Holds } from "../../../../src/delivery/dispatch/holds.ts";
+import { Holds } from "../../../../src/delivery/dispatch/work.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { attemptEnded } from "../../../support/circuits.ts";

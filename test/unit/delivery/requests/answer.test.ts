@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { keptAnswer } from "../../../../src/delivery/requests/answer.ts";
+import { keptAnswer } from "../../../../src/delivery/requests/delivery-client.ts";
 import type { OutboundAnswer } from "../../../../src/kernel/ports/outbound.ts";
 
 function answer(fields: Partial<OutboundAnswer>): OutboundAnswer {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { keptAnswer, keptBodyBytes } from "../../../../src/delivery/requests/answer.ts";
+import { keptAnswer, keptBodyBytes } from "../../../../src/delivery/requests/delivery-client.ts";
 import { maskedAnswer, secretForms } from "../../../../src/delivery/requests/masking.ts";
 import { authHeader, bearer } from "../../../../src/delivery/requests/request.ts";
 import { standardKeyOf, webhookSecret } from "../../../../src/delivery/requests/signature.ts";

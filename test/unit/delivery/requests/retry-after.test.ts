@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { retryAfterMs } from "../../../../src/delivery/requests/retry-after.ts";
+import { retryAfterMs } from "../../../../src/delivery/requests/outcome.ts";
 import { dayMs } from "../../../../src/kernel/domain/time.ts";
 
 const now = Date.parse("2026-01-02T03:04:05.000Z");

@@ -20,7 +20,6 @@ import { retention } from "../../../../projections/retention/retention.ts";
 import { senders, senderSortFields } from "../../../../projections/senders/senders.ts";
 import { usersSelected, userSortFields } from "../../../../projections/users/users.ts";
 import { wrappedKeys } from "../../../../projections/wrapped-keys/wrapped-keys.ts";
-import { backlogByDestination } from "../../../../src/delivery/requests/backlog.ts";
 import { DueIndex } from "../../../../src/delivery/requests/due-index.ts";
 import { matchingIds } from "../../../../src/features/events/matching-ids.ts";
 import { keyInventory } from "../../../../src/features/key-rotation/key-inventory.ts";
@@ -30,6 +29,7 @@ import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import type { Query, ReadModels, Selection } from "../../../../src/kernel/ports/read-models.ts";
 import { pagesOf } from "../../../../src/kernel/read-models/scans.ts";
+import { backlogByDestination } from "../../../../src/main/operator/backlog.ts";
 import { OrphanedEntries } from "../../../../src/projector/orphaned-entries.ts";
 
 const tenantId = "00000000-0000-4000-8000-000000000001";

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { backlogByDestination } from "../../../../../src/delivery/requests/backlog.ts";
 import { AesSealing } from "../../../../../src/engines/aes-sealing/aes-sealing.ts";
 import { JsonEventCodec } from "../../../../../src/engines/event-codec/event-codec.ts";
 import { EventStoreDb } from "../../../../../src/engines/eventstoredb/event-store-db.ts";
@@ -11,6 +10,7 @@ import { Refusal } from "../../../../../src/kernel/domain/refusal.ts";
 import { streams } from "../../../../../src/kernel/domain/streams.ts";
 import { Aggregates } from "../../../../../src/kernel/log/aggregates.ts";
 import type { EventStore } from "../../../../../src/kernel/ports/event-store.ts";
+import { backlogByDestination } from "../../../../../src/main/operator/backlog.ts";
 import { stoppedErasure } from "../../../../../src/main/operator/operations.ts";
 import { createTenant, createUser, openIngest, password } from "../../../../support/accounts.ts";
 import { startApi } from "../../../../support/api.ts";
