@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { createLogger } from "./engines/pino/logger.ts";
 import { SystemClock } from "./engines/system/system-clock.ts";
 import { SystemIds } from "./engines/system/system-ids.ts";
-import { shrinkAtRest } from "./kernel/threads/young-generation.ts";
+import { shrinkAtRest } from "./kernel/threads/threads.ts";
 import { configWarnings, readConfig, type Config } from "./main/config/config.ts";
 import { ConfigError } from "./main/config/parse.ts";
 import { readSecrets, type Secrets } from "./main/config/secrets.ts";

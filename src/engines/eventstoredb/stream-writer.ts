@@ -17,7 +17,7 @@ import type { Tuning } from "./tuning.ts";
 const reappearingMs = 1_000;
 const lookEveryMs = 2;
 
-export interface WriterContext {
+interface WriterContext {
   readonly connection: Connection;
   readonly calls: AppendCalls;
   readonly codec: EventCodec;

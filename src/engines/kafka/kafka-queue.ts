@@ -1,20 +1,15 @@
+import { Pause } from "../../kernel/ports/clock.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import type { WorkConsumer, WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
 import { ensureTopic, KafkaAdmin, lagOf } from "./admin.ts";
 import { lines, type KafkaSettings } from "./client.ts";
-import { Consumption } from "./consumption.ts";
+import { Membership, type MembershipParts } from "./membership.ts";
 import { WorkProducer } from "./producer.ts";
 
 const pingWithinMs = 1_000;
 const lagWithinMs = 2_000;
 const topicWithinMs = 5_000;
-
-/** `config.topicPrefix` names topic and group: `<prefix>.work`, `<prefix>.delivery`. */
-interface KafkaQueueParts extends Instruments {
-  readonly config: KafkaSettings;
-  /** Null without SASL. */
-  readonly password: string | null;
-}
+const joinAgainAfterMs = 500;
 
 /** The work queue in a Kafka topic, shared by processes with the same brokers and prefix. */
 export interface KafkaQueue extends WorkQueue {
@@ -26,8 +21,11 @@ export interface KafkaQueue extends WorkQueue {
   close(): Promise<void>;
 }
 
-/** Each use connects, and creates a missing topic. */
-export function openKafkaQueue({ config, password, clock, logger, metrics }: KafkaQueueParts): KafkaQueue {
+/** Each use connects, and creates a missing topic. `password`: null without SASL. */
+export function openKafkaQueue(
+  { config, password, clock, logger, metrics }:
+    Instruments & { readonly config: KafkaSettings; readonly password: string | null },
+): KafkaQueue {
   let answeredAt = -Infinity;
   const connect = lines(config, password, logger, () => { answeredAt = clock.monotonic(); });
   const topic = `${config.topicPrefix}.work`;
@@ -64,4 +62,63 @@ export function openKafkaQueue({ config, password, clock, logger, metrics }: Kaf
       admin.close();
     },
   };
+}
+
+/** Keeps this process a member of the group: a new membership follows each one that ends. */
+export class Consumption {
+  readonly #parts: MembershipParts;
+  readonly #ready: () => Promise<unknown>;
+  readonly #consumer: WorkConsumer;
+  #membership: Membership | undefined;
+  readonly #pause: Pause;
+  #stopped = false;
+  #troubled = false;
+  readonly #running: Promise<void>;
+
+  constructor(parts: MembershipParts, ready: () => Promise<unknown>, consumer: WorkConsumer) {
+    this.#parts = parts;
+    this.#ready = ready;
+    this.#pause = new Pause(parts.clock);
+    this.#consumer = consumer;
+    this.#running = this.#run();
+  }
+
+  /** Stops taking items; resolves when the group knows, or after a bounded wait. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#membership?.leave();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const reason = await this.#live();
+      if (this.#isStopped()) return;
+      // Logged once per outage.
+      const level = this.#troubled ? "debug" : "warn";
+      this.#parts.logger[level]({ err: reason }, "work queue: membership lost, joining again");
+      this.#troubled = true;
+      await this.#pause.wait(joinAgainAfterMs);
+    }
+  }
+
+  // Keeps the type checker from assuming an unchanged field.
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  async #live(): Promise<unknown> {
+    try {
+      await this.#ready();
+    } catch (error) {
+      return error;
+    }
+    if (this.#stopped) return undefined;
+    const membership = new Membership(this.#parts, this.#consumer);
+    this.#membership = membership;
+    const reason = await membership.live();
+    if (membership.joined) this.#troubled = false;
+    return reason;
+  }
 }

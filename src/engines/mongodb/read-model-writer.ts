@@ -1,5 +1,6 @@
 import type { Document as Stored, Filter, MatchKeysAndValues } from "mongodb";
 import pLimit from "p-limit";
+import type { Timer } from "../../kernel/ports/clock.ts";
 import { logStart, type Position } from "../../kernel/ports/event-store.ts";
 import {
   ReadModelsUnavailable, type Change, type CollectionDefinition, type Document, type PositionedChanges, type Query,
@@ -9,9 +10,8 @@ import { fold } from "../../kernel/read-models/engine/folded-changes.ts";
 import { createCollections } from "./collections.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import {
-  countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
+  countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, generationOf, type Generation, type State,
 } from "./generation.ts";
-import { ObsoleteGenerations } from "./obsolete-generations.ts";
 import { portionsOf, operationsOf, type Operation } from "./operations.ts";
 import { Questions } from "./questions.ts";
 import { unlessMade } from "./upsert.ts";
@@ -231,4 +231,56 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
 function without({ epoch, current }: State): MatchKeysAndValues<State> {
   if (epoch === undefined) return {};
   return { building: null, ...(current && { "current.builtUnder": "" }) };
+}
+
+/** Unfinished batches of version 0.2: its read models are rebuilt. */
+const intentsOfVersion02 = "intents";
+
+/** Drops generations neither current nor being built. A replaced one stays for a while, for running queries. */
+class ObsoleteGenerations {
+  readonly #connection: MongoConnection;
+  readonly #afterMs: number;
+  readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
+  #timer: Timer | undefined;
+
+  /** `exclusively`: runs a task while no generation is being created. */
+  constructor(
+    connection: MongoConnection,
+    afterMs: number,
+    exclusively: (task: () => Promise<void>) => Promise<void>,
+  ) {
+    this.#connection = connection;
+    this.#afterMs = afterMs;
+    this.#exclusively = exclusively;
+  }
+
+  /** Drops obsolete generations after a while. `writer`: the caller's name in the state. */
+  look(writer: string): void {
+    this.#timer?.cancel();
+    this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
+      this.#exclusively(() => this.drop(writer)).catch((error: unknown) => {
+        this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: that is tried again");
+        this.look(writer);
+      });
+    });
+  }
+
+  async drop(writer: string): Promise<void> {
+    const { db } = this.#connection;
+    await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {
+      const state = await states(this.#connection).findOne({ _id: stateId }, { signal });
+      // After a takeover, the generations belong to the new writer.
+      if (state?.writer !== writer) return;
+      const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
+      const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
+      const found = await db.listCollections({}, { nameOnly: true, signal }).toArray();
+      for (const { name } of found) {
+        const generation = generationOf(name);
+        const goes = generation === undefined ? name === intentsOfVersion02 : isLeft(generation);
+        if (goes) await db.dropCollection(name, { signal });
+      }
+      const leftDefinitions = { _id: { $lte: state.generations, $nin: kept } };
+      await definitionsOf(this.#connection).deleteMany(leftDefinitions, { signal });
+    });
+  }
 }

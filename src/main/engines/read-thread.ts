@@ -5,7 +5,7 @@ import { EmailOpener } from "../../features/people/persons/email-opener.ts";
 import type { Instruments, Logger } from "../../kernel/ports/telemetry.ts";
 import { Vault } from "../../kernel/sealing/vault.ts";
 import { serve } from "../../kernel/threads/calls.ts";
-import { shrinkAtRest } from "../../kernel/threads/young-generation.ts";
+import { shrinkAtRest } from "../../kernel/threads/threads.ts";
 import { ProjectionRunner } from "../../projector/projection-runner.ts";
 import { joinLog } from "./log.ts";
 import type { Projector } from "./projector.ts";

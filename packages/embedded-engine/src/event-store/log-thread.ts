@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { makeFolder } from "../../../../src/kernel/files.ts";
-import { shrinkAtRest } from "../../../../src/kernel/threads/young-generation.ts";
+import { shrinkAtRest } from "../../../../src/kernel/threads/threads.ts";
 import { CommitEngine, type WriteResult, type Write } from "./commit-engine.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LogFile, logPath } from "./log-file.ts";

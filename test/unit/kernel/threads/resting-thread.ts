@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics } from "node:v8";
 import { parentPort } from "node:worker_threads";
-import { shrinkAtRest } from "../../../../src/kernel/threads/young-generation.ts";
+import { shrinkAtRest } from "../../../../src/kernel/threads/threads.ts";
 
 /** A thread that is busy for a moment, then idle. It posts the size of its young generation, in bytes. */
 const size = () =>

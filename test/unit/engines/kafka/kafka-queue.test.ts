@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { Consumption } from "../../../../src/engines/kafka/consumption.ts";
+import { Consumption } from "../../../../src/engines/kafka/kafka-queue.ts";
 import type { Timer } from "../../../../src/kernel/ports/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
