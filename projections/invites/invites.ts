@@ -15,7 +15,7 @@ export type InviteDocument = {
 };
 
 /** The invite of a token, by the token's SHA-256 (hex). */
-export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId: string };
+export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId: string; readonly tenantId: string };
 
 /** Fields that lists of invites can be sorted by. */
 export const inviteSortFields = ["id", "email", "role", "createdAt", "expiresAt"] as const;
@@ -41,19 +41,19 @@ export const invites: Collection<InviteDocument> = {
 export const inviteHashes: Collection<InviteHashDocument> = {
   name: "inviteHashes",
   key: "tokenHash",
-  fields: { tokenHash: "text", inviteId: "id" },
-  indexes: [],
+  fields: { tokenHash: "text", inviteId: "id", tenantId: "id" },
+  indexes: [["tenantId"]],
 };
 
 /** Lists invites; an address disappears with its person. */
 export const invitesProjection: Projection = {
   name: "invites",
-  version: 1,
+  version: 2,
   collections: [invites, inviteHashes],
   on: {
     InviteCreated: ({ inviteId: id, tenantId, email, role, tokenHash, expiresAt, at }) => [
       create(invites, { id, tenantId, email, role, status: "Pending", createdAt: at, expiresAt }),
-      create(inviteHashes, { tokenHash, inviteId: id }),
+      create(inviteHashes, { tokenHash, inviteId: id, tenantId }),
       add(tenantCounter(invites, tenantId), 1),
     ],
     InviteRevoked: ({ inviteId }) => [set(invites, inviteId, { status: "Revoked" })],
