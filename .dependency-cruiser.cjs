@@ -1,6 +1,6 @@
-/** Which of our folders each folder may import, itself included where nothing else is said. */
+/** Which of our folders each folder may import, itself included unless stated otherwise. */
 const layers = {
-  // The moments of the log, the quarantine and the fingerprint of all projections are what it reads.
+  // It reads the moments of the log, the quarantine and the fingerprint of all projections.
   "src/kernel": ["projections", "schemas"],
   "src/features": ["src/kernel", "src/delivery", "projections", "schemas"],
   projections: ["src/kernel", "src/features", "src/delivery/circuit"],

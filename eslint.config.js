@@ -5,7 +5,7 @@ import tseslint from "typescript-eslint";
 
 const own = "time, ids and chance come from src/kernel/ports/{clock,ids}, settings from src/main/config";
 
-/** What only the adapters, the configuration and the composition may touch, so that a simulation can own the rest. */
+/** Only engines and `src/main` may touch these, so that a simulation can own the rest. */
 const world = {
   "no-restricted-globals": [
     "error",
@@ -73,7 +73,7 @@ const style = {
   "@stylistic/type-annotation-spacing": "error",
 };
 
-/** How near a module is to the one that imports it: Node's own, packages, ours from the farthest folder to this one. */
+/** How near a module is to its importer: Node's own, packages, ours from the farthest folder to this one. */
 const nearness = (path) =>
   path.startsWith("node:") ? -Infinity : path.startsWith(".") ? -path.split("../").length : Number.MIN_SAFE_INTEGER;
 const bare = (path) => path.replace(/\.[jt]sx?$/, "").toLowerCase();
@@ -125,7 +125,7 @@ export default defineConfig(
         "error",
         { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true },
       ],
-      // An async function without await answers a port's promise and turns what it throws into a rejection.
+      // An async function without await answers a port's promise and turns its errors into rejections.
       "@typescript-eslint/require-await": "off",
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
       "@typescript-eslint/return-await": "error",

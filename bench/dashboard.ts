@@ -22,7 +22,7 @@ const tailPosters = 20;
 /** No receiver is there: each attempt fails at once. */
 const nowhere = "https://127.0.0.1:9/";
 
-/** What a round measured, ms. */
+/** The measurements of one round, ms. */
 interface Round {
   readonly cold: number;
   readonly coldSlow: number;
@@ -105,7 +105,7 @@ function firstRow(page: Page): Locator {
   return page.locator("[role=option] code").first();
 }
 
-/** Waits until the list of events, and what is above it, are shown. */
+/** Waits until the list of events and the parts above it are shown. */
 async function untilIdle(page: Page): Promise<void> {
   await firstRow(page).waitFor();
   await page.getByText(/ accepted$/).waitFor();
@@ -154,7 +154,7 @@ async function liveDelay(relay: RelayProcess, page: Page, pages: string, tenant:
   return delays.sort((one, other) => one - other)[Math.ceil(liveEvents * 0.95) - 1] ?? NaN;
 }
 
-/** What the page's heap holds after a tail of many events on the list, which is shown, in bytes. */
+/** The page's heap after a tail of many events on the visible list, in bytes. */
 async function heapAfterTail(relay: RelayProcess, page: Page, tenant: TenantRecord): Promise<number> {
   const count = tailEvents / tailPosters;
   await Promise.all(Array.from({ length: tailPosters }, async () => {

@@ -41,7 +41,7 @@ interface Scene {
   readonly largest: ApiClient;
 }
 
-/** Exports of much stored data, searches in its payloads, and what both cost other tenants. */
+/** Exports of much stored data, searches in its payloads, and the cost of both to other tenants. */
 export async function finding(): Promise<Report> {
   const set = await dataSet(events);
   const environment = { RELAY_ACCESS_TOKEN_TTL: "1d" };

@@ -29,7 +29,7 @@ interface Outcome {
   readonly completeness: number;
 }
 
-/** P9, P10, P18: the cost to other destinations of one that takes requests and never answers. */
+/** P9, P10, P18: the cost of a destination that never answers to the other destinations. */
 export async function isolation(): Promise<Report> {
   const few = await compare(5);
   const many = await compare(100);

@@ -20,7 +20,7 @@ const readsMs = sized(2_000, 10_000);
 /** No receiver is there. */
 const nowhere = "https://127.0.0.1:9/";
 
-/** What one caller's repetition of a read did. */
+/** The result of one caller's repeated reads. */
 interface Repetition {
   readonly read: string;
   readonly times: number;

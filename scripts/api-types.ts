@@ -71,7 +71,7 @@ const [inputTypes = ""] = /(?<=\n {4}(?:readonly )?schemas: )\{[^]*?\n {4}\}/.ex
 /** Handlers have the words beside them, in the schemas. */
 const withoutWords = inputTypes.replace(/^ +\/\*\*[^]*?\*\/\n/gm, "").replace(/^ {4}/gm, "");
 
-/** What the pages for people know of each type of fact. */
+/** The dashboard's knowledge of each type of fact. */
 const ofFacts = [...facts].filter(([, { shown }]) => shown).map(([type, { words, audit, setting, sets, replaces }]) => {
   const known = { words: [words].flat(), subject: audit || undefined, setting, sets, replaces };
   return `  ${type}: ${JSON.stringify(known)},\n`;

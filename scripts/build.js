@@ -33,7 +33,7 @@ for (const file of filesIn("build").filter(isOurs)) {
   if (!built.has(relative("build", file))) rmSync(join(project, file));
 }
 
-/** Paths of all entries of a folder and its subfolders, relative to the project; none where there is no folder. */
+/** Paths of all entries of a folder and its subfolders, relative to the project; none without the folder. */
 function filesIn(name) {
   if (!existsSync(join(project, name))) return [];
   return readdirSync(join(project, name), { recursive: true }).map((path) => join(name, path));
@@ -50,7 +50,7 @@ function write(file, text) {
   renameSync(draft, path);
 }
 
-/** Undefined where there is no file. */
+/** Undefined without a file. */
 function contentOf(path) {
   try {
     return readFileSync(path, "utf8");

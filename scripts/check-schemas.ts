@@ -1,8 +1,8 @@
 /**
- * Holds the schemas of facts to those of the last release (`test/releases/<version>/schemas.json`).
- * A program of that release reads the facts of this one, so a schema that was released may only get optional fields and
- * other words. CHANGELOG.md names the types and versions that the last release cannot read at all. Prints a line for
- * each fault and ends with code 1 where there is one. An argument names the project's folder, if it is another.
+ * Holds the schemas of facts to those of the last release (`test/releases/<version>/schemas.json`). A program of that
+ * release reads the facts of this one, so a schema that was released may only get optional fields and other words.
+ * CHANGELOG.md names the types and versions that the last release cannot read at all. Prints a line for each fault, and
+ * ends with code 1 after a fault. An argument names the project's folder, if it is another.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -80,7 +80,7 @@ function seenFrom(imports) {
   return [...seen].sort();
 }
 
-/** The hash and the imports of a module's declarations; those of its text where none can be made. */
+/** The hash and the imports of a module's declarations; those of its text if it has no declarations. */
 function declarationsOf(name, text, imports) {
   let declarations;
   theProgram().emit(theProgram().getSourceFile(name), (_, written) => (declarations = written), undefined, true);
@@ -122,7 +122,7 @@ async function lint(modulesToLint) {
   return new Set(withFaults.map(({ filePath }) => relative("", filePath)));
 }
 
-/** Reports and ends, if there is anything to report. */
+/** Reports the problems, if any, and ends. */
 function failOn(diagnostics) {
   if (diagnostics.length === 0) return;
   const host = {

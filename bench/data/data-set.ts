@@ -71,7 +71,7 @@ async function made(events: number, folder: string, labelFile: string): Promise<
   return label;
 }
 
-/** Copies the data folder of a set, for one run that changes it. Throws where there is no room. Returns its path. */
+/** Copies the data folder of a set, for one run that changes it. Throws if the disk has no room. Returns its path. */
 export async function copyOf({ events, dataDir }: DataSet): Promise<string> {
   const place = join(setsFolder, `${events}-copy`);
   rmSync(place, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { LeastLog } from "../support/least-log.ts";
 export type BareServerApi = {
   /** Listens on a free port of 127.0.0.1 and answers it. `keeping`: each body is kept before it is answered. */
   listen(how: { readonly keeping: boolean }): Promise<number>;
-  /** Resolves once all that was kept is listed. */
+  /** Resolves once all kept events are listed. */
   listed(input: null): Promise<void>;
 };
 

@@ -30,7 +30,7 @@ export class Shares {
   readonly #self = new Map<string, number>();
   readonly #owned = new Map<string, number>();
 
-  /** `owner`: the project's own function it is, or that called it last; undefined where there is none. */
+  /** `owner`: the project's own function it is, or that called it last; undefined if none did. */
   add(where: string, owner: string | undefined, amount: number): void {
     this.#self.set(where, (this.#self.get(where) ?? 0) + amount);
     this.#owned.set(owner ?? elsewhere, (this.#owned.get(owner ?? elsewhere) ?? 0) + amount);

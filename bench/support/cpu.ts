@@ -34,7 +34,7 @@ export function total(cpu: CpuTime): number {
   return [...cpu.values()].reduce((sum, time) => sum + time, 0);
 }
 
-/** `name 12.3, …` in microseconds per item, the largest first, those that count. */
+/** `name 12.3, …` in microseconds per item, the largest first, without negligible ones. */
 export function perItem(cpu: CpuTime, items: number): string {
   return [...cpu]
     .map(([name, time]) => [name, (time / items) * 1000] as const)

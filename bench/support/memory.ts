@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 const mebibyte = 1024;
 
 /**
- * Memory of a process and of all that it started, MiB: the proportional set size, which counts a page that several
- * processes have by its share. Linux only.
+ * Memory of a process and its descendants, MiB: the proportional set size, which counts a page that several processes
+ * have by its share. Linux only.
  */
 export function memoryOf(pid: number): number {
   const [, pss = "0"] = /^Pss: +(\d+) kB$/m.exec(textOf(`/proc/${pid}/smaps_rollup`)) ?? [];

@@ -41,7 +41,7 @@ export interface RelayOptions {
   readonly node?: string;
 }
 
-/** All that is needed to use a tenant: plain data, good for as long as its relay's data folder is kept. */
+/** Access to a tenant: plain data, good for as long as its relay's data folder is kept. */
 export interface TenantRecord {
   readonly tenantId: string;
   readonly login: { readonly email: string; readonly password: string };

@@ -24,7 +24,7 @@ export interface RawMeasured extends RawResult {
   readonly cpu: CpuTime;
 }
 
-/** A process that takes events in, and all that was sent to it so far. */
+/** A process that accepts events, and the events sent to it so far. */
 export interface Server {
   readonly pid: number;
   readonly targets: readonly Target[];
@@ -88,7 +88,7 @@ export class Stage {
     return this.#subject(options, async () => tenant);
   }
 
-  /** A bare `node:http` server; one that is `keeping` keeps and lists events, and `settled` waits for that. */
+  /** A bare `node:http` server. With `keeping` it keeps and lists events, and `settled` waits for that. */
   async bareServer({ keeping } = { keeping: false }): Promise<Server & { readonly settled: Settled }> {
     const server = startProcess<BareServerApi>("bare-server.ts");
     this.#baselines.push(server);

@@ -42,7 +42,7 @@ interface Operation {
   readonly body?: boolean;
 }
 
-/** What an attack did to others. */
+/** The effect of an attack on others. */
 interface Row {
   readonly operation: string;
   readonly manner: string;

@@ -19,7 +19,7 @@ const deliveryTimeoutMs = 15_000;
 
 const engineNames = ["EventStoreDB", "Kafka", "MongoDB"] as const;
 
-/** What becomes of an engine in {@link enginesAway}: it is killed and started again, or stopped and continued. */
+/** The fault of an engine in {@link enginesAway}: it is killed and started again, or stopped and continued. */
 export type Fault = "killed" | "frozen";
 
 /** The tests of a suite: under one load, each engine has its faults in turn. */

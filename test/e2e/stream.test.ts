@@ -5,7 +5,7 @@ import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { sized } from "../support/size.ts";
 
-/** Far longer than a drain takes, so that one that waits for the timeout fails the test. */
+/** Far longer than a drain takes, so that a drain until the timeout fails the test. */
 const shutdownTimeoutMs = 25_000;
 const soonMs = 10_000;
 

@@ -28,7 +28,7 @@ describeOnEngines("reads as of a moment", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** A moment that no entry has, behind all that were written; time goes on afterwards. */
+  /** A moment after all entries; time goes on afterwards. */
   const pass = async () => {
     engines.clock.advance(20_000);
     const moment = { time: timestamp(engines.clock.now()), position: await engines.store.head() };

@@ -196,7 +196,7 @@ describeOnEngines("cursors", (freshEngines) => {
         }));
         expect(new Set(met).size, "nothing twice").to.equal(met.length);
         expect(met).to.include.members(before.filter((id) => !removed.has(id)));
-        // Of the rest, those that were not there at the beginning come only where the list grows.
+        // Later items come only where the list grows.
         if (direction === "Desc") expect(met.filter((id) => !before.includes(id))).to.deep.equal([]);
       }
     }), { numRuns: sized(8, 60) });

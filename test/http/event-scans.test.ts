@@ -173,7 +173,7 @@ describeOnEngines("scans of events", (freshEngines) => {
       const theirs = await begin("search?Text=a", other.viewer.client);
       expect(theirs.statusCode).to.equal(200);
       theirs.resume();
-      // Nothing that they read is answered yet: their places are free as soon as their clients have gone.
+      // Their reads are not answered yet: their places are free as soon as their clients have gone.
       for (const answer of running) answer.destroy();
       let status = 503;
       while (status === 503) {

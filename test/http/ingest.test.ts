@@ -267,7 +267,7 @@ describeOnEngines("ingest", (freshEngines) => {
     const options = await http("OPTIONS", api.url + mine.path);
     expect([options.status, options.headers.get("allow")]).to.deep.equal([204, "OPTIONS, POST"]);
     expect(options.headers.get("x-request-id"), "X-Request-Id").to.be.a("string");
-    // RFC 9110 forbids a 204 a length, and some proxies refuse one that has it.
+    // RFC 9110 forbids a 204 a length, and some proxies refuse a 204 with one.
     for (const name of ["content-length", "content-type"]) expect(options.headers.get(name), name).to.equal(null);
     for (const path of [`${mine.path}/x`, "/api/v1/ingest/", `/api/v1/ingest/${one.tenantId}`, `${mine.path}/`]) {
       expect((await send({ path })).status, path).to.equal(404);

@@ -312,7 +312,7 @@ describe("S5 the access matrix", () => {
     for (const [at, role] of roles.entries()) {
       const { operations: named } = await (await freshAsker(scene.one, role)).client.api.getMe();
       const succeeding = rows.filter(({ nobody, own }) => (own[at] ?? nobody) < 300);
-      // The one that a cookie alone lets in.
+      // The operation that needs only a cookie.
       const ids = new Set(["renewSession", ...succeeding.map(({ operationId }) => operationId)]);
       expect(named, role).to.have.members([...ids]);
     }

@@ -48,7 +48,7 @@ interface Stage extends Scene {
   readonly engines: InMemoryEngines;
 }
 
-/** Calls an operation with a valid request, or with one that `changes` makes invalid. */
+/** Calls an operation with a valid request, or with an invalid one by `changes`. */
 async function ask(
   { api, one, ingest }: Scene,
   { method, path, operation }: Described,

@@ -37,7 +37,7 @@ describeOnEngines("statistics of events", (freshEngines) => {
     api = await startApi(engines);
   });
   beforeEach(async () => {
-    // What a test does at once is in one hour.
+    // Acts of a test without a pause are in one hour.
     engines.clock.advance(hourMs - engines.clock.now() % hourMs);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     mine = await openIngest(one.owner.client, one.tenantId);

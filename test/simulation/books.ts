@@ -150,7 +150,7 @@ export class Books implements CallWatcher {
 
   #mayGo(event: EventRecord, probe: boolean, claimedAt: number, what: string): void {
     const destination = this.#model.destinations.get(event.destinationId);
-    // A test event goes whatever the state of its destination.
+    // A test event goes in any state of its destination.
     if (!destination || event.test) return;
     const since = claimedAt - this.#newsMs;
     hold(inForce(destination.open, since).includes(true), "no request goes to an inactive or deleted destination",

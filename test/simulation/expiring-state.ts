@@ -25,7 +25,7 @@ export class SimulatedExpiringState {
     this.engine = new Engine("the expiring state", { random: parts.random, unavailable });
   }
 
-  /** The present holder of a lease; null if there is none. */
+  /** The present holder of a lease; null without one. */
   holder(name: string): string | null {
     return this.#valid(this.#leases.get(name));
   }

@@ -39,7 +39,7 @@ export class Fleet {
     return [...this.#nodes].reduce((least, { process }) => Math.min(least, process.questions), Infinity);
   }
 
-  /** A ready process, if there is one. */
+  /** A ready process, if any. */
   any(): Node | undefined {
     const ready = [...this.#nodes].filter((node) => node.ready);
     return ready.length === 0 ? undefined : this.#parts.random.pick(ready);

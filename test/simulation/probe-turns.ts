@@ -10,8 +10,8 @@ interface Seen {
 }
 
 /**
- * Checks that a claimed probe is the oldest held event after the last probe of its outage, or the oldest of all if
- * there is none after that. The prober need not know of events that became held just now.
+ * Checks that a claimed probe is the oldest held event after the last probe of its outage, or else the oldest of all.
+ * The prober need not know of events that became held just now.
  */
 export function checkTurn(
   { id, lastProbe }: DestinationRecord,

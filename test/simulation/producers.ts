@@ -21,7 +21,7 @@ export interface ProducerParts {
   readonly requests: Requests;
   readonly now: () => number;
   readonly newsMs: number;
-  /** A ready process, if there is one. */
+  /** A ready process, if any. */
   readonly anyNode: () => Node | undefined;
   readonly later: (ms: number, task: () => void) => void;
 }

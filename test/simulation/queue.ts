@@ -126,7 +126,7 @@ export class SimulatedQueue {
 
   #begin(member: Member, owned: ReadonlySet<number>): void {
     const session = { alive: true };
-    // A member that missed a session cannot know what other owners did meanwhile: it must begin again.
+    // A member that missed a session cannot know the work of other owners meanwhile: it must begin again.
     const missedOne = member.told !== member.session;
     this.#over(member);
     const had = this.#had.get(member.process) ?? new Map<number, number>();

@@ -7,14 +7,14 @@ interface ReplayRecord {
   readonly id: string;
   readonly tenantId: string;
   readonly matched: number;
-  /** The events that it put to work, by the id of the event that it took, each with the one that goes out. */
+  /** The events that it put to work, by the id of the replayed event, each with the event that goes out. */
   readonly done: Map<string, EventRecord>;
   settled: boolean;
 }
 
-/** The replays in the background: each puts an event to work once, and counts what it did. */
+/** The replays in the background: each puts an event to work once, and counts it. */
 export class Replays {
-  /** By the id of the entry that ordered them, which is the cause of what they do. */
+  /** By the id of the entry that ordered them, which is the cause of their facts. */
   readonly #byOrder = new Map<string, ReplayRecord>();
 
   /** Replays that have not counted everything. */

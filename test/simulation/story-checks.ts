@@ -168,7 +168,7 @@ interface Asked {
   readonly upTo: StoryFacts;
 }
 
-/** Compares what the API answers as of a position with a fold of the log up to there. */
+/** Compares the API's answer as of a position with a fold of the log up to there. */
 async function checkAsked(
   { services: { queries: { events, destinations } } }: Node, caller: Caller, { event, position, upTo }: Asked,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { describedFetch } from "./described.ts";
 /** A JSON object as it comes. */
 export type Json = Record<string, unknown>;
 
-/** A field that is a text or a number; empty where there is none. */
+/** A field that is a text or a number; empty if absent. */
 export function text(json: Json, field: string): string {
   const value = json[field];
   return typeof value === "string" || typeof value === "number" ? value.toString() : "";

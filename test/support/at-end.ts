@@ -5,7 +5,7 @@ export function atEnd(end: () => Promise<void>): void {
   endings.push(end);
 }
 
-/** Calls what {@link atEnd} was given. */
+/** Calls the functions given to {@link atEnd}. */
 export async function endAll(): Promise<void> {
   await Promise.all(endings.splice(0).map((end) => end()));
 }

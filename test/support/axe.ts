@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe looks at: WCAG 2.2 at level AA, and what its authors call best practice. */
+/** The rules of axe that are checked: WCAG 2.2 at level AA, and its authors' "best practice". */
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /** The violations that axe finds on a page as it is shown, a line each: the rule, and the elements. */

@@ -37,7 +37,7 @@ export function idOf(kind: string, n: number): string {
   return `${text}-0000-4${text.slice(0, 3)}-8${text.slice(3, 6)}-${text.slice(6)}${kindPart.slice(0, 10)}`;
 }
 
-/** One of the items. Throws a Refusal where there is none. */
+/** One of the items. Throws a Refusal without one. */
 export function pick<Item>(items: readonly Item[], number: number): Item {
   const item = items[number % Math.max(items.length, 1)];
   if (item === undefined) throw new Refusal("not-found", "there is none yet");

@@ -4,7 +4,7 @@ import { chromiumOrSkip, type Chromium } from "./chromium.ts";
 import { startReceiver, type Receiver, type ReceiverOptions } from "./receiver.ts";
 import { startTestRelay, type TestRelay } from "./relay.ts";
 
-/** A page of the dashboard in a browser, watched for what no page may do. */
+/** A page of the dashboard in a browser, watched for forbidden requests and errors. */
 export interface Visit {
   readonly page: Page;
   /** Goes to a page by its path below `/app`. */

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 /** An address that drops every packet that asks for a connection, until {@link hear} is called. */
 export interface DeafListener {
   readonly port: number;
-  /** Accepts and forwards connections from now on, also those that the caller's kernel retries (after 1 s, 3 s, …). */
+  /** Accepts and forwards connections from now on, also retries by the caller's kernel (after 1 s, 3 s, …). */
   hear(): void;
   close(): Promise<void>;
 }

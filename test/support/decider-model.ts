@@ -5,7 +5,7 @@ import { Refusal, type RefusalKind } from "../../src/kernel/domain/refusal.ts";
 import type { Decider } from "./given.ts";
 import { sized } from "./size.ts";
 
-/** The expected result of a step: types of facts in order, none where nothing changes, or the kind of the refusal. */
+/** The expected result of a step: types of facts in order, none without a change, or the kind of the refusal. */
 export type Expected = readonly string[] | { readonly refused: RefusalKind };
 
 /** A decider beside a small model that says the same in other words. */

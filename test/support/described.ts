@@ -24,9 +24,8 @@ const paths = Object.entries(apiDocument.paths)
   .sort((a, b) => Number(a.path.includes("{")) - Number(b.path.includes("{")));
 
 /**
- * Fails unless the answer is one that the document promises: a documented status of the operation, its
- * headers, its content type, a body that satisfies its schema; 404 on any other path, and 405 with `Allow`, or 204, to
- * other methods.
+ * Fails unless the document promises the answer: a documented status of the operation, its headers, its content type, a
+ * body that satisfies its schema; 404 on any other path, and 405 with `Allow`, or 204, to other methods.
  */
 export function checkDescribed(method: string, url: string, answer: Answer): void {
   const problem = problemOf(method, new URL(url).pathname, answer);
@@ -35,8 +34,8 @@ export function checkDescribed(method: string, url: string, answer: Answer): voi
 }
 
 /**
- * The platform's `fetch`; rejects unless the answer is one that the document promises. Of server-sent events, which do
- * not end, the answer is the first piece.
+ * The platform's `fetch`; rejects unless the document promises the answer. Of server-sent events, which do not end, the
+ * answer is the first piece.
  */
 export const describedFetch: typeof fetch = async (input, init) => {
   const answer = await finite(await fetch(input, init));

@@ -14,7 +14,7 @@ const folder = new URL("../facts/", import.meta.url);
 /** `<type>.v<version>` of every version of a fact that was ever stored. */
 export const storedVersions: readonly string[] = readdirSync(folder).map((file) => file.replace(/\.json$/, "")).sort();
 
-/** The stored examples of a fact in a version, the one that is written unless said. */
+/** The stored examples of a fact in a version, by default the written one. */
 export function examplesOf(
   type: string, version: number = versionOf(facts.get(type)!),
 ): readonly [StoredFact, ...StoredFact[]] {

@@ -13,7 +13,7 @@ export interface Furnished {
   readonly senderId: string;
   /** Posts one more event, to the healthy destination or, every fifth, to the flaky one. */
   readonly postMore: (order: number) => Promise<void>;
-  /** Events by what became of them. */
+  /** Events by their outcome. */
   readonly events: Readonly<Record<"delivered" | "retried" | "failed" | "held" | "cancelled", string>>;
 }
 

@@ -25,7 +25,7 @@ function roleOf(number: number): Role {
 }
 
 /** The possible actions, by name. */
-/** What a producer, or a person who tests, may say of an event. */
+/** The optional fields of an event that a producer, or a test by a person, gives. */
 const said = [
   {},
   { eventType: "order.paid", tags: { order: "7", region: "eu" } },

@@ -25,7 +25,7 @@ export function mochaGlobalSetup(): void {
   }
 }
 
-/** Ends what test files share. */
+/** Ends the parts that test files share. */
 export const mochaGlobalTeardown = endAll;
 
 /** Root hooks of every test file: mocha removes the listener between files. */

@@ -125,8 +125,8 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   }
 
   /**
-   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics: they keep what
-   * a purge deletes from the log.
+   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics: they keep events
+   * that a purge deletes from the log.
    */
   contents(): {
     documents: Record<string, Record<string, Document>>;

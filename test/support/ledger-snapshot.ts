@@ -45,7 +45,7 @@ export function totalsOf(histories: Histories): Record<string, number> {
   return totals;
 }
 
-/** The totals by status that the lists show, of those that are not 0. */
+/** The lists' totals by status, without zeros. */
 export async function listedTotals(owner: ApiClient): Promise<Record<string, number>> {
   const totals: Record<string, number> = {};
   for (const status of statuses) {
@@ -56,8 +56,8 @@ export async function listedTotals(owner: ApiClient): Promise<Record<string, num
 }
 
 /**
- * How many events of a tenant are not finished, if none is accepted or replayed meanwhile. Finished events stay so:
- * they may be counted one status after another, while an unfinished event could slip between two such counts.
+ * The number of a tenant's unfinished events, while none is accepted or replayed. Finished events stay so: they may be
+ * counted one status after another, while an unfinished event could slip between two such counts.
  */
 export async function unfinishedOf(
   owner: ApiClient, finished: readonly string[] = ["Succeeded", "CriticalFailure", "Cancelled"],
@@ -69,7 +69,7 @@ export async function unfinishedOf(
 }
 
 /**
- * Tables of documents that tell of entries which a purge has deleted since: rebuilt, they tell of those that are left.
+ * Tables of documents that tell of entries which a purge has deleted since: rebuilt, they tell of the remaining ones.
  */
 const ofGoneEntries: ReadonlySet<string> = new Set(["c_moments", "c_statistics", "c_eventTypes"]);
 

@@ -22,7 +22,7 @@ export const success = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
 } as const satisfies Outcome;
 
-/** 429, as a worker sees it, with `Retry-After` in ms where there was one. */
+/** 429, as a worker sees it, with its `Retry-After`, if any, in ms. */
 export const tooMany = (retryAfterMs: number | null = null) => ({
   ok: false, reason: "status", error: "answered 429", durationMs: 9, requestHeaders: {},
   answer: { statusCode: 429, headers: {}, body: "", truncated: false }, retryAfterMs,
@@ -82,7 +82,7 @@ export class Deliveries {
     await this.#fail(eventId, await this.start(eventId, attempts - 1), 1, 0);
   }
 
-  /** The worker of the newest attempt is given up as lost; the next attempt, if there is one, may begin at once. */
+  /** The worker of the newest attempt is given up as lost; a next attempt may begin at once. */
   async lose(eventId: string, maxTrys = 10): Promise<void> {
     const { state } = await loadWebhook(this.#world.store, eventId);
     await this.#apply(eventId, {

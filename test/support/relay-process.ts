@@ -91,7 +91,7 @@ export class RelayProcess {
     this.#options = options;
   }
 
-  /** A new relay, ready. One that does not become so is closed. */
+  /** A new relay, ready. A relay that fails to start is closed. */
   static async start(receiver: Pick<Receiver, "caPem"> | null, options: ProcessOptions = {}): Promise<RelayProcess> {
     const relay = new RelayProcess(receiver, options);
     try {
@@ -180,7 +180,7 @@ export class RelayProcess {
     return this.#end("SIGTERM");
   }
 
-  /** Sends a signal, if there is a process, and waits for nothing. */
+  /** Sends a signal to the process, if any, and waits for nothing. */
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name);
   }
@@ -202,7 +202,7 @@ export class RelayProcess {
     return line === undefined ? undefined : Number(line.slice(name.length));
   }
 
-  /** All that was printed, by every process so far. */
+  /** The output of all processes so far. */
   get output(): string {
     return this.#output.join("\n");
   }

@@ -23,8 +23,8 @@ function secondsTaken(msByFile: ReadonlyMap<string, number>): string[] {
 }
 
 /**
- * Mocha's spec report, then the slowest files and the seconds of each kind of test, the tests that failed once before
- * they passed and those that did not run here, by name, and one closing line for scripts to read.
+ * Mocha's spec report, then the slowest files and the seconds of each kind of test, the names of tests that failed once
+ * before they passed and of skipped tests, and one closing line for scripts to read.
  */
 class ClosingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {

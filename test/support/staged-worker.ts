@@ -97,7 +97,7 @@ export async function stage(
     take: (...items: WorkItem[]) => worker.take(items, session),
     tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
       tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
-    /** The first types of an event's stream: its acceptance, and the claim of its first attempt where there was one. */
+    /** The first types of an event's stream: its acceptance, and the claim of its first attempt, if any. */
     begun: async (id: string) => (await loadWebhook(relay.store, id)).facts.map(({ type }) => type).slice(0, 2),
     purge: () => owner.client.post("/api/v1/events/purge", {}),
     ask,

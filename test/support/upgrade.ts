@@ -158,7 +158,7 @@ async function expectBalance({ relay, raised }: Upgrade, traffic: Traffic): Prom
   expect(times("EventAnnotated"), "what only the next release writes").to.be.greaterThan(0);
 }
 
-/** Waits until every event of the accounts has Succeeded or is Cancelled; replays those that were given up. */
+/** Waits until every event of the accounts has Succeeded or is Cancelled; replays given-up ones. */
 async function settled(relay: ReplacedRelay, accounts: readonly Account[]): Promise<void> {
   const open = async () => {
     const left: string[] = [];

@@ -12,9 +12,9 @@ export interface WrittenConnection {
   readonly socket: Socket;
   /** Its end in the server. */
   readonly accepted: Socket;
-  /** Resolves to all that came, once `done` says so of it or the server has ended the connection. */
+  /** Resolves to the received text, once `done` accepts it or the server has ended the connection. */
   readonly until: (done: (received: string) => boolean) => Promise<string>;
-  /** Resolves to all that came, once the server has ended the connection. */
+  /** Resolves to the received text, once the server has ended the connection. */
   readonly ended: () => Promise<string>;
 }
 
@@ -28,7 +28,7 @@ export class WrittenRequests {
     this.#create = create;
   }
 
-  /** Starts the server that `create` makes, one that is patient with slow clients. */
+  /** Starts the server that `create` makes, patient with slow clients. */
   static async to(create: (patience: Patience) => Server): Promise<WrittenRequests> {
     const requests = new WrittenRequests(create);
     await requests.#listen(patient);
@@ -39,7 +39,7 @@ export class WrittenRequests {
     return this.#server;
   }
 
-  /** Replaces the server by one that is less patient. */
+  /** Replaces the server by a less patient one. */
   async toImpatient(patience: Partial<Patience>): Promise<void> {
     this.#closeServer();
     await this.#listen({ ...patient, ...patience });

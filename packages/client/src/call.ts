@@ -69,7 +69,7 @@ export async function send(client: ClientOptions, call: Call): Promise<unknown> 
 }
 
 /**
- * Sends a request; resolves with what `read` makes of its answer. Rejects as {@link send} does, also where the answer
+ * Sends a request; resolves with the answer as `read` converts it. Rejects as {@link send} does, also where the answer
  * breaks off while it is read.
  */
 export async function open<Result>(

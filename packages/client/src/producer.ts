@@ -18,7 +18,7 @@ export interface ProducerOptions extends Pick<ClientOptions, "url" | "fetch">, P
 export interface Posting {
   /** Names the event within the tenant, so that it is accepted once however often it is posted; random unless set. */
   readonly idempotencyKey?: string;
-  /** What kind of event it is. */
+  /** The kind of the event. */
   readonly eventType?: string;
   /** Your own name for the customer that it concerns. */
   readonly ownerId?: string;

@@ -46,10 +46,10 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   500: "defect",
 };
 
-/** A request without success. The message is the relay's own sentence where there is one. */
+/** A request without success. The message is the relay's own sentence, if it sent one. */
 export class RelayError extends Error {
   override readonly name = "RelayError";
-  /** The HTTP status; 0 where there is no answer. */
+  /** The HTTP status; 0 without an answer. */
   readonly status: number;
   readonly code: ErrorCode;
   readonly details: ErrorDetails;

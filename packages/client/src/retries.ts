@@ -14,7 +14,7 @@ const firstPauseMs = 500;
 
 /**
  * Tries until an attempt succeeds. It tries again after 408, 429 and any 5xx, and if no answer came in time. The pause
- * is the one that the relay asks for (`Retry-After`), else half a second, doubled each time, less up to half of it at
+ * is as long as the relay asks for (`Retry-After`), else half a second, doubled each time, less up to half of it at
  * random.
  */
 export async function withRetries<Answer>(
@@ -42,7 +42,7 @@ function mayPass(error: unknown): boolean {
   return error instanceof DOMException && error.name === "TimeoutError";
 }
 
-/** Runs an act after so many ms; what it returns cancels that. */
+/** Runs an act after so many ms; returns a function that cancels it. */
 export type After = (ms: number, act: () => void) => () => void;
 
 /** By the platform's timer. */

@@ -208,7 +208,7 @@ export class Claims {
   }
 }
 
-/** The event of a first work item, in the state it has in the log if nothing has happened since its acceptance. */
+/** The event of a first work item, in its state right after its acceptance. */
 function fresh(item: FirstAttempt): Known | undefined {
   const { acceptedAt: at, causationId, correlationId } = item;
   const state = evolve(undefined, {

@@ -36,7 +36,7 @@ export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipP
   readonly atHand: LimitFunction;
 }
 
-/** The cached destination and circuit, and what they allow. */
+/** The cached destination and circuit, and the reason, if any, not to send. */
 type Standing =
   | {
     readonly destination: Destination;
@@ -68,7 +68,7 @@ export class Dispatcher {
   readonly #breaker = new Breaker();
   readonly #holds: Holds;
   readonly #tests: TestEvents;
-  /** The places of the destination's limit, for its attempts and for those that earlier owners may have under way. */
+  /** The places of the destination's limit, for own attempts and for earlier owners' attempts under way. */
   readonly #places = pLimit(1);
   readonly #cancellations = pLimit(windowSize);
   readonly #underWay = new Set<Promise<unknown>>();
@@ -315,7 +315,7 @@ export class Dispatcher {
     return concurrency - activeCount - pendingCount;
   }
 
-  /** How many more attempts may begin if nothing holds the destination up and no older event waits; else 0. */
+  /** The free places for first attempts; 0 while the destination is held or an older event waits. */
   #roomForFirst(): number {
     if (this.#retryPause.paused || !this.#ownership.alive || !this.#window.clear) return 0;
     const standing = this.#standing();

@@ -26,7 +26,7 @@ export class PayloadBudget {
 
   /**
    * Whether a dispatcher that holds so many characters may take more: dispatchers have {@link mayTake fair shares}, and
-   * one that holds none always gets some.
+   * a dispatcher that holds none always gets some.
    */
   allows(characters: number): boolean {
     return characters === 0 || mayTake(1, characters, this.#left);

@@ -42,7 +42,7 @@ export class Probes {
     return clock.monotonic() - seen.since < claims.leaseMs;
   }
 
-  /** Claims a probe for an event, replacing one that is lost; null where another worker was first. */
+  /** Claims a probe for an event, in place of a lost one; null where another worker was first. */
   async claim(circuit: Circuit, eventId: string): Promise<Probe | null> {
     const { clock, claims } = this.#parts;
     const at = timestampNow(clock);

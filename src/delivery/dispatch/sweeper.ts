@@ -4,7 +4,7 @@ import type { WorkQueue } from "../../kernel/ports/work-queue.ts";
 import type { DueIndex } from "../requests/due-index.ts";
 
 const overlapMs = 1_000;
-/** First attempts are on their way through the queue; one that waits longer than this was left to the due index. */
+/** First attempts arrive through the queue; after this time they have been left to the due index. */
 const firstAttemptGraceMs = 1_000;
 
 interface SweeperParts {

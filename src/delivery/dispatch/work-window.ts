@@ -80,7 +80,7 @@ export class WorkWindow {
     return !this.#refilling && this.#work.length < lowWater && this.#looks;
   }
 
-  /** Takes an item in, or leaves it to the due index where there is no room. */
+  /** Takes an item in, or leaves it to the due index when the window is full. */
   offer(item: WorkItem): void {
     if (item.kind === "wake") return this.#wantRefill(item.position);
     if (this.#knows(item.eventId)) return;
@@ -174,9 +174,8 @@ export class WorkWindow {
 
   /**
    * The event for the next probe of this circuit: of all due events the first one accepted after this outage's last
-   * probe, or the first of all if there is none after it. Throws when the due index is behind or unavailable. A
-   * repeated call waits for no later position than the first one: an index that lags for long would never reach the end
-   * of a growing log.
+   * probe, or else the first of all. Throws when the due index is behind or unavailable. A repeated call waits for no
+   * later position than the first one: an index that lags for long would never reach the end of a growing log.
    */
   async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
     const { log, dueIndex } = this.#parts;

@@ -14,7 +14,7 @@ export interface Known {
   readonly correlationId: string;
 }
 
-/** An attempt ready to be claimed: the event's state after the claim, and all that sending needs. */
+/** An attempt ready to be claimed: the event's state after the claim, and the data for sending. */
 export interface Start extends Omit<Known, "revision"> {
   /** The entries that claim the attempt. */
   readonly entries: readonly NewEntry[];

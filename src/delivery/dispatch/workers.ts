@@ -101,7 +101,7 @@ export class Workers {
       else overdue.set(worker, [eventId]);
     }
     for (const [worker, eventIds] of overdue) {
-      // One that fails is made up for by the next.
+      // The next one makes up for a failed one.
       state.put(markOf(worker), JSON.stringify(eventIds), markLastsMs).catch(() => undefined);
     }
   }

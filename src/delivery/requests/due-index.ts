@@ -34,7 +34,7 @@ const pending = { collection: events.name, where: { status: "Pending" } } as con
 /**
  * Which work is due when, and which attempts are under way: the truth the queue only hints at. Answers lag the log by
  * moments, so work found here is claimed by an append at an expected revision. A Pending event is due from its
- * acceptance on, one that waits for a retry from the planned time on. All queries throw ReadModelsUnavailable.
+ * acceptance on, a retry from its planned time on. All queries throw ReadModelsUnavailable.
  */
 export class DueIndex {
   readonly #readModels: ReadModels;
@@ -95,9 +95,9 @@ export class DueIndex {
   }
 
   /**
-   * The due time of the oldest work that is due by `now` (ms), or null. Of a destination's Pending events the one
-   * accepted first counts, due since its last replay or resend if there was one. Leaves out unreadable events and
-   * destinations that are Inactive or Suspended.
+   * The due time of the oldest work that is due by `now` (ms), or null. A destination's Pending event accepted first
+   * counts, due since its last replay or resend, if any. Leaves out unreadable events and destinations that are
+   * Inactive or Suspended.
    */
   async longestDue(now: number): Promise<string | null> {
     const times = await ofEach(await this.destinationsWithWorkDue(now), (place) => this.#dueSince(place, now));

@@ -145,8 +145,8 @@ export class Recording {
   }
 
   /**
-   * Writes the outcome into the event's stream. An outcome already there is this recording's own only if there was a
-   * try before.
+   * Writes the outcome into the event's stream. An outcome already there is this recording's own only after an earlier
+   * try.
    */
   async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;

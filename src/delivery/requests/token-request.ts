@@ -60,7 +60,7 @@ export async function requestToken(
 
 interface Asked {
   readonly result: Token | NoToken;
-  /** Whether another proof may help where there is no token. */
+  /** Whether another proof may help after a refusal. */
   readonly mayRefuseProof: boolean;
 }
 

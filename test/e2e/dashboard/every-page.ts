@@ -32,7 +32,7 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
     seen = await stage.visit();
   });
 
-  /** Gives things and events of the tenant texts that turn the direction of what follows them. */
+  /** Gives things and events of the tenant texts that turn the direction of later text. */
   async function nameMirrored({ owner, senderId, tenantId }: Furnished): Promise<string> {
     const mirrored = "\u202Eshop \u2067אבג";
     await owner.updateTenant({ id: tenantId }, { name: `${mirrored} ${process.pid}` });

@@ -24,10 +24,10 @@ describe("every page of the dashboard has no violation that axe finds, light and
   /** Pages as they are opened, without their other tabs. */
   const pages = () => pagesOf(full).filter((path) => !path.includes("?"));
 
-  /** Takes the place of the relay's answers, but for those that tell who the caller is. */
+  /** Takes the place of the relay's answers, except for the caller's identity. */
   const answer = (handler: (route: Route) => Promise<void> | void) => seen.page.route(/\/api\/v1\/(?!me$)/, handler);
 
-  /** What axe finds on pages once each is in the state that `reach` brings it to; light and dark take turns. */
+  /** The problems that axe finds on pages in the state that `reach` brings them to; light and dark take turns. */
   async function faultsOf(paths: readonly string[], reach: () => Promise<void>) {
     const { page } = seen;
     const faults: Record<string, readonly string[]> = {};

@@ -55,7 +55,7 @@ describe("the dashboard, when its connection, its version or its session ends", 
     await seen.go("/events");
     const missing = /\/assets\/(?!events-page)[\w-]+\.js$/;
     await page.getByRole("listbox", { name: "Events" }).getByRole("option").nth(2).waitFor();
-    // What this page has asked for by now stays.
+    // The page keeps the parts that it has loaded by now.
     await page.route(missing, (route) => route.fulfill({ status: 404, body: "" }));
     const offer = (place: Page | Locator) => place.getByRole("button", { name: "Reload the page" });
     await page.keyboard.press("Control+k");

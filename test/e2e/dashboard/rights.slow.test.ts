@@ -37,7 +37,7 @@ describe("the pages of the dashboard for a caller who may not read all that is o
     const known = new Set<OperationId>();
     for (const path of pagesOf(tenant)) {
       const calls = await callsOf(path);
-      // What other pages call, too, is taken away at once, so that the page shows what is its own.
+      // Operations that other pages call, too, are taken away together, so that the page's own ones show.
       const shared = calls.filter((operation) => known.has(operation));
       const own = calls.filter((operation) => !known.has(operation));
       for (const without of [shared, ...own.map((operation) => [operation])]) {

@@ -3,7 +3,7 @@ import { createClient, type OperationId } from "../../../packages/client/src/ind
 import { dashboardStage, signIn } from "../../support/dashboard.ts";
 import { furnish, furnishedReceiver, type Furnished } from "../../support/furnished-tenant.ts";
 
-/** A page, and its acts by their names: each is there exactly for those who may call the operation. */
+/** A page, and its acts by their names: each is there exactly for callers with the right to call the operation. */
 interface ActsOfPage {
   readonly path: (tenant: Furnished) => string;
   readonly acts: Readonly<Record<string, OperationId>>;

@@ -4,7 +4,7 @@ import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type TestRelay } from "../../support/relay.ts";
 import { onTopology, rolesApart } from "../../support/topologies.ts";
 
-/** What the suites of this folder prove one by one, in one run: they follow in `make test-slow`. */
+/** The behaviour that the suites of this folder prove one by one, in one run: they follow in `make test-slow`. */
 const journeySuite = onTopology("a tenant's whole journey", ({ start }) => {
   let receiver: Receiver;
   let relay: TestRelay;

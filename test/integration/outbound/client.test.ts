@@ -210,7 +210,7 @@ describe("outbound client", () => {
   });
 
   it("survives addresses for which connect itself fails", async () => {
-    // TCP knows no multicast: connect(2) itself fails, as it does where there is no route, or no descriptor left.
+    // TCP knows no multicast: connect(2) itself fails, as it does without a route or a free descriptor.
     for (const addresses of [["ff0e::1"], ["ff0e::1", "ff0e::2"]]) {
       const stranded = localClient(receiver.caPem, { resolve: async () => addresses, allowedNetworks: ["ff00::/8"] });
       const outcome = await stranded.post(request("https://stranded.example/"));

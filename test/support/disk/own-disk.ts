@@ -12,7 +12,7 @@ export interface OwnDisk {
   readonly run: (program: string, stderr?: number | "pipe") => ChildProcess;
 }
 
-/** Gives each test of a suite a disk of its own; they are skipped where there can be none. */
+/** Gives each test of a suite a disk of its own; they are skipped on a machine that cannot mount one. */
 export function onOwnDisk(): OwnDisk {
   let folder: ReturnType<typeof temporaryFolder>;
   let dataDir: string;

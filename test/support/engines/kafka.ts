@@ -16,7 +16,7 @@ let shared: Promise<KafkaUnderTest> | undefined;
 
 /**
  * The broker of this test process, started when first asked for: the one named by RELAY_TEST_KAFKA_BROKERS, else one in
- * a container, else one from packages. Rejects with {@link NoKafka} where none can be had.
+ * a container, else one from packages. Rejects with {@link NoKafka} on a machine that cannot run one.
  */
 export function startKafka(): Promise<KafkaUnderTest> {
   shared ??= start();

@@ -9,8 +9,8 @@ import type { MongoDbUnderTest } from "./mongodb/server.ts";
 export type { MongoDbUnderTest };
 
 /**
- * A server: the one that RELAY_TEST_MONGODB_URL names, else a real one in a container where a runtime answers, else
- * SecantusDB from its package, as a replica set. `ours`: one that may be killed and frozen.
+ * A server: the server at RELAY_TEST_MONGODB_URL, else a real one in a container where a runtime answers, else
+ * SecantusDB from its package, as a replica set. `ours`: a server that may be killed and frozen.
  */
 export async function startMongoDb({ ours = false }: { readonly ours?: boolean } = {}): Promise<MongoDbUnderTest> {
   const variable = "RELAY_TEST_MONGODB_URL";

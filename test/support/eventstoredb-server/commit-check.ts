@@ -10,7 +10,7 @@ export type Check =
 
 /**
  * The server's rules. A soft-deleted stream keeps its last revision, so an append that expects exactly that one
- * succeeds and brings the stream back; so does one that expects none.
+ * succeeds and brings the stream back; so does an append that expects none.
  */
 export function check(stream: Stream | undefined, expected: Expected, ids: readonly string[]): Check {
   if (stream?.tombstone) return { kind: "deleted" };

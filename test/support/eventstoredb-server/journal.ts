@@ -11,7 +11,7 @@ const lengthBytes = 4;
 export class Journal {
   readonly #file: number;
 
-  /** Opens the file, or makes it, and gives `apply` every change in it; a last one that is cut off is dropped. */
+  /** Opens the file, or makes it, and gives `apply` every change in it; a last, incomplete change is dropped. */
   constructor(path: string, apply: (change: Change) => void) {
     this.#file = openSync(path, "a+");
     const bytes = readFileSync(this.#file);

@@ -19,7 +19,7 @@ describe("a client that follows the stream", () => {
   let one: Account;
   let ingest: Awaited<ReturnType<typeof openIngest>>;
   let pauses: number[];
-  /** What the client heard of its connection, such as `live` or `2 failures: 503`. */
+  /** The client's reports on its connection, such as `live` or `2 failures: 503`. */
   let told: string[];
   /** Lets the silence end that the client watches now. */
   let fallSilent: () => void;
@@ -156,7 +156,7 @@ describe("a client that follows the stream", () => {
           const lastId = request.headers["last-event-id"];
           const rest = text.slice(lastId === undefined ? 0 : blockEnd(String(lastId)), cut);
           response.writeHead(200, stream);
-          // A connection that breaks loses what its client has not read yet: the last one ends.
+          // A broken connection loses the bytes that its client has not read yet: the last one ends.
           if (cut === text.length) response.end(rest || ":\n\n");
           else response.write(rest || ":\n\n", () => request.socket.destroy());
         };

@@ -9,7 +9,7 @@ const names = readdirSync(assets);
 const textOf = (name: string) => readFileSync(join(assets, name), "utf8");
 const one = (pattern: RegExp) => names.find((name) => pattern.test(name)) ?? expect.fail(`no ${pattern}`);
 
-/** A script, and all that it imports at once: not what it loads when needed. */
+/** A script with its static imports: not its dynamic ones. */
 function withImports(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);

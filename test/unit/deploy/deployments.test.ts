@@ -12,7 +12,7 @@ const root = new URL("../../../", import.meta.url);
 const text = (path: string) => readFileSync(new URL(path, root), "utf8");
 const masterKey = Buffer.alloc(32, 7).toString("base64");
 
-/** Paths of the relay for those who run it. */
+/** Paths of the relay for operators. */
 const probePaths: readonly string[] = ["/healthz", "/readyz", "/metrics"];
 /** Every path that a relay serves, with an id for each parameter. */
 const servedPaths = [

@@ -11,9 +11,9 @@ import { projectorOf } from "../../support/projector.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 
-/** Read models with several writers: only writes of the one that began last are accepted. */
+/** Read models with several writers: only writes of the newest projector are accepted. */
 class SharedReadModels extends InMemoryReadModels {
-  /** The position of everything that was applied. */
+  /** The position up to which entries were applied. */
   readonly applied: string[] = [];
   resets = 0;
   #writers = 0;

@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 const start = Date.UTC(2026, 0, 31, 23, 58);
 const [one, other] = [randomUUID(), randomUUID()];
 
-/** What a fact of an event says here. */
+/** The fields of an event's fact that matter here. */
 interface Said {
   readonly at: number;
   readonly tenantId?: string;

@@ -32,7 +32,7 @@ describe("the check of schemas against those of the last release", () => {
   };
   const add = (name: string) => writeFileSync(path(name), JSON.stringify({ type: "object" }));
   const changelog = (text: string) => writeFileSync(join(project, "CHANGELOG.md"), text);
-  /** The lines that the check prints. It ends with code 1 exactly if there are any. */
+  /** The lines that the check prints. It ends with code 1 exactly after faults. */
   const faults = () => {
     const script = join(root, "scripts/check-schemas.ts");
     const flags = ["--disable-warning=ExperimentalWarning"];

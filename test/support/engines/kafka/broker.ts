@@ -7,7 +7,7 @@ export interface KafkaUnderTest extends Engine {
   readonly breakable: boolean;
   /** A listener in front of which a test may put a proxy; null with brokers named by the environment. */
   readonly detour: Detour | null;
-  /** The listener for clients with TLS and SASL; null where there is none. */
+  /** The listener for clients with TLS and SASL, or null. */
   readonly secure: Secure | null;
 }
 

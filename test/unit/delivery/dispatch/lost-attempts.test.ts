@@ -61,7 +61,7 @@ describe("a lost attempt", () => {
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
   let clock: ManualClock;
   let reach: { reachableSince: number };
-  /** A sweeper that has seen all open attempts; the result gives up those that are lost `afterMs` later. */
+  /** A sweeper that has seen all open attempts; the result gives up lost ones `afterMs` later. */
   /** Ids of events whose attempts a living process holds. */
   let held: Set<string>;
   const watching = async (isGone = (_worker: string) => false) => {

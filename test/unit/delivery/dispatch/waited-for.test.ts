@@ -22,7 +22,7 @@ describe("a claim says what its event waited for last", () => {
     const id = await staged.post();
     wake();
     await delivered(id, 1);
-    // From now on the worker has all that it needs in memory: it acts at once on a wake-up.
+    // From now on the worker has everything in memory: it acts at once on a wake-up.
   });
   afterEach(async () => {
     await staged.worker.stop(60_000);
@@ -52,7 +52,7 @@ describe("a claim says what its event waited for last", () => {
     await until(() => circuit()?.pausedUntil === pausedUntil);
     wake();
   };
-  /** What the newest claim of an event says; undefined where the fact has no such field. */
+  /** The `waitedFor` of an event's newest claim; undefined if the fact has no such field. */
   const waitedFor = async (id: string) =>
     (await factsOf(id)).findLast(({ type }) => type === "DeliveryAttemptStarted")?.data as { waitedFor?: string };
 

@@ -13,7 +13,7 @@ describe("refused ingest requests", () => {
   let clock: ManualClock;
   let state: SqliteExpiringState;
   let lookups: number;
-  /** `isTenant`: whether an id is a tenant's; those that begin with `idle` are not in memory. */
+  /** `isTenant`: whether an id is a tenant's; ids that begin with `idle` are not in memory. */
   const recorder = (isTenant = (_id: string) => true) => {
     const fold = (id: string) => ({ state: isTenant(id) ? {} : undefined, revision: 0 });
     const aggregates = {

@@ -108,7 +108,7 @@ describe("the replayer", () => {
     while (!(await isOver(id))) await step(...working);
     return replayOf(id);
   };
-  /** Makes steps until nothing may be done at the moment, of all that was ordered. */
+  /** Makes steps of all replays until none can go on at the moment. */
   const settled = async (replayer: Replayer) => {
     await engines.projector.drained(await engines.store.head());
     while (await step(replayer));
@@ -182,11 +182,11 @@ describe("the replayer", () => {
     expect(await waiting()).to.have.members([live, ...ids.slice(0, 3)]);
     await deliveries.succeed(live);
     expect(await waiting()).to.have.members(ids.slice(0, 4));
-    // One that is being sent counts, and so does one that is tried again within a minute.
+    // An event counts while it is sent, and while its retry is due within a minute.
     await deliveries.start(ids[0]!);
     await deliveries.fail(ids[1]!, 9, 59_000);
     expect(await waiting()).to.have.members(ids.slice(0, 4));
-    // One that is tried again later does not, until then.
+    // A later retry does not count until then.
     await deliveries.fail(ids[2]!, 9, 300_000);
     expect(await waiting()).to.have.members(ids.slice(0, 5));
     for (const event of [ids[3]!, ids[4]!]) await deliveries.succeed(event);

@@ -7,7 +7,7 @@ const present = () => new AbortController().signal;
 describe("places for requests", () => {
   let clock: ManualClock;
   let places: Places;
-  /** Callers in the order in which they entered, and how those that did not were refused. */
+  /** Callers in the order in which they entered, and the refusals of the others. */
   let entered: string[];
   let refused: string[];
   let leaving: Leave[];

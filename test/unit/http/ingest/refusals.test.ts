@@ -19,7 +19,7 @@ import { quiet, uncounted } from "../../../support/telemetry.ts";
 
 const tenantId = "0193a1b2-0000-7000-8000-000000000001";
 
-/** The admission for a token; one that begins with `sndr_` belongs to a sender of the same destination. */
+/** The admission for a token; a `sndr_` token belongs to a sender of the same destination. */
 function admissionOf(token: string): Admission {
   const [prefix, name] = token.split("_");
   const sender = prefix === "sndr" ? { id: `sender of ${name}` } : null;

@@ -19,7 +19,7 @@ const start = Date.UTC(2026, 0, 31, 12);
 /** A time in seconds after the start. */
 const second = (at: number) => timestamp(start + at * 1_000);
 
-/** What to append for an entry of this time, in a stream of its own. */
+/** The append of an entry with this time, in a stream of its own. */
 function sessionRevoked(at: string): [stream: string, expected: number, entries: readonly NewEntry[]] {
   const tokenId = randomUUID();
   const data = { tokenId, userId: tenantId, tenantId, expiresAt: at, at };
