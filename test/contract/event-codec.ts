@@ -136,7 +136,7 @@ export function eventCodecContract(make: () => EventCodec): void {
       expect(codec.encode("event" in decoded ? decoded.event : event, metadata)).to.deep.equal(encoded);
     });
 
-    it("does not let an added field hide one that is missing or wrong", () => {
+    it("does not let an added field hide a missing or wrong one", () => {
       for (const change of [{ userId: undefined }, { userId: 5 }]) {
         expect(reasonFor({ data: JSON.stringify({ ...event.data, ...change, mood: "fine" }) })).to.match(/\w/);
       }

@@ -80,7 +80,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       { collection: "tallies", order: { field: "name", descending: false }, limit: 10 },
     );
 
-    it("add to integers of several documents, raise their peaks, and begin those that are not there", async () => {
+    it("add to integers of several documents, raise their peaks, and begin absent ones", async () => {
       await apply([tally("a", ["x"]), tally("ab", ["x", "y 1", "x"], 5), tally("ab", ["l:-1"], 3), tally("bc", [])]);
       await apply([tally("a", ["x"], 4), tally("bc", ["x"], 9)], 5);
       expect(await found()).to.deep.equal([

@@ -184,7 +184,7 @@ export function onFailingDisk({ losses, deaths, rounds, anomalies }: Disturbance
     expectWhole(await balance(account), `${relay.lives.length - 1} deaths`);
   });
 
-  it("shows nothing that was purged, and takes no token that was ended, right before the power loss", async () => {
+  it("shows no event purged, and takes no token ended, right before the power loss", async () => {
     const account = await openAccount(relay.url);
     receiver.on("/later", () => ({ status: 503, headers: { "retry-after": "3600" } }));
     const { ingest } = await account.destination({ url: receiver.url("/later") });

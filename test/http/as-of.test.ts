@@ -120,7 +120,7 @@ describeOnEngines("reads as of a moment", (freshEngines) => {
     }
   });
 
-  it("refuse what is neither a time nor a position of this log", async () => {
+  it("refuse a value that is neither a time nor a position of this log", async () => {
     const [other = ""] = positions.filter((position) => !engines.store.isPosition(position));
     const path = `/api/v1/tenants/${one.tenantId}`;
     for (const asOf of ["yesterday", "7", other, "2026-02-30", "2026-01-01T00:00:00 01:00", `${positions[0]}0`]) {

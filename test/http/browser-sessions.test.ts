@@ -141,7 +141,7 @@ describeOnEngines("sessions of browsers", (freshEngines) => {
       }
     });
 
-    it("is not looked at where there is an Authorization, good or bad", async () => {
+    it("is ignored beside an Authorization, good or bad", async () => {
       const headers = await signIn(api.url, one.owner.email);
       expect(await status({ ...headers, authorization: "Bearer x" })).to.equal(401);
       expect(await status({ ...headers, authorization: "Basic x" })).to.equal(401);
@@ -192,7 +192,7 @@ describeOnEngines("sessions of browsers", (freshEngines) => {
         });
       }
 
-      it("is not looked at where there is an Authorization", async () => {
+      it("is ignored beside an Authorization", async () => {
         const authorization = `Bearer ${one.owner.client.token}`;
         expect((await listAt(api.url, { authorization, cookie: `${planted}; ${own}` })).status).to.equal(200);
       });

@@ -233,7 +233,7 @@ describe("the client", () => {
       expect(asked).to.have.length(1);
     });
 
-    it("an error to a caller who awaits and to one who iterates", async () => {
+    it("an error to a caller that awaits, and on iteration", async () => {
       const wrong = { Qt: 101 };
       expect((await errorOf(client.listApiKeys(wrong))).details.field).to.equal("Qt");
       expect((await errorOf(idsOf(client.listApiKeys(wrong)))).details.field).to.equal("Qt");

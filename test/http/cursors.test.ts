@@ -142,7 +142,7 @@ describeOnEngines("cursors", (freshEngines) => {
     expect(ofUsers).to.equal(null);
   });
 
-  it("that no list gave are refused, whatever they hold", async () => {
+  it("that no list gave are refused with any content", async () => {
     for (const made of [["", 1, 2], ["", null, null], ["", [], []], [], {}, "", 1, null]) {
       const cursor = Buffer.from(JSON.stringify(made)).toString("base64url");
       for (const path of ["users?CpOrd=createdAt", "events?CpOrd=id", `tenants/${one.tenantId}/history?Qt=1`]) {
@@ -151,7 +151,7 @@ describeOnEngines("cursors", (freshEngines) => {
     }
   });
 
-  it("give 400 that names Total for what is no boolean", async () => {
+  it("give 400 that names Total for a value that is no boolean", async () => {
     for (const value of ["", "no", "0", "False", "true&Total=true"]) {
       expect(await refused(`users?Total=${value}`), value).to.deep.equal([400, "Total"]);
     }

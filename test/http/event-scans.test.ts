@@ -71,7 +71,7 @@ describeOnEngines("scans of events", (freshEngines) => {
   };
 
   describe("searches", () => {
-    it("find what a payload contains, newest first, as summaries, under each filter", async () => {
+    it("find events by their payloads' content, newest first, as summaries, under each filter", async () => {
       const [first, second] = targets;
       const table: [string, number[]][] = [
         ["Text=Order 1", [11, 10, 1]], ["Text=order 1", []],
@@ -98,7 +98,7 @@ describeOnEngines("scans of events", (freshEngines) => {
         .to.deep.equal({ end: true, scanned: 0, until: null, nextCursor: null });
     });
 
-    it("find texts as they decode, however a producer escaped them, and show what matched", async () => {
+    it("find texts as they decode, however a producer escaped them, and show the match", async () => {
       const { owner, tenantId } = await createTenant(api.url);
       const to = await openIngest(owner.client, tenantId);
       const escaped =
@@ -222,7 +222,7 @@ describeOnEngines("scans of events", (freshEngines) => {
       expect((await scan("export?Include=history&Status=Succeeded")).items[0]).not.to.have.property("attempts");
     });
 
-    it("give 400 for parameters of pages, and for what cannot be included", async () => {
+    it("give 400 for parameters of pages, and for parts that cannot be included", async () => {
       for (const query of ["Qt=1", "Pg=1", "Cursor=a", "CpOrd=id", "TpOrd=Asc", "qt=1", "Include=", "Include=all",
         "Include=attempts,", "Status=Nope", "From=now", "include=history"]) {
         expect(await refused(`export?${query}`), query).to.deep.equal([400, query.split("=")[0]]);

@@ -314,7 +314,7 @@ describeOnEngines("lists", (freshEngines) => {
       }
     });
 
-    it("give an empty page for another tenant's destination, and for one that does not exist", async () => {
+    it("give an empty page for another tenant's destination, and for an unknown one", async () => {
       const theirs = (await other.owner.client.get("/api/v1/destinations")).json["items"] as Item[];
       for (const id of [theirs[0]?.["id"], "00000000-0000-7000-8000-000000000000"]) {
         const page = await list(`/api/v1/events?DestinationUrlId=${id ?? ""}`);

@@ -47,7 +47,7 @@ describe("serving the dashboard's pages", () => {
     expect(headers.get("x-content-type-options")).to.equal("nosniff");
   });
 
-  it("sends files compressed to those who take it, for good: their names change with their contents", async () => {
+  it("sends files compressed where accepted, cached for good: their names change with their contents", async () => {
     const path = `/app/${assetIn(await (await ask("/app/")).text())}`.replace("/./", "/");
     const compressed = await ask(path, { headers: { "accept-encoding": "gzip" } });
     expect(compressed.headers.get("content-encoding")).to.equal("gzip");

@@ -52,7 +52,7 @@ describeOnEngines("refused ingest requests", (freshEngines) => {
   };
   const unknown = { destinationUrlId: null, senderId: null, apiKeyId: null };
 
-  describe("are counted under status, reason and what is known of them", () => {
+  describe("are counted under status, reason, and their known key, sender and destination", () => {
     type Mine = Awaited<ReturnType<typeof openIngest>>;
     type Sent = readonly [path: string, apiKey: string | null, options?: HttpOptions];
     type Known = "none" | "key" | "all";

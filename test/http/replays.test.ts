@@ -85,7 +85,7 @@ describeOnEngines("replays", (freshEngines) => {
       ["Pending", "Pending", "Pending", "Succeeded", "Pending"]);
   });
 
-  it("resends in place what was delivered", async () => {
+  it("resends delivered events in place", async () => {
     const { eventId } = await succeeded();
     await givenUp();
     const { deliveredAt } = await event(eventId);

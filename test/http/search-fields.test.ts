@@ -56,7 +56,7 @@ describeOnEngines("search fields of senders", (freshEngines) => {
     expect(audited.items).to.have.length(2);
   });
 
-  it("are empty where none are named", async () => {
+  it("are empty unless some are named", async () => {
     for (const fields of [{}, { searchFields: null }, { searchFields: [] }]) {
       const { id, searchFields } = await created(fields);
       expect(searchFields).to.deep.equal([]);

@@ -65,7 +65,7 @@ describeOnEngines("statistics of events", (freshEngines) => {
       return [String(destinationUrlId), counts];
     }));
 
-  it("count what was done at once: accepted, delivered, given up and cancelled events, and attempts", async () => {
+  it("count at once: accepted, delivered, given up and cancelled events, and attempts", async () => {
     await deliveries.succeed(await post());
     const failed = await post();
     await deliveries.fail(failed, 2, 0);

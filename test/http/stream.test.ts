@@ -203,7 +203,7 @@ describeOnEngines("the stream", (freshEngines) => {
     expect(resumed.frames.find(({ data }) => data["eventId"] === kept)?.data["payload"]).to.equal('{"kept":true}');
   });
 
-  it("refuses what it cannot read", async () => {
+  it("refuses parameters that it cannot read", async () => {
     const { token = "", url } = one.viewer.client;
     const ask = (query: string, headers = {}) =>
       http("GET", `${url}/api/v1/stream${query}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
@@ -242,7 +242,7 @@ describeOnEngines("the stream", (freshEngines) => {
     await once(late.resume(), "close");
   });
 
-  it("ends with its session, through whichever process that ends", async () => {
+  it("ends with its session, also when another process ends that", async () => {
     const there = await startApi(engines);
     const endings: ((id: string, client: Client) => Promise<unknown>)[] = [
       (_id, client) => client.post("/api/v1/auth/logout"),

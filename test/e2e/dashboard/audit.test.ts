@@ -32,7 +32,7 @@ describe("the page of the audit", () => {
     return lines().allInnerTexts();
   };
 
-  it("says who changed what, a line each, and filters by type, request, thing and person in the address", async () => {
+  it("has a line for each change with its author, and filters by type, request, thing and person", async () => {
     await seen.go("/audit");
     await signIn(seen, account);
     const { page } = seen;
@@ -65,7 +65,7 @@ describe("the page of the audit", () => {
     expect(box!.x + box!.width).to.be.at.most(after!.x + 1);
   });
 
-  it("takes times in the zone of the preferences, and says where nothing matches", async () => {
+  it("takes times in the zone of the preferences, and says that no entry matches", async () => {
     await seen.go("/audit");
     await signIn(seen, account);
     const { page } = seen;

@@ -78,7 +78,7 @@ describe("the dashboard's destinations", () => {
       .to.equal(`/app/events?DestinationUrlId=${id}`);
   });
 
-  it("take changed settings, say a wrong one at its field, and show each change with what was", async () => {
+  it("take changed settings, say a wrong one at its field, and show each change with the value before", async () => {
     const { id } = await account.destination({
       url: stage.receiver.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
     });

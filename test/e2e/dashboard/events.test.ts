@@ -39,7 +39,7 @@ describe("the dashboard's list of events", () => {
     return ids;
   };
 
-  it("says at first what would be listed, and leads to the first steps", async () => {
+  it("explains its purpose while it is empty, and leads to the first steps", async () => {
     const page = await shown("/events");
     await page.getByText("No event yet.").waitFor();
     await page.getByRole("main").getByRole("link", { name: "First steps" }).waitFor();
@@ -199,7 +199,7 @@ describe("the dashboard's list of events", () => {
     await other.close();
   });
 
-  it("replays a selection and all that match only after counting, and once the number is typed", async () => {
+  it("replays a selection and all matching events only after counting, and once the number is typed", async () => {
     const { hook, ingest } = await destination(410);
     const good = await destination();
     await posted(good.ingest, 1);

@@ -97,13 +97,13 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
     expect(await faultsOf(paths())).to.deep.equal({});
   }).timeout(240_000);
 
-  it("has none where there is nothing yet", async () => {
+  it("has none while the tenant is empty", async () => {
     await seen.go("/login");
     await signIn(seen, empty);
     expect(await faultsOf(emptyPaths)).to.deep.equal({});
   }).timeout(240_000);
 
-  it("is legible in forced colours: what has a colour also has a word", async () => {
+  it("is legible in forced colours: each colour has a word beside it", async () => {
     const { page } = seen;
     await page.emulateMedia({ forcedColors: "active" });
     await seen.go("/login");

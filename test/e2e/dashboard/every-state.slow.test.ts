@@ -75,7 +75,7 @@ describe("every page of the dashboard has no violation that axe finds, light and
     await failure.nth(count - 1).waitFor({ state: "detached" });
   }).timeout(120_000);
 
-  it("while the relay catches up: it says so, and what was shown before stays", async () => {
+  it("while the relay catches up: it says so, and keeps the content", async () => {
     const { page } = seen;
     await page.clock.install();
     await enter();
@@ -96,7 +96,7 @@ describe("every page of the dashboard has no violation that axe finds, light and
     expect(faults).to.deep.equal({});
   }).timeout(120_000);
 
-  it("where nothing matches its filters: one act clears them", async () => {
+  it("without a match for its filters: one act clears them", async () => {
     await enter(await openAccount(stage.relay.url));
     const paths = [
       "/events?Status=Cancelled", "/events?Text=nothing", "/destinations?Status=Suspended",
@@ -106,7 +106,7 @@ describe("every page of the dashboard has no violation that axe finds, light and
     expect(await faultsOf(paths, () => clear.waitFor())).to.deep.equal({});
   });
 
-  it("where the role does not include what is on it: a line says who can help", async () => {
+  it("without the role for its content: a line names the roles that can help", async () => {
     await enter();
     const me = await full.owner.getMe();
     await seen.page.route("**/api/v1/me", (route) => route.fulfill({ json: { ...me, operations: [] } }));

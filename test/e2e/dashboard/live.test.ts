@@ -28,7 +28,7 @@ describe("the dashboard, when its connection, its version or its session ends", 
   const liveState = (tab: Page = page) => tab.locator("header [data-state]");
   const isLive = (tab: Page = page) => liveState(tab).getByText("Live", { exact: true }).waitFor();
 
-  it("says Live, Reconnecting, and since when it is offline, whatever answers in the relay's place", async () => {
+  it("says Live, Reconnecting, and since when it is offline, also behind a proxy that answers", async () => {
     await page.route("**/api/v1/stream*", (route) => route.fulfill({ status: 404, body: "no such page" }));
     await signIn(seen, account);
     await liveState().getByText("Reconnecting").waitFor();

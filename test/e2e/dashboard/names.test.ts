@@ -86,14 +86,14 @@ describe("the names of things on the dashboard", () => {
     expect(asked.some((url) => url.includes("/api/v1/senders"))).to.equal(true);
   });
 
-  it("of people are their emails, and the id of one who was deleted", async () => {
+  it("of people are their emails, and of deleted people their ids", async () => {
     const { page } = seen;
     await seen.go("/audit");
     await page.getByText(`${account.email} deleted a user`).waitFor();
     await page.getByText(`user ${goneUser} created`).first().waitFor();
   });
 
-  it("of others are their ids for those who may not list people, and their own is known", async () => {
+  it("of others are their ids for callers without the right to list people, and their own is known", async () => {
     const { page } = seen;
     await owner.updateTenant({ id: account.tenantId }, { maxTrys: 4 });
     const me = await owner.getMe();

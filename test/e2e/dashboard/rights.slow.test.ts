@@ -4,7 +4,7 @@ import { dashboardStage, signIn } from "../../support/dashboard.ts";
 import { operationOf, pagesOf } from "../../support/dashboard-pages.ts";
 import { furnish, furnishedReceiver } from "../../support/furnished-tenant.ts";
 
-describe("the pages of the dashboard for a caller who may not read all that is on them", () => {
+describe("the pages of the dashboard for a caller without the right to read all their content", () => {
   const stage = dashboardStage({
     receiver: { record: false, script: furnishedReceiver() }, env: { RELAY_RETRY_SCHEDULE: "100ms" },
   });

@@ -94,7 +94,7 @@ describe("the pages of senders", () => {
     expect(stage.receiver.requests.at(-1)?.body.toString()).to.equal('{"id":7,"page":"x"}');
   });
 
-  it("offers what was received, not what its mapping made of it", async () => {
+  it("offers received bodies, not mapped ones", async () => {
     const made = await sender({ mapping: { language: "jmespath", expression: "{id: order.id}" } });
     const first = await posted(made, '{"order":{"id":1},"more":true}');
     await posted(made, '{"order":{"id":2}}');
@@ -169,7 +169,7 @@ describe("the pages of senders", () => {
     expect(await page.getByRole("button", { name: "New sender…" }).count()).to.equal(0);
   });
 
-  it("saves what was changed only, keeps what is typed while a colleague changes the rest, and says so", async () => {
+  it("saves changed fields only, keeps typed text while a colleague changes others, and says so", async () => {
     const { id } = await sender({ searchFields: [{ name: "order", path: "/order/id" }] });
     const elsewhere = await account.destination({ url: `https://127.0.0.1:${stage.receiver.port}/elsewhere` });
     const colleague = await createUser(await login(stage.relay.url, account.email), "developer");

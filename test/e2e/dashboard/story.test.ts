@@ -62,7 +62,7 @@ describe("the story of an event on its page", () => {
     return items.find((fact) => fact.type === type)?.position ?? expect.fail(`no ${type}`);
   };
 
-  it("says of an exhausted event why it was given up, and of each wait what was planned", async () => {
+  it("says of an exhausted event why it was given up, and of each wait its planned time", async () => {
     const { post } = await opened(() => ({ status: 500, body: "<h1>no</h1>" }));
     const id = await post();
     await eventReaches(account.owner, id, "CriticalFailure");
@@ -107,7 +107,7 @@ describe("the story of an event on its page", () => {
     await page.waitForURL(`**/events/${id}?at=${await positionOf(id, "DeliveryExhausted")}`);
   });
 
-  it("is told of a moment by its address, with what changed there and what it was", async () => {
+  it("is told of a moment by its address, with the change there and the state before", async () => {
     const { post } = await opened(() => ({ status: 500 }));
     const id = await post();
     await eventReaches(account.owner, id, "CriticalFailure");

@@ -204,7 +204,7 @@ describe("appends to EventStoreDB as it is", () => {
     }
   });
 
-  it("treats a tombstoned stream as one that does not exist and cannot be written", async () => {
+  it("treats a tombstoned stream as absent and not writable", async () => {
     const store = await bench.client();
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);

@@ -33,7 +33,7 @@ describe("Kafka's producer", function () {
     beforeEach(async () => { proxy = await proxyFor(kafka.detour as Detour); });
     afterEach(() => proxy.close());
 
-    it("stores everything that it acknowledged, and most of it once", async () => {
+    it("stores every acknowledged message, and most of them once", async () => {
       await consume();
       const { queue } = queues.open([proxy.address], { partitions: 4 });
       let replies = 0;

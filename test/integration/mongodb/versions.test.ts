@@ -98,7 +98,7 @@ describe("Read models in MongoDB, of other versions", function () {
     await build(2);
   });
 
-  it("have nothing that 0.2 would take for a fingerprint, an epoch or a batch under way", async () => {
+  it("have no document that 0.2 would take for a fingerprint, an epoch or a batch under way", async () => {
     await process.writer.reset(definitions, "any");
     const state = await client.db().collection<State>("state").findOne();
     expect(state).to.not.have.any.keys("epoch");

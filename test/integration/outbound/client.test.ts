@@ -125,7 +125,7 @@ describe("outbound client", () => {
     server.close();
   }).timeout(3_000);
 
-  it("trusts the authorities of Node besides the one that is added", async () => {
+  it("trusts the authorities of Node besides the added one", async () => {
     const trusted = getCACertificates("default");
     setDefaultCACertificates([...trusted, receiver.caPem]);
     const another = localClient(makeAuthority().caPem);

@@ -61,7 +61,7 @@ describe("a producer", () => {
     expect(body).to.equal('{"type":"order.paid"}');
   });
 
-  it("tells what the event is, where it is told", async () => {
+  it("sends the event's type, owner and tags, if given", async () => {
     await producer().post({}, { eventType: "order.paid", ownerId: "customer-42", tags: { order: "7", region: "eu" } });
     await producer().post({}, { tags: {} });
     const [first, second] = requests.map(({ request }) => request.headers);

@@ -107,7 +107,7 @@ describe("verifying a delivery", () => {
       });
     }
 
-    it("one that is not finite, with any tolerance", async () => {
+    it("an infinite one, with any tolerance", async () => {
       const verified = verifyDelivery({ body, headers: headersBy() }, { secret, now: () => NaN });
       expect(await faultOf(verified)).to.equal("timestamp");
     });

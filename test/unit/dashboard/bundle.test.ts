@@ -53,7 +53,7 @@ describe("the dashboard's bundle", () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it("has no address of another host but in the texts of its libraries, and nothing that evaluates a text", () => {
+  it("has no address of another host but in the texts of its libraries, and no code that evaluates a text", () => {
     for (const name of names.filter((each) => each.endsWith(".js"))) {
       expect(textOf(name), name).to.not.match(/\bnew Function\(|\beval\(/);
       expect(textOf(name), name).to.not.match(/(?:src|href)\s*[=:]\s*["'`]https?:/);

@@ -41,7 +41,7 @@ describe("the values of a thing after facts about it", () => {
 });
 
 describe("the changes between two states", () => {
-  it("have what was and what is of each field that differs, also of fields that one state lacks", () => {
+  it("have the values before and after of each field that differs, also of fields that one state lacks", () => {
     expect(changesOf({ url: "a", limit: 5, auth: "ApiKey" }, { url: "b", limit: 5, status: "Active" })).to.deep.equal([
       { field: "url", before: "a", after: "b" },
       { field: "status", before: null, after: "Active" },

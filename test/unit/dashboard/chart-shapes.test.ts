@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { stackedBars, stepPath } from "../../../packages/dashboard/src/parts/chart-shapes.ts";
 
 describe("the step line of a chart", () => {
-  it("has a level for each bucket, and a gap where there is no value", () => {
+  it("has a level for each bucket, and a gap in place of a missing value", () => {
     expect(stepPath([10, null, 5], 10, { width: 30, height: 12 })).to.equal("M0 1H10M20 6H30");
   });
 });

@@ -66,7 +66,7 @@ describe("columns from the payload", () => {
     }
   });
 
-  it("are empty where the payload has no such value, whatever it is", () => {
+  it("are empty for any payload without such a value", () => {
     for (const pointer of [
       "/none", "/order/none", "/items/2", "/items/length", "/text/0", "/vip/toString", "/order/id/rawJSON",
       "/__proto__",
@@ -106,7 +106,7 @@ describe("saved filters", () => {
     ]);
   });
 
-  it("are read from whatever the browser kept", () => {
+  it("are read from any text that the browser kept", () => {
     for (const kept of [undefined, null, 7, {}, [null, 7, {}, { name: 1, search: {} }, { name: "a", search: null }]]) {
       expect(savedIn(kept), JSON.stringify(kept)).to.deep.equal([]);
     }

@@ -7,7 +7,7 @@ const ids = { destinationId: "d", tenantId: "t", at: "2026-01-01T00:00:00.000Z" 
 const circuit = { ...ids, position: "Closed", openUntil: null, probe: null, eventId: "e" } as const;
 
 describe("the words of a fact", () => {
-  it("say what changed, and its new value", () => {
+  it("name the changed setting and its new value", () => {
     const data = { ...ids, url: "https://a.example/<b>" };
     expect(factWords({ type: "DestinationUrlChanged", data })).to.equal("changed the URL to https://a.example/<b>");
   });

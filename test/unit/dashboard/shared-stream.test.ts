@@ -72,7 +72,7 @@ describe("the stream that tabs share", () => {
     while (!holds()) await new Promise(setImmediate);
   };
 
-  it("has one connection, whose frames and state every tab hears, one that comes later too", async () => {
+  it("has one connection, whose frames and state every tab hears, a later tab too", async () => {
     const [first, second] = [open(), open()];
     await until(() => first.opened.length === 1);
     first.connection({ isLive: true });

@@ -104,7 +104,7 @@ describe("the words of stories", () => {
   }
 
   for (const status of statuses) {
-    it(`say the status ${status} now and then, also where nothing else is known`, () => {
+    it(`say the status ${status} now and then, also without other knowledge`, () => {
       const said = told({ event: event({ status }) });
       const [now, then] = (["now", "then"] as const).map((tense) => text(sentence(said, tense)));
       expect(now).to.match(/^[A-Z0-9].+\.$/);
@@ -114,7 +114,7 @@ describe("the words of stories", () => {
     });
   }
 
-  it("say what a wait was planned to take, and what was added by what", () => {
+  it("say the planned time of a wait, and each addition with its reason", () => {
     const wait = chapter("wait", {
       from: time(0), to: time(50), because: [
         cause("retry-schedule", { retryCount: 2, nextAttemptAt: time(2) }), cause("circuit-open", { failures: 4 }),
@@ -221,7 +221,7 @@ describe("the moments of a story", () => {
     expect(["0", "3", "6", undefined].map((position) => indexAt(entries, position))).to.deep.equal([0, 1, 3, 3]);
   });
 
-  it("leave what had not begun for later, and a wait that went on in its place", () => {
+  it("leave later chapters for later, and keep a wait that went on in its place", () => {
     const then = [chapters[0]!, wait];
     expect(laterThan(then, chapters).map(({ kind }) => kind)).to.deep.equal(["setting", "attempt"]);
   });

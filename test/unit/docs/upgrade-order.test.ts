@@ -16,7 +16,7 @@ describe("the order of roles in an upgrade", () => {
     expect([...commands].map(([, role]) => role)).to.deep.equal([...orderOfRoles, ...orderOfRoles.toReversed()]);
   });
 
-  it("is the one that was decided", () => {
+  it("is as decided", () => {
     const [, decided] = /^- One order, for every release: (.*)\./m.exec(
       read("docs/adr/0042-readers-are-replaced-before-writers.md")) ?? [];
     expect(decided).to.equal(orderOfRoles.map((role) => `\`${role}\``).join(", "));

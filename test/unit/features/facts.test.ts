@@ -28,7 +28,7 @@ const wrong = ({ type }: Schema): unknown => ([type].flat().includes("object") ?
 describe("facts", () => {
   const ajv = new Ajv2020();
 
-  it("have a schema and an example for every version up to the one that is written", () => {
+  it("have a schema and an example for every version up to the written one", () => {
     const wanted = [...facts].flatMap(([type, fact]) =>
       Array.from({ length: versionOf(fact) }, (_, before) => `${type}.v${before + 1}`)).sort();
     expect(Object.keys(schemas).sort()).to.deep.equal(wanted);

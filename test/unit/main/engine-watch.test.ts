@@ -96,7 +96,7 @@ describe("the watch over the engines", () => {
       await watch.start([busy]);
     });
 
-    it("does not ping one that answers other requests", async () => {
+    it("does not ping an engine that answers other requests", async () => {
       const before = pings;
       for (let second = 0; second < 20; second += 1) {
         clock.advance(500);

@@ -277,7 +277,7 @@ describe("in the middle of a purge", () => {
     expect(await shown()).to.deep.equal([]);
   });
 
-  it("the streams stay while other read models are built beside those that have the purge", async () => {
+  it("the streams stay while other read models are built beside the ones with the purge", async () => {
     await relay.deliveries.succeed(await accept());
     await purge();
     await hidden();

@@ -76,7 +76,7 @@ describe("the build", () => {
     expect(readFileSync(built("schemas/fact.json"), "utf8")).to.equal("{}");
   });
 
-  it("writes nothing if nothing changed, so that a checkout may be read-only", () => {
+  it("writes nothing without a change, so that a checkout may be read-only", () => {
     source("src/main.ts", "export {};\n");
     build();
     const files = ["src/main.js", "projections/one.js", "schemas/fact.json", "package.json"];

@@ -334,7 +334,7 @@ describe("circuit", () => {
         given(replaced).when(release(past.data.probe, 401)).changesNothing();
       });
 
-      it(`stays in ${where} circuit when the one that it replaced is seen as lost`, () => {
+      it(`stays in ${where} circuit when the replaced one is seen as lost`, () => {
         const replaced = [past, ...decide(folded(circuit, [past]), claim(e2, 400, past.data.probe))];
         given(replaced).when(claim(e1, 401, past.data.probe)).changesNothing();
         given(replaced).when(halfOpen(401, past.data.probe)).changesNothing();

@@ -12,7 +12,7 @@ import { isHeld, stage, until, type Stage } from "../../../support/staged-worker
 /** An event of the same destination. */
 const another = "0193a1b2-0000-7000-8000-00000000ffff";
 
-describe("a claim says what its event waited for last", () => {
+describe("a claim states the last hold of its event", () => {
   let relay: ManualRelay;
   let staged: Stage;
   beforeEach(async () => {

@@ -90,7 +90,7 @@ describe("the due index", () => {
       (event.status === "Pending" || (event.status === "WaitingRetry" && event.dueMs <= by)));
   }
 
-  it("lists Pending events and those that wait for a retry together, longest due first, in any range", async () => {
+  it("lists Pending events and retries together, longest due first, in any range", async () => {
     const asked = fc.record({ until: fc.nat(13), limit: fc.integer({ min: 1, max: 9 }), from: fc.option(fc.nat(13)) });
     await fc.assert(
       fc.asyncProperty(someEvents, fc.array(asked, { minLength: 6, maxLength: 6 }), async (events, questions) => {

@@ -118,7 +118,7 @@ describe("an answer that sends a secret back", () => {
     expect(masked(answer("*=**=*, or *=**=*"), ["*=**=*"]).body).to.equal("***, or ***");
   });
 
-  it("is kept as it is where it has no secret, or one that is too short to be masked", () => {
+  it("is kept as it is without a secret, or with a secret too short to be masked", () => {
     for (const secrets of [[], ["abc"], ["another secret"]]) {
       expect(masked(answer("abc abcd", true, { a: "abc" }), secrets)).to.deep.equal(
         answer("abc abcd", true, { a: "abc" }),

@@ -206,7 +206,7 @@ describe("token cache", () => {
     expect(requests).to.have.lengthOf(2);
   });
 
-  it("keeps no token for longer than an hour, nor one that lives a minute", async () => {
+  it("keeps no token for longer than an hour, and none with a life of a minute", async () => {
     const long = setUp((_request, count) => json({ access_token: `long-${count}`, expires_in: 86_400 }));
     await long.cache.token(grant);
     long.advance(3_599_999);

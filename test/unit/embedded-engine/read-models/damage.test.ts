@@ -95,7 +95,7 @@ describe("damaged read models in SQLite", () => {
     ]);
   }
 
-  it("are rebuilt, whichever page is damaged", async () => {
+  it("are rebuilt after damage to any page", async () => {
     const pages = statSync(whole).size / pageSize;
     expect(pages).to.be.greaterThan(30);
     for (let page = 1; page <= pages; page += 1) {

@@ -234,7 +234,7 @@ describe("the conversion of a file on a disk", function () {
     expect(rowsOf(own.dataDir)).to.deep.equal(converted(rows));
   });
 
-  it("loses nothing in a power failure, whichever unsynced writes are lost", async () => {
+  it("loses nothing in a power failure with any set of unsynced writes lost", async () => {
     const rows = rowsOf(own.dataDir);
     let changes = 0;
     for (const survives of [() => false, () => (changes += 1) % 2 === 0, () => true]) {

@@ -8,7 +8,7 @@ describe("the partition of a destination", () => {
     "a-little-bit-longer-string": -1_486_304_829, lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8: -58_897_971,
   };
 
-  it("is the one that every client of Kafka computes", () => {
+  it("is the same as in every client of Kafka", () => {
     for (const [key, hash] of Object.entries(hashes)) {
       for (const count of [1, 2, 12, 1_000]) expect(partitionOf(key, count), key).to.equal((hash & 0x7fffffff) % count);
     }

@@ -24,7 +24,7 @@ describe("the index that MongoDB is told to use", () => {
     });
   }
 
-  it("is left to MongoDB where nothing but keys is asked for: only the index of the keys can answer", () => {
+  it("is left to MongoDB in queries by key only: just the index of the keys can answer", () => {
     const order = { field: "key", descending: true };
     const range = { field: "key", from: "a", to: "b" };
     expect(indexFor(labels, { collection: "labels", range, order, limit: 20 })).to.equal(undefined);

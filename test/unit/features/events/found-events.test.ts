@@ -106,7 +106,7 @@ const filters = fc.array(fc.tuple(filter, fc.subarray(Object.keys({
 describe("events found by a filter", () => {
   const runs = { numRuns: sized(60, 2_000), endOnFailure: true };
 
-  it("are those that a fold of the log finds: listed, counted and walked, also after a purge", async () => {
+  it("are the same as in a fold of the log: listed, counted and walked, also after a purge", async () => {
     await fc.assert(
       fc.asyncProperty(histories(200), filters, fc.boolean(), async (history, asked, purged) => {
         const { shown, events } = await foundIn(history, purged);

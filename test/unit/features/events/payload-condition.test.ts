@@ -57,7 +57,7 @@ describe("a condition on payloads", () => {
   const at = (pointer: string, value: string) => payloadMatcher({ pointer, value })(payload) !== null;
   const inText = (wanted: string, json: string) => payloadMatcher({ text: wanted })(json);
 
-  it("finds a text in the JSON as it is, case included, with what is around it", () => {
+  it("finds a text in the JSON as it is, case included, with the text around it", () => {
     expect(inText('"b/c":[1', payload)).to.equal(payload.slice(0, 74));
     expect(inText('"B/c"', payload)).to.equal(null);
     expect(inText("dup", `{"${"\u{1f600}".repeat(31)}-":"dup","${"\u{1f600}".repeat(30)}":0}`))
@@ -74,7 +74,7 @@ describe("a condition on payloads", () => {
     }
   });
 
-  it("finds what a plain walk over the parsed document finds, in every spelling of it", () => {
+  it("finds the same as a plain walk over the parsed document, in every spelling of it", () => {
     const choices = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 20 });
     const asked = fc.tuple(fc.nat(), fc.nat(), fc.nat({ max: 6 }), fc.boolean());
     fc.assert(fc.property(documents, choices, choices, text, asked, (tokens, one, other, random, asking) => {

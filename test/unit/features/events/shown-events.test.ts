@@ -53,7 +53,7 @@ describe("events as they are shown", () => {
     }));
   };
 
-  it("are asked about once where nothing is purged, and where a purge has taken its events out of sight", async () => {
+  it("are asked about once without purges, and once a purge has hidden its events", async () => {
     await begin(earlier);
     await hidden(earlier);
     await begin(idOf("purge", 2), other);

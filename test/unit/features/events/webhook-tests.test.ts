@@ -8,7 +8,7 @@ const accepted: WebhookEvent = { type: "EventAccepted", data: { ...submission, t
 const lived = (...commands: Parameters<typeof livedFrom>[1][]) => livedFrom(accepted, ...commands);
 
 describe("test event", () => {
-  it("is given up after its one attempt, whatever made it fail", () => {
+  it("is given up after its one attempt, for any reason of failure", () => {
     for (const change of [{}, unknown, { reason: "not sent", answer: null }, { retryAfterMs: 60_000 }] as const) {
       const spec = given(lived(start(0))).when(fail(1, 1, { ...change, policy: { ...policy, maxTrys: 9 } }));
       spec.givesTypes("DeliveryFailed", "DeliveryExhausted");

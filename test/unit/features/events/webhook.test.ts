@@ -35,7 +35,7 @@ describe("webhook event", () => {
     });
   });
 
-  it("keeps what its producer said of it, and repeats its type, owner and mark of a test in later facts", () => {
+  it("keeps its producer's fields, and repeats its type, owner and mark of a test in later facts", () => {
     const said = { tags: { order: "7" }, sourceEventId: id(9) };
     const classified = { eventType: "invoice.paid", ownerId: "customer-42", test: true as const };
     const first: WebhookEvent = { type: "EventAccepted", data: { ...submission, ...said, ...classified, at: t(0) } };

@@ -161,7 +161,7 @@ describe("master key rotation", () => {
     expect(user).to.not.have.property("data");
   });
 
-  it("does nothing, and writes nothing, where there is nothing to rotate", async () => {
+  it("does nothing, and writes nothing, without keys to rotate", async () => {
     const head = await engines.store.head();
     const { rotation } = processWith(first, second);
     await rotation.begin();

@@ -36,7 +36,7 @@ describe("a service account", () => {
     given([created("Viewer")]).when({ ...command, ...owner! }).refused("conflict", "service account");
   });
 
-  it("changes what is named, and nothing that is the same", () => {
+  it("changes named fields, and none with the same value", () => {
     const change = { type: "ChangeServiceAccount", ...admin! } as const;
     given([created("Viewer")]).when({ ...change, name: "Books", role: "Developer", active: false }).gives(
       { type: "ServiceAccountRenamed", data: { ...ids, name: "Books" } },

@@ -214,7 +214,7 @@ describe("live clients of the log", () => {
     expect(ids).to.have.length(700 + 210);
   });
 
-  it("who resume share what is read, and take turns with other tenants", async () => {
+  it("who resume share reads, and take turns with other tenants", async () => {
     await happen();
     const from = await store.head();
     await happen(2_000);
@@ -304,7 +304,7 @@ describe("live clients of the log", () => {
     expect(await refusalOf(follow())).to.equal("unavailable");
   });
 
-  it("end where what they missed cannot be read", async () => {
+  it("end when their missed entries cannot be read", async () => {
     await happen(2);
     log.readLog = () => Promise.reject(new Error("away"));
     const reader = await follow({ lastId: "0000000000000001" });

@@ -53,7 +53,7 @@ describe("refused ingest requests", () => {
     expect(await requests.of("b")).to.have.length(1);
   });
 
-  it("take bounded memory and few look-ups, whatever tenants are named", async () => {
+  it("take bounded memory and few look-ups, with any tenants named", async () => {
     const requests = recorder((id) => id.endsWith("7"));
     for (let n = 0; n < 100_000; n += 1) requests.count(`idle ${n}`, refused);
     requests.count("none", refused);

@@ -46,7 +46,7 @@ describe("a replay", () => {
     given([ordered, finished(5, 0)]).when(report).changesNothing();
   });
 
-  it("counts in the end all that matched and were not put to work as skipped", () => {
+  it("counts matching events that were not put to work as skipped in the end", () => {
     given([ordered, progressed]).when(finish(4)).gives(finished(4, 1));
     given([ordered, progressed, finished(4, 1)]).when(finish(4)).changesNothing();
     given([ordered, progressed, cancelled]).when(finish(2)).gives(finished(2, 3, at));
@@ -71,7 +71,7 @@ describe("a replay", () => {
     expect(shown(ordered, finished(5, 0))).to.deep.equal({ state: "Finished", settled: true, finishedAt: later });
   });
 
-  it("is told by its first and its newest fact alone, whatever is between", () => {
+  it("is told by its first and its newest fact alone", () => {
     for (const newest of [progressed, cancelled, finished(4, 1), finished(2, 3, at)]) {
       const between = newest.type === "ReplayJobFinished" && newest.data.cancelledAt !== null ? [cancelled] : [];
       const whole = [ordered, progressed, ...between, newest].reduce<ReplayJob | undefined>(evolve, undefined);

@@ -167,7 +167,7 @@ describe("the replayer", () => {
     });
   }
 
-  it("leaves no more events outstanding than twice the destination's limit, whoever posted them", async () => {
+  it("leaves no more events outstanding than twice the destination's limit, all producers' events counted", async () => {
     mine = await target(2);
     const ids = await givenUp(8);
     const live = await accept(100);
@@ -289,7 +289,7 @@ describe("the replayer", () => {
     expect((await typesOf(again)).at(-1)).to.equal("DeliveryExhausted");
   });
 
-  it("puts nothing more to work once it is cancelled, and counts what it did", async () => {
+  it("puts nothing more to work once it is cancelled, and counts the events before", async () => {
     mine = await target(1);
     const ids = await givenUp(6);
     const { id } = await order({ destinationUrlId: mine.destinationId });
@@ -308,7 +308,7 @@ describe("the replayer", () => {
     expect(failed.map((event) => event.id)).to.have.members(ids.slice(2));
   });
 
-  it("lets a tenant have 100 that run, however many are ordered at once, in whatever process", async function () {
+  it("lets a tenant have 100 that run, however many are ordered at once, in any process", async function () {
     this.timeout(60_000);
     await givenUp(1);
     const second = await startApi(engines);

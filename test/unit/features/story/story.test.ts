@@ -224,7 +224,7 @@ describe("the story of an event", () => {
     ]);
   });
 
-  it("is not held by an outage that was over when its retry was due, nor by one that begins when it is sent", () => {
+  it("is not held by an outage that was over when its retry was due, nor by an outage that begins when it is sent", () => {
     log.accept().claim().at_(1).fail().at_(2).opened(4).at_(5).closed().at_(11).opened(400).claim();
     expect(chapters()[2]).to.deep.equal(["wait", [1, 11], ["RetryScheduled"], ["retry-schedule RetryScheduled"]]);
   });
@@ -281,7 +281,7 @@ describe("the story of an event", () => {
     expect(chapters()[1]).to.deep.equal(["wait", [0, 3], [], ["concurrency-limit DeliveryAttemptStarted"]]);
   });
 
-  it("names first what a wait began with and last what its claim waited for last", () => {
+  it("names a wait's first hold first and the hold stated by its claim last", () => {
     log.accept().at_(1).opened(301).at_(302).closed().at_(310).claim("concurrency-limit");
     expect(chapters()[1]?.[3]).to.deep.equal([
       "circuit-open CircuitOpened", "concurrency-limit DeliveryAttemptStarted",

@@ -32,7 +32,7 @@ describe("places for requests", () => {
     await settled();
   };
 
-  it("leave a quarter to a caller alone, half to a tenant, and find one for who has none", async () => {
+  it("leave a quarter to a caller alone, half to a tenant, and find one for a caller without any", async () => {
     for (let asked = 0; asked < 20; asked += 1) ask("one", "a");
     await settled();
     expect(entered).to.have.length(4);

@@ -63,7 +63,7 @@ describe("facts shown in histories", () => {
     }
   });
 
-  it("belong to one history each, except those that belong to none and show nothing", () => {
+  it("belong to one history each, except facts without a history, which show nothing", () => {
     const told: readonly string[] = Object.values(histories).flat();
     const untold = types.filter(({ type }) => !told.includes(type));
     expect(untold.map(({ type }) => type)).to.deep.equal([

@@ -64,7 +64,7 @@ describe("reads of long streams", () => {
     expect(begun.filter((tenant) => tenant === "other")).to.have.length(2);
   });
 
-  it("go on after one that failed", async () => {
+  it("go on after a failed one", async () => {
     const { reads } = staged();
     const failing = Array.from({ length: 64 }, () => reads.run("a", (inTurn) => inTurn(async () => {
       throw new Error("away");

@@ -65,7 +65,7 @@ describe("a port in another thread", () => {
     while (served.open.length < calls) await turn();
   };
 
-  it("answers each call with its own result, whichever ends first", async () => {
+  it("answers each call with its own result, in any order of their ends", async () => {
     const [first, second] = [things.later(1), things.later(2)];
     expect(await Promise.all([things.add(3, 4), things.add(3)])).to.deep.equal([7, 3]);
     for (const end of served.open.toReversed()) end();

@@ -72,7 +72,7 @@ describe("the queue by owner", () => {
       expect(taken(queue)).to.deep.equal(["a", "b", "c"]);
     });
 
-    it("not where nothing waits", () => {
+    it("not while nothing waits", () => {
       const queue = queued();
       expect([queue.takeForRoom("a", 1), queue.isEmpty]).to.deep.equal([undefined, true]);
     });

@@ -41,7 +41,7 @@ describe("P12 recent", () => {
     expect(clock.pending).to.deep.equal([halfMinute]);
   });
 
-  it("holds a bounded number of values, those that were used last", () => {
+  it("holds a bounded number of values, the last used ones", () => {
     const recent = new RecentlyUsed<number>(new ManualClock(), { max: 10 });
     for (let n = 0; n < 100; n += 1) {
       recent.set(`${n}`, n);

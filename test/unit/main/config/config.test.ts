@@ -301,7 +301,7 @@ describe("configuration", () => {
       ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "64:ff9b::10.0.0.1/104"]);
   });
 
-  it("refuses networks that no setting can open, and takes those that hold other addresses besides", () => {
+  it("refuses networks that no setting can open, and takes networks that hold other addresses besides", () => {
     const networks = [
       "169.254.0.0/16", "169.254.1.2/16", "169.254.169.254/32", "168.63.129.16/32", "100.100.100.200/32",
       "192.0.0.192/32", "fe80::/10", "fe80::/64", "FE80::1/128", "febf::/16", "fd00:ec2::254/128", "fd00:ec2::/32",

@@ -107,7 +107,7 @@ describe("the operator's socket", () => {
     }
   });
 
-  it("is left out where none can be made", async () => {
+  it("is left out on a machine without them", async () => {
     expect(await serve(join(folder, "gone"))).to.deep.equal(
       ["there is no socket for commands: commands need a stopped relay"]);
   });
