@@ -5,20 +5,16 @@ import { createLogger } from "./engines/pino/logger.ts";
 import { SystemClock } from "./engines/system/system-clock.ts";
 import { SystemIds } from "./engines/system/system-ids.ts";
 import { shrinkAtRest } from "./kernel/threads/threads.ts";
-import { configWarnings, readConfig, type Config } from "./main/config/config.ts";
+import { configWarnings, readConfig, version, type Config } from "./main/config/config.ts";
 import { ConfigError } from "./main/config/parse.ts";
 import { readSecrets, type Secrets } from "./main/config/secrets.ts";
+import { backUp, requireLog } from "./main/engines/files.ts";
 import { describeBacklog } from "./main/operator/backlog.ts";
-import { backUp } from "./main/operator/backup.ts";
 import {
   createTenant, eraseTenant, listTenants, rebuildReadModels, resetPassword, rewrapKeys,
 } from "./main/operator/commands.ts";
-import { counted } from "./main/operator/counted.ts";
-import { describeErasure } from "./main/operator/erasure-preview.ts";
-import { requireLog } from "./main/operator/existing-log.ts";
-import { describeKeys } from "./main/operator/keys.ts";
+import { counted, describeErasure, describeKeys } from "./main/operator/reports.ts";
 import { startRelay, type RelaySettings } from "./main/relay.ts";
-import { version } from "./main/version.ts";
 
 interface Settings {
   readonly config: Config;
@@ -72,22 +68,22 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, "draining");
-    // A start that still waits for an engine has acknowledged nothing.
+    // A start that waits for an engine has acknowledged nothing: it may be killed.
     setTimeout(() => process.exit(0), config.shutdownTimeoutMs);
     starting.then((relay) => relay.stop()).then(
       () => process.exit(0),
       (error: unknown) => exitBecause("the relay did not stop cleanly", error),
     );
   };
-  // Before the start, so that a signal during the start drains the relay, too.
+  // Before the start: a signal during it must drain the relay, too.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // The terminal was closed.
+  // On a closed terminal.
   process.on("SIGHUP", stop);
-  // A process that stayed alive without its engine would never be restarted.
+  // A process without its engine must end to be restarted.
   const onFatal = (error: Error) => {
     const what = "an engine has failed; the relay must be started again";
-    // On standard error as well: the log may be silent, or its last lines lost with the process.
+    // Also on standard error: the log may be silent, or lose its last lines.
     logger.error({ err: error }, what);
     exitBecause(what, error);
   };
@@ -96,13 +92,13 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   await starting;
 }
 
-/** A command that runs to its end. */
+/** A command other than `serve`. */
 interface Command {
-  /** The arguments after its name, and none besides; those that do not begin with dashes are required. */
+  /** Names of its arguments; those without dashes are required. */
   readonly takes?: readonly string[];
-  /** Resolves to the text to print. */
+  /** Resolves to its output. */
   readonly run: (settings: RelaySettings, given: string, option?: string) => Promise<string>;
-  /** Printed before an error's own text. */
+  /** Printed before an error's text. */
   readonly failed: string;
 }
 
@@ -168,10 +164,7 @@ const commands = new Map(Object.entries<Command>({
   },
 }));
 
-/**
- * The password on standard input, or one that is made. Rejects bytes that are not UTF-8: the decoder would replace them
- * by characters that a user cannot type.
- */
+/** The password on standard input, else a new one. Rejects bytes that are not UTF-8. */
 async function passwordGiven(): Promise<{ readonly password: string; readonly isMade: boolean }> {
   const given = process.stdin.isTTY ? "" : await passwordOnStdin();
   const made = () => Buffer.from(new SystemIds().secretBytes(madePasswordBytes)).toString("base64url");
@@ -187,9 +180,9 @@ async function passwordOnStdin(): Promise<string> {
 async function perform(name: string, args: readonly string[]): Promise<void> {
   const { takes = [], run, failed } = commands.get(name) ?? exitWith(2, usage);
   const [given = "", option] = args;
-  // A shell passes an empty argument for a variable that is not set.
+  // An unset shell variable becomes an empty argument.
   const lacking = takes.some((name, at) => !name.startsWith("--") && /^(--[\w-]+)?$/.test(args[at] ?? ""));
-  // A surplus argument was meant to change the command: `rebuild --help`, an unquoted folder with a blank.
+  // For example `rebuild --help`, or an unquoted folder with a blank.
   if (lacking || args.length > takes.length) exitWith(2, `usage: npm start -- ${[name, ...takes].join(" ")}\n`);
   const { config, secrets } = settingsOrExit();
   const fail = (error: unknown) => exitBecause(failed, error);
@@ -198,7 +191,7 @@ async function perform(name: string, args: readonly string[]): Promise<void> {
   print(result === "" ? "" : `${result}\n`);
 }
 
-/** Writes on standard output. Its reader may have gone, as in `tenants | head -1`: the command is done all the same. */
+/** Writes on standard output. The reader may have gone, as in `tenants | head -1`: that is no failure. */
 function print(text: string): void {
   process.stdout.once("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") exitBecause("the result cannot be printed", error);
@@ -216,7 +209,7 @@ function exitBecause(what: string, error: unknown): never {
   exitWith(1, `${what}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 
-// V8 must not allocate short-lived objects of requests in its old generation: docs/adr/0024.
+// Keeps short-lived objects out of V8's old generation: docs/adr/0024.
 setFlagsFromString("--no-allocation-site-pretenuring");
 shrinkAtRest();
 // The files that this process makes hold payloads, hashes or keys.
@@ -228,7 +221,7 @@ const answers = new Map(Object.entries({
 const answer = answers.get(name);
 if (answer !== undefined) print(answer);
 else {
-  // Keeps the process alive while all engines are unavailable: the clock's timers do not.
+  // The clock's timers do not keep the process alive while all engines are unavailable.
   const awake = setInterval(() => undefined, 2 ** 30);
   await (name === "serve" && args.length === 0 ? serve(settingsOrExit()) : perform(name, args));
   clearInterval(awake);

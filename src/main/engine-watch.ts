@@ -1,20 +1,28 @@
 import { sleep } from "../kernel/ports/clock.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";
 import { Loop } from "../kernel/workers/loop.ts";
+import type { ProcessRole } from "./config/config.ts";
 import type { WatchedEngine } from "./engines/settings.ts";
 
+interface Signs {
+  readonly needed: readonly WatchedEngine[];
+  readonly watch: Pick<EngineWatch, "answers" | "awayText">;
+  readonly following: { readonly isFollowed: boolean };
+}
+
+/** Roles that need the queue. The API does not: events that it accepts are delivered later. */
+const queueing: readonly ProcessRole[] = ["forwarder", "delivery", "sweeper"];
 const everyMs = 1_000;
 const startPatienceMs = 60_000;
-/** An engine whose pings fail is away once it has answered nothing for so long, ms: busy ones pause for seconds. */
+/** The silence, ms, after which a failed ping counts: busy engines pause for seconds. */
 const silenceMs = 7_000;
 
-/** Checks every second whether the engines that may be unavailable answer and can do their work. */
+/** Checks every second that the engines answer and can do their work. */
 export class EngineWatch {
   readonly #engines: readonly WatchedEngine[];
   readonly #instruments: Instruments;
-  /** One for each engine: none waits for another's answer. */
   readonly #loops: readonly Loop[];
-  /** The engines that are away, each with the error of its last ping. */
+  /** The error of the last ping, by engine. */
   readonly #away = new Map<string, unknown>();
 
   constructor(engines: readonly WatchedEngine[], instruments: Instruments) {
@@ -26,10 +34,7 @@ export class EngineWatch {
     }));
   }
 
-  /**
-   * Waits until all needed engines answer, and goes on watching. Rejects after a minute, naming the engines that do not
-   * answer, and at once with the error of an unfit engine.
-   */
+  /** Waits until the needed engines answer. Rejects after a minute, and at once with the error of an unfit engine. */
   async start(needed: readonly WatchedEngine[]): Promise<void> {
     const { clock } = this.#instruments;
     const end = clock.monotonic() + startPatienceMs;
@@ -43,17 +48,17 @@ export class EngineWatch {
     for (const loop of this.#loops) loop.start(everyMs);
   }
 
-  /** Resolves when no check is under way any more. */
+  /** Ends the checks. */
   async stop(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
-  /** Whether an engine is there: it answers, or did so lately. */
+  /** Whether an engine has answered lately. */
   answers({ name }: WatchedEngine): boolean {
     return !this.#away.has(name);
   }
 
-  /** The reason why this process cannot work without an engine that is away. */
+  /** The problem of an engine that is away. */
   awayText({ name, awayText }: WatchedEngine): string {
     return awayText?.(this.#away.get(name)) ?? `no answer from ${name}`;
   }
@@ -66,7 +71,7 @@ export class EngineWatch {
     const { name } = engine;
     const { logger, metrics } = this.#instruments;
     try {
-      // Its other answers prove that it lives.
+      // Any recent answer proves that the engine works.
       if (this.#silentMs(engine) >= everyMs) await engine.ping();
       if (this.#away.delete(name)) logger.info({ engine: name }, "an engine is back");
     } catch (error) {
@@ -79,8 +84,22 @@ export class EngineWatch {
     }
   }
 
-  /** For how long an engine has answered nothing, ms. */
   #silentMs({ answeredAt }: WatchedEngine): number {
     return this.#instruments.clock.monotonic() - (answeredAt?.() ?? -Infinity);
   }
+}
+
+/** The engines that a process with these roles needs. */
+export function neededBy(
+  roles: ReadonlySet<ProcessRole>, watched: readonly WatchedEngine[],
+): readonly WatchedEngine[] {
+  const needsQueue = !roles.has("api") && queueing.some((role) => roles.has(role));
+  return watched.filter(({ isQueue }) => !isQueue || needsQueue);
+}
+
+/** The problem that keeps this process from its work; null if there is none. */
+export function readiness({ needed, watch, following }: Signs): string | null {
+  const away = needed.filter((engine) => !watch.answers(engine));
+  if (away.length > 0) return away.map((engine) => watch.awayText(engine)).join(", ");
+  return following.isFollowed ? null : "the log is not followed";
 }

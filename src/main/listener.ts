@@ -3,22 +3,19 @@ import { createServer, type AddressInfo, type Server as AnyServer, type Socket }
 
 const lookAgainMs = 50;
 
-/** The reason why an address cannot be listened on, by the code of the error. */
+/** The reasons of failures, by error code. */
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "RELAY_PORT: the port is in use by another process",
   EACCES: "RELAY_PORT: this user may not listen on the port",
   EADDRNOTAVAIL: "RELAY_HOST: this machine has no such address",
-  // The interface after an address's % does not exist.
+  // An unknown interface after the address's %.
   EINVAL: "RELAY_HOST: this machine has no such address",
   EAFNOSUPPORT: "RELAY_HOST: this machine has no addresses of this kind",
   ENOTFOUND: "RELAY_HOST: the name is not known",
   EAI_AGAIN: "RELAY_HOST: the name cannot be resolved",
 };
 
-/**
- * Listens for a moment and stops again. Rejects as {@link Listener.listen} would. A start that fails at this first step
- * has made nothing, and clients are refused until the relay is ready.
- */
+/** Rejects as {@link Listener.listen} would. */
 export async function tryListening(host: string, port: number): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   await listen(server, host, port);
@@ -38,7 +35,7 @@ function listen(server: AnyServer, host: string, port: number): Promise<string> 
   });
 }
 
-/** Lets a server listen, and stops that without cutting requests off. */
+/** Starts and stops a server; requests under way may end. */
 export class Listener {
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
@@ -51,17 +48,16 @@ export class Listener {
     });
   }
 
-  /** Starts to listen; resolves to the URL. Rejects with an error that names the variable to change. */
+  /** Resolves to the URL. Rejects with an error that names the variable to change. */
   listen(host: string, port: number): Promise<string> {
     return listen(this.#server, host, port);
   }
 
-  /** Takes no more connections and lets requests under way end; those that do not within `patienceMs` are cut off. */
+  /** Refuses new connections, and cuts off requests that do not end within `patienceMs`. */
   async close(patienceMs: number): Promise<void> {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Repeated, since a connection turns idle only after its answer, which promised keep-alive, and since a silent
-    // connection's first bytes may be about to be read.
+    // Repeated: a connection turns idle only after its answer.
     const again = setInterval(() => {
       server.closeIdleConnections();
       this.#endSilentConnections();
@@ -72,7 +68,7 @@ export class Listener {
     clearTimeout(cut);
   }
 
-  /** Node takes a connection for busy until its first request is done, and would wait for one that sends nothing. */
+  /** Node counts a connection as busy until its first request is done, even if nothing was sent. */
   #endSilentConnections(): void {
     for (const socket of this.#connections) if (socket.bytesRead === 0) socket.destroy();
   }

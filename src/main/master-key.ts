@@ -7,25 +7,19 @@ import type { Logger } from "../kernel/ports/telemetry.ts";
 import type { PlatformKeys } from "../kernel/sealing/platform-keys.ts";
 import type { Config } from "./config/config.ts";
 import type { Secrets } from "./config/secrets.ts";
-import { asSaidBy } from "./variable-problem.ts";
+import { namingVariable } from "./config/variables.ts";
 
 const backItUp = "made a master key; whoever has it can read every secret: back it up, apart from the data";
 const exposed = "others than its owner may read the master key, and with it every secret: chmod 600 the file";
 
-/**
- * The master key of the environment, or the data folder's own. Rejects with an error that names the missing variable or
- * file.
- */
+/** The master key of the environment or of the data folder. Rejects with an error that names the variable. */
 export async function masterKeyOf({ dataDir }: Config, { masterKey }: Secrets): Promise<Uint8Array> {
-  const key = masterKey ?? (await asSaidBy("RELAY_DATA_DIR", () => loadMasterKey(dataDir)));
+  const key = masterKey ?? (await namingVariable("RELAY_DATA_DIR", () => loadMasterKey(dataDir)));
   if (!key) throw new Error(`RELAY_MASTER_KEY: is not set, and ${dataDir} holds no master.key`);
   return key;
 }
 
-/**
- * The same for the relay itself, whose first start makes a master key. An existing log means that there was a first
- * start.
- */
+/** The master key of a relay; its first start, before there is a log, makes one. */
 export async function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Promise<Uint8Array> {
   const { dataDir, eventStore } = config;
   if (secrets.masterKey) return secrets.masterKey;
@@ -37,14 +31,14 @@ export async function startingMasterKeyOf(config: Config, secrets: Secrets, logg
 }
 
 async function keyOfFirstStart(dataDir: string, logger: Logger): Promise<Uint8Array> {
-  const { key, path, created } = await asSaidBy("RELAY_DATA_DIR", () => loadOrCreateMasterKey(dataDir));
+  const { key, path, created } = await namingVariable("RELAY_DATA_DIR", () => loadOrCreateMasterKey(dataDir));
   if (created) logger.warn({ path }, backItUp);
   return key;
 }
 
 /**
- * The first start makes the platform's keys; every later start must have each master key under which a key may still be
- * wrapped. Rejects with an error that names the variable that lacks one.
+ * Makes the platform's keys on the first start. Rejects if a master key is missing under which keys may still be
+ * wrapped, with an error that names the variable.
  */
 export async function requireMasterKeys(rotation: KeyRotation, keys: PlatformKeys): Promise<void> {
   try {

@@ -23,7 +23,7 @@ interface Sources {
   readonly roles: readonly Role[];
 }
 
-/** The values in `/metrics` of the backlog, the read models' lag, keys, circuits, engines and single roles. */
+/** The values of gauges, read at each request of `/metrics`. */
 export function readingsOf(sources: Sources): Readings {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const dueIndex = new DueIndex(readModels);

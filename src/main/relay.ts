@@ -2,47 +2,48 @@ import { existsSync } from "node:fs";
 import type { Server } from "node:http";
 import { fileURLToPath } from "node:url";
 import { FirstAttempts } from "../delivery/dispatch/work.ts";
+import { userAgent } from "../delivery/requests/request.ts";
 import { AesSealing } from "../engines/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../engines/bcrypt/bcrypt-passwords.ts";
+import { ListedDomains } from "../engines/disposable-domains/listed-domains.ts";
 import { JmespathMappings } from "../engines/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../engines/jose/jwt-tokens.ts";
 import { createOutboundClient } from "../engines/outbound/client.ts";
 import { PrometheusMetrics } from "../engines/prometheus/prometheus-metrics.ts";
 import { SystemClock } from "../engines/system/system-clock.ts";
 import { SystemIds } from "../engines/system/system-ids.ts";
+import { CredentialLookup } from "../features/ingest/credential-lookup.ts";
 import { KeyRotation } from "../features/key-rotation/key-rotation.ts";
 import { failedLoginMs } from "../features/people/sessions/login.ts";
 import { serveAll, createServices, type Services } from "../features/services.ts";
+import {
+  CloudRegistrationGuards, openRegistration, type CloudGuardParts, type RegistrationGuards,
+} from "../features/tenants/registration-guards.ts";
 import type { Api } from "../http/api.ts";
 import { createApp } from "../http/app.ts";
 import { createHealthApp } from "../http/health/health-app.ts";
 import { sharedMemory } from "../http/memory/request-memory.ts";
 import { createHttpServer } from "../http/server.ts";
 import { Aggregates } from "../kernel/log/aggregates.ts";
-import { type Clock, within } from "../kernel/ports/clock.ts";
+import { within, type Clock } from "../kernel/ports/clock.ts";
 import type { Ids } from "../kernel/ports/ids.ts";
 import type { Instruments, Logger, Metrics } from "../kernel/ports/telemetry.ts";
 import { Freshness } from "../kernel/read-models/freshness.ts";
 import { PlatformKeys } from "../kernel/sealing/platform-keys.ts";
 import { Vault } from "../kernel/sealing/vault.ts";
+import { LogTail } from "../kernel/workers/log-tail.ts";
 import type { Role } from "../kernel/workers/loop.ts";
 import { ProcessLease } from "../kernel/workers/process-lease.ts";
-import type { Config } from "./config/config.ts";
+import { version, type Config } from "./config/config.ts";
 import type { Secrets } from "./config/secrets.ts";
-import { deliveryRoles } from "./delivery.ts";
-import { EngineWatch } from "./engine-watch.ts";
+import { EngineWatch, neededBy, readiness } from "./engine-watch.ts";
 import { lockEmbedded, openEngines, type Engines } from "./engines/engines.ts";
-import { followLog } from "./follow-log.ts";
 import { Listener, tryListening } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { accountOperations, everyTenant, liveErasure, stoppedErasure } from "./operator/operations.ts";
 import { serveOperator } from "./operator/socket.ts";
-import { readModelsBuilt } from "./read-models-built.ts";
-import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
-import { registrationGuards } from "./registration-guards.ts";
-import { projectingRole } from "./roles.ts";
-import { version } from "./version.ts";
+import { projectingRole, deliveryRoles, readModelsBuilt } from "./roles.ts";
 
 /** A running relay. */
 export interface Relay {
@@ -52,12 +53,12 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** The settings of a relay, or of an operator's command. */
+/** Settings of a relay or of an operator's command. */
 export interface RelaySettings {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly logger: Logger;
-  /** Called when an engine of this process's own has failed for good: only a new process can go on. */
+  /** Called when an embedded engine has failed for good: the process must restart. */
   readonly onFatal?: (error: Error) => void;
 }
 
@@ -69,7 +70,6 @@ const pagesFolder = ["../../dashboard/", "../../build/dashboard/"]
 /** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
 const drainShare = 0.8;
 
-/** The parts that every step of a start uses. */
 interface Base extends Required<Omit<RelaySettings, "logger">> {
   readonly ids: Ids;
   readonly instruments: Instruments & { readonly metrics: Metrics };
@@ -79,10 +79,7 @@ type Started = Awaited<ReturnType<typeof startEngines>>;
 type Following = Awaited<ReturnType<typeof startFollowing>>;
 type Made = ReturnType<typeof makeServices>;
 
-/**
- * Starts everything in order: the engines, the caches that follow the log, the roles, and last the API, which answers
- * only when all the rest is up. Rejects with an error that tells the reason.
- */
+/** Starts the engines, the caches, the roles and last the API, in this order. Rejects with the reason. */
 export async function startRelay(
   { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
 ): Promise<Relay> {
@@ -116,7 +113,6 @@ export async function startRelay(
       projecting?.stop(left() / 2), followed.stop(), watch.stop(), processLease.stop(),
       within(clock, left() / 2, made.services.refused.flush()),
     ]);
-    // An attempt or a password check still under way has had its time.
     await within(clock, left() / 2, Promise.all([made.outbound.close(), made.passwords.close()]));
     made.mappings.close();
     await within(clock, left(), engines.close());
@@ -141,10 +137,7 @@ export async function startRelay(
   };
 }
 
-/**
- * Rejects where the port cannot be listened on, before anything is made in the data folder. If another relay runs on
- * that folder, the error names the folder.
- */
+/** Fails on a port in use before files are made. If a relay already runs on the data folder, the error names that. */
 async function requirePort(config: Config): Promise<void> {
   try {
     await tryListening(config.host, config.port);
@@ -154,7 +147,6 @@ async function requirePort(config: Config): Promise<void> {
   }
 }
 
-/** Opens the engines, and waits until the needed ones answer. */
 async function startEngines({ config, secrets, onFatal, instruments }: Base) {
   const masterKey = await startingMasterKeyOf(config, secrets, instruments.logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
@@ -168,7 +160,7 @@ async function startEngines({ config, secrets, onFatal, instruments }: Base) {
   return { sealing, engines, watch, needed, processLease };
 }
 
-/** The caches that follow the log, once all master keys are at hand and no erasure is half done. */
+/** Starts the caches of the log after the checks that every reader of it relies on. */
 async function startFollowing({ ids, instruments }: Base, { engines, sealing }: Started) {
   const { store, readModels } = engines;
   const { clock, logger } = instruments;
@@ -178,11 +170,44 @@ async function startFollowing({ ids, instruments }: Base, { engines, sealing }: 
   await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
   await finishErasure(engines, { aggregates, clock, ids, logger });
   const freshness = new Freshness(store, readModels, clock);
-  const followed = await followLog(engines, { aggregates, freshness, ...instruments }, { max: keptInMemory });
+  const followed = await followLog(engines, { aggregates, freshness, ...instruments });
   return { aggregates, rotation, freshness, followed };
 }
 
-/** The services, and the parts that they and the roles use. */
+/** With an embedded log and embedded read models, finishes an erasure that a kill interrupted. */
+async function finishErasure(
+  { projector, shared, store, state }: Engines,
+  { logger, ...parts }: {
+    readonly aggregates: Aggregates; readonly clock: Clock; readonly ids: Ids; readonly logger: Logger;
+  },
+): Promise<void> {
+  if (!projector || shared.log || shared.readModels) return;
+  const resumed = await stoppedErasure({ ...parts, store, state }, () => projector.rebuild()).resume();
+  if (resumed !== null) logger.warn({ tenantId: resumed }, "finished erasing a tenant");
+}
+
+/** Subscribes this process's caches to the log. Rejects with LogUnavailable. */
+async function followLog(
+  { store, logTail: log, readModels, shared }: Engines,
+  { aggregates, freshness, clock, logger, metrics }: Instruments & {
+    readonly aggregates: Aggregates; readonly freshness: Freshness;
+  },
+) {
+  const logTail = new LogTail({
+    log, clock, logger, metrics, categories: aggregates.categories,
+    handle: (entries) => {
+      aggregates.follow(entries);
+      credentials.follow(entries);
+    },
+  });
+  // No other process writes to an embedded log.
+  const following = shared.log ? logTail : { fresh: true, isFollowed: true, renewed: async () => true };
+  const parts = { store, aggregates, readModels, freshness, clock, following };
+  const credentials = new CredentialLookup(parts, { max: keptInMemory });
+  await logTail.start();
+  return { credentials, following, reach: logTail, stop: () => logTail.stop() };
+}
+
 function makeServices(
   { config, secrets, ids, instruments }: Base, { engines, sealing }: Started,
   { aggregates, freshness, followed: { credentials } }: Following,
@@ -207,7 +232,15 @@ function makeServices(
   return { services, outbound, passwords, mappings, vault, firstAttempts };
 }
 
-/** Starts the roles: first the projector, then the others once there are read models. */
+function registrationGuards(
+  { turnstile }: Config, { turnstileSecret }: Secrets, parts: Omit<CloudGuardParts, "disposable">,
+): RegistrationGuards {
+  if (turnstile === null || turnstileSecret === null) return openRegistration;
+  const settings = { verifyUrl: turnstile.verifyUrl, secret: turnstileSecret, userAgent: userAgent(version) };
+  return new CloudRegistrationGuards({ ...parts, disposable: new ListedDomains() }, settings);
+}
+
+/** Starts the projector first: the other roles query its read models. */
 async function startRoles(
   { config, ids, instruments }: Base, { engines }: Started, { aggregates, rotation, followed: { reach } }: Following,
   { services, outbound, vault, firstAttempts }: Made,
@@ -227,7 +260,7 @@ async function startRoles(
   return { projecting, delivering };
 }
 
-/** Serves the operator's commands where other processes cannot open the engines; returns the end of it. */
+/** Serves the operator's commands, as only this process can open embedded engines. Returns a function that ends it. */
 async function serveOperatorOf(
   { config, ids, instruments }: Base, { engines, sealing }: Started, { aggregates, freshness }: Following,
   { passwords }: Made,
@@ -251,7 +284,6 @@ async function serveOperatorOf(
   }, instruments.logger);
 }
 
-/** Serves the API, or health alone where this process has no API. */
 function makeServer(
   { config, ids, instruments }: Base, services: Services, { health, closing }: Pick<Api, "health" | "closing">,
 ): Server {
@@ -264,16 +296,4 @@ function makeServer(
     ...common, services, memory, maxBodyBytes, trustedProxies, pages, closing,
   });
   return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
-}
-
-/** With an embedded log and embedded read models, finishes an erasure that a kill interrupted. */
-async function finishErasure(
-  { projector, shared, store, state }: Engines,
-  { logger, ...parts }: {
-    readonly aggregates: Aggregates; readonly clock: Clock; readonly ids: Ids; readonly logger: Logger;
-  },
-): Promise<void> {
-  if (!projector || shared.log || shared.readModels) return;
-  const resumed = await stoppedErasure({ ...parts, store, state }, () => projector.rebuild()).resume();
-  if (resumed !== null) logger.warn({ tenantId: resumed }, "finished erasing a tenant");
 }

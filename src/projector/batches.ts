@@ -1,17 +1,14 @@
 import { categoryOf } from "../kernel/domain/streams.ts";
 import type { EventLog, EventStore, LogEntry, Position } from "../kernel/ports/event-store.ts";
 import type { Change, PositionedChanges } from "../kernel/ports/read-models.ts";
-import { changesOf } from "./changes-of.ts";
-import { ErasedTenants } from "./erased-tenants.ts";
-import type { Erasures } from "./erasures.ts";
-import { eventIdIn } from "./event-id-in.ts";
+import { changesOf, eventIdIn } from "./entries.ts";
+import { ErasedTenants, type Erasures } from "./erasures.ts";
 import type { EventTypes } from "./event-types.ts";
-import type { Minutes } from "./minutes.ts";
-import type { OldStatistics } from "./old-statistics.ts";
+import type { Minutes, OldStatistics } from "./minutes.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** A part of the log, and the position it reaches. */
+/** Consecutive entries of the log, and their end. */
 export type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
 
 /** The changes of the log up to a position. */
@@ -20,10 +17,10 @@ export interface Batch {
   readonly upTo: Position;
 }
 
-/** The parts needed to make batches. */
+/** The dependencies of {@link Batches}. */
 export interface BatchesParts {
   readonly log: Pick<EventStore, "head" | "readStream">;
-  /** Turns entries into the entries for projections, as many, in the same order. Retried when it fails. */
+  /** Opens what projections need of entries; keeps their number and order. Retried after a failure. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
   readonly erasures: Pick<Erasures, "load">;
@@ -31,14 +28,11 @@ export interface BatchesParts {
   readonly minutes: Minutes;
   readonly types: EventTypes;
   readonly oldStatistics: OldStatistics;
-  /** Repeats the action until it succeeds. */
+  /** Retries until success. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
 
-/**
- * Makes batches of the changes that the log calls for in the read models, without the entries of erased tenants that
- * are still in it. A stream with an unreadable entry is quarantined from that entry on.
- */
+/** Makes batches of the changes of entries. Skips erased tenants, and quarantines streams with unreadable entries. */
 export class Batches {
   readonly #parts: BatchesParts;
   readonly #erased: ErasedTenants;
@@ -49,8 +43,8 @@ export class Batches {
   }
 
   /**
-   * The batches of consecutive stretches: one, or more where later changes depend on applied earlier ones. Each must
-   * have been applied before the next is asked for.
+   * The batches of consecutive stretches: several if later changes depend on applied earlier ones. Apply each before
+   * the next is taken.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
     const { quarantined, purges, erasures, minutes, types, oldStatistics, prepare, persist } = this.#parts;
@@ -86,7 +80,7 @@ export class Batches {
     return eventId === undefined ? [] : this.#parts.purges.changesBefore(entry, eventId);
   }
 
-  /** The event that an entry is about, if any; for an unreadable entry the first entry of its stream may tell. */
+  /** The event of an entry. That of an unreadable entry is known from the first entry of its stream. */
   async #eventIdOf(entry: LogEntry): Promise<string | undefined> {
     if (entry.unreadable === undefined) return eventIdIn(entry);
     if (categoryOf(entry.stream) !== "event") return undefined;
@@ -95,7 +89,6 @@ export class Batches {
   }
 }
 
-/** The purge that an entry is about, if any. */
 function purgeIdIn(entry: LogEntry): string | undefined {
   if (entry.unreadable !== undefined || !["EventsPurged", "PurgeCompleted"].includes(entry.type)) return undefined;
   return (entry.data as { readonly purgeId?: string } | null)?.purgeId;

@@ -5,7 +5,7 @@ import { typedChange } from "../../projections/statistics/statistics.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
 
-/** Tenants whose types are in memory. */
+/** The most tenants in memory. */
 const keptInMemory = 5_000;
 
 interface Typed {
@@ -13,22 +13,21 @@ interface Typed {
   readonly eventType?: string;
 }
 
-/** Counts events under their type, for the first types of each tenant. Events without a type cost nothing. */
+/** Counts events by type, for the first types of each tenant. */
 export class EventTypes {
   readonly #readModels: Pick<ReadModels, "find">;
   readonly #types = new LRUCache<string, Set<string>>({ max: keptInMemory });
 
-  /** `readModels`: the writer's own view. */
   constructor(readModels: Pick<ReadModels, "find">) {
     this.#readModels = readModels;
   }
 
-  /** Whether {@link changesOf} must be asked about an entry. */
+  /** Whether {@link changesOf} must be called for an entry. */
   concerns(entry: LogEntry): boolean {
     return entry.unreadable === undefined && (entry.data as Partial<Typed> | null)?.eventType !== undefined;
   }
 
-  /** The changes that an entry calls for under its type. Give it the entries in the order of the log. */
+  /** The changes to the counts of the entry's type. Call it in the order of the log. */
   async changesOf(entry: LogEntry): Promise<readonly Change[]> {
     if (entry.unreadable !== undefined) return [];
     const change = typedChange(entry.type, entry.data);

@@ -5,13 +5,12 @@ import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-m
 import type { Instruments } from "../kernel/ports/telemetry.ts";
 import { pagesOf } from "../kernel/read-models/scans.ts";
 import type { BatchesParts } from "./batches.ts";
-import { changesOf } from "./changes-of.ts";
-import { eventIdIn } from "./event-id-in.ts";
+import { changesOf, eventIdIn } from "./entries.ts";
 import type { EventTypes } from "./event-types.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** Streams that one step looks at, and entries of each that it projects: batches wait no longer than that takes. */
+/** The size of a step: a batch may wait for it. */
 const streamsOfStep = 50;
 const entriesOfStep = 20;
 const progressMs = 10_000;
@@ -28,25 +27,25 @@ interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
 /** The changes for one stream. */
 interface Step {
   readonly changes: readonly Change[];
-  /** The read models have all entries of the stream then. */
+  /** Whether the read models then have all entries of the stream. */
   readonly isBack: boolean;
-  /** The stream has more entries to project. */
+  /** Whether the stream has more entries. */
   readonly isCut: boolean;
 }
 
 const nothing: Step = { changes: [], isBack: false, isCut: false };
 
 /**
- * Projects streams that waited for a release that can read them, each from its first entry that was not projected up
- * to the checkpoint. Changes and the stream's mark are written together, so that a stream goes on where it was after a
- * crash. While the stream has a mark, the due index has nothing of its event.
+ * Projects streams that waited for a release that can read them, each from its first unprojected entry to the
+ * checkpoint. The stream's mark is written with the changes, so that a crash loses nothing. While there is a mark, the
+ * due index lacks the stream's event.
  */
 export class LateStreams {
   readonly #parts: LateStreamsParts;
-  /** Types and reasons of entries that this release cannot read either. These alone decide on a newer entry. */
+  /** Types and reasons of entries that this release cannot read either. */
   readonly #stillNewer = new Set<string>();
   #pages: AsyncGenerator<readonly QuarantineDocument[], void> | undefined;
-  /** Streams of the last step that have more to project, or all of its streams where it failed. */
+  /** Streams of the last step with more entries, or all of them if it failed. */
   #again: readonly string[] = [];
   #back = 0;
   #toldAt: number;
@@ -56,7 +55,7 @@ export class LateStreams {
     this.#toldAt = parts.clock.monotonic();
   }
 
-  /** Whether the first entry that was not projected can be read now, in one of the streams. */
+  /** Whether the first unprojected entry of one of the streams is readable now. */
   async canReadAny(marks: readonly QuarantineDocument[]): Promise<boolean> {
     for (const mark of marks) {
       if (this.#stillNewer.has(keyOf(mark))) continue;
@@ -69,7 +68,7 @@ export class LateStreams {
 
   /**
    * Does a part of the work; resolves false when none is left. `upTo`: the position that the read models cover. Nothing
-   * else may write them meanwhile. When it throws, it may be called again.
+   * else may write them meanwhile. May be called again after it throws.
    */
   async step(upTo: Position): Promise<boolean> {
     const { readModels, purges } = this.#parts;
@@ -79,7 +78,7 @@ export class LateStreams {
       return false;
     }
     const waiting = marks.filter((mark) => !this.#stillNewer.has(keyOf(mark)));
-    // The marks tell whether a failed step was applied.
+    // After a failed step the marks tell if it was applied.
     this.#again = waiting.map(({ stream }) => stream);
     try {
       const steps = await Promise.all(waiting.map(async (mark) => ({ mark, ...(await this.#stepOf(mark, upTo)) })));
@@ -94,7 +93,7 @@ export class LateStreams {
     return true;
   }
 
-  /** Marks to look at: first those of the streams that are under way. */
+  /** The next marks; first those of streams under way. */
   async #next(): Promise<readonly QuarantineDocument[] | undefined> {
     if (this.#again.length > 0) return this.#find(this.#again);
     this.#pages ??= pagesOf(this.#parts.readModels, quarantine, { where: { newer: true }, size: streamsOfStep });
@@ -107,7 +106,6 @@ export class LateStreams {
     }
   }
 
-  /** The marks of those streams that still wait; the others are back. */
   async #find(streams: readonly string[]): Promise<readonly QuarantineDocument[]> {
     const found = await this.#parts.readModels.find({
       collection: quarantine.name,
@@ -150,7 +148,7 @@ export class LateStreams {
     return { changes: [...changes, ...back], isBack: true, isCut: false };
   }
 
-  /** Whether this release cannot read the entry either; remembers its type and reason if so. */
+  /** Whether this release cannot read the entry either; remembers its type and reason. */
   #remember(mark: QuarantineDocument, entry: LogEntry | undefined): boolean {
     if (entry?.unreadable === undefined || !entry.newer) return false;
     const { revision, type, unreadable: reason } = entry;
@@ -163,10 +161,7 @@ export class LateStreams {
     return this.#parts.prepare(await this.#parts.log.readStream(stream, { from: revision, limit }));
   }
 
-  /**
-   * The changes that make room for an event. Purges under way take no event of a stream that waits, but the event may
-   * have the id of one that they took.
-   */
+  /** Purges under way take no event of a waiting stream, but its event may have the id of a purged one. */
   async #changesBefore(entry: LogEntry): Promise<readonly Change[]> {
     const { purges } = this.#parts;
     const eventId = eventIdIn(entry);

@@ -7,43 +7,72 @@ import {
 import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../kernel/ports/read-models.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
+import { OrphanedEntries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
 import { EventTypes } from "./event-types.ts";
 import { LateStreams } from "./late-streams.ts";
-import { Minutes } from "./minutes.ts";
-import { OldStatistics } from "./old-statistics.ts";
-import { OrphanedEntries } from "./orphaned-entries.ts";
-import type { Progress } from "./progress.ts";
+import { Minutes, OldStatistics } from "./minutes.ts";
 import { Purges } from "./purges.ts";
 import { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** Entries read at once when behind; only their changes are kept when the next are read. */
+/** Entries of a read during a catch-up. */
 const readEntries = 500;
-/** Reads that make a batch when behind: the larger it is, the more of it folds into one. */
+/** Reads of a batch during a catch-up: the larger the batch, the more changes fold into one. */
 const readsOfBatch = 16;
-/** A batch smaller than this waits a moment for more, unless a caller waits for it. */
+/** A smaller batch waits for more entries, unless a caller waits for it. */
 const smallBatch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 
-/** The engines and settings of a projection. */
+/** The dependencies of a run. */
 export interface ProjectionParts extends Instruments {
   readonly log: EventLog & Pick<EventStore, "readStream">;
-  /** Queries are answered from the writer's own view. */
+  /** Reads see the run's own writes. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   readonly prepare: BatchesParts["prepare"];
-  /**
-   * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this time costs one
-   * write. A caller that waits for the read models ends the delay, see {@link ProjectionRun.flush}.
-   */
+  /** How long a small batch waits for more entries. {@link ProjectionRun.flush} ends the delay. */
   readonly batchDelayMs: number;
-  /** Whether the log may have lost a part of a deleted stream, see {@link OrphanedEntries}. */
+  /** Whether the log may keep a part of a deleted stream, see {@link OrphanedEntries}. */
   readonly leavesOrphans: boolean;
 }
 
+/** The position that the read models cover, and the callers that wait for a later one. */
+export class Progress {
+  #applied: Position = logStart;
+  #wanted: Position = logStart;
+  readonly #waiters = new Set<{ readonly position: Position; readonly reached: () => void }>();
+
+  get applied(): Position {
+    return this.#applied;
+  }
+
+  get isAwaited(): boolean {
+    return this.#wanted > this.#applied;
+  }
+
+  want(position: Position): void {
+    if (position > this.#wanted) this.#wanted = position;
+  }
+
+  /** `position` is lower than before if the read models were dropped. */
+  reach(position: Position): void {
+    this.#applied = position;
+    for (const waiter of this.#waiters) {
+      if (waiter.position > position) continue;
+      this.#waiters.delete(waiter);
+      waiter.reached();
+    }
+  }
+
+  covered(position: Position): Promise<void> {
+    if (position <= this.#applied) return Promise.resolve();
+    return new Promise((reached) => this.#waiters.add({ position, reached }));
+  }
+}
+
 /**
- * One run of writing the read models, from the stored checkpoint or from the log's start. It ends when told to, or when
- * another writer takes over; any other failure is retried. Use each once.
+ * Projects the log from the stored checkpoint or the log's start, until {@link end} or until another writer takes over.
+ * Other failures are retried.
  */
 export class ProjectionRun {
   readonly #parts: ProjectionParts;
@@ -58,13 +87,13 @@ export class ProjectionRun {
   readonly #batchDelay: Pause;
   readonly #retry: Pause;
   readonly #ended = Promise.withResolvers<void>();
-  /** Nothing more is written, except for a write under way. */
+  /** Nothing more is written but a write under way. */
   #over = false;
-  /** One task runs at a time: a batch of the log, a step of purges and erasures, or one of the late streams. */
+  /** Batches, steps of purges and erasures, and steps of late streams run one at a time. */
   readonly #exclusively = pLimit(1);
   #latecomers: Promise<void> | undefined;
   #clearing: Promise<void> | undefined;
-  /** The read models are built from the log's start, and no query is answered from them yet. */
+  /** No query sees the read models yet. */
   #rebuilding = false;
 
   constructor(parts: ProjectionParts, progress: Progress) {
@@ -74,13 +103,13 @@ export class ProjectionRun {
     const purges = new Purges({ ...parts, isQuarantined: (stream) => quarantined.has(stream) });
     this.#quarantined = quarantined;
     this.#purges = purges;
-    const erasures = new Erasures(parts);
+    const erasures = new Erasures(parts.readModels);
     this.#erasures = erasures;
     const types = new EventTypes(parts.readModels);
     this.#late = new LateStreams({ ...parts, quarantined, purges, types });
     const minutes = new Minutes(parts.readModels);
     this.#minutes = minutes;
-    const oldStatistics = new OldStatistics(parts);
+    const oldStatistics = new OldStatistics(parts.readModels);
     this.#oldStatistics = oldStatistics;
     const persist = <Result>(action: () => Promise<Result>) => this.#persist(action);
     this.#batches = new Batches({ ...parts, purges, erasures, quarantined, minutes, types, oldStatistics, persist });
@@ -88,9 +117,7 @@ export class ProjectionRun {
     this.#retry = new Pause(parts.clock);
   }
 
-  /**
-   * Projects the entries of the log, also those to come; resolves when the run is over and nothing is written any more.
-   */
+  /** Resolves when the run is over and nothing is being written. */
   async run(): Promise<void> {
     const subscription = await this.#caughtUp().catch(untilOver);
     const built = this.#rebuilding;
@@ -104,19 +131,18 @@ export class ProjectionRun {
     await this.#clearing;
   }
 
-  /** Drops the read models and builds them from the log, while nobody queries them; resolves when they cover it. */
+  /** Builds the read models from the log while nobody queries them. Resolves when they cover it. */
   async rebuild(): Promise<void> {
     await this.#persist(() => this.#reset());
     await this.#catchUp();
     await this.#publish({ alone: true });
   }
 
-  /** Ends the batch delay, since a caller waits. */
+  /** Ends the batch delay. */
   flush(): void {
     this.#batchDelay.end();
   }
 
-  /** Begins to end the run, see {@link run}. */
   end(): void {
     this.#over = true;
     this.#batchDelay.end();
@@ -132,7 +158,7 @@ export class ProjectionRun {
       this.#take({ entries, upTo }).catch(untilOver));
   }
 
-  /** Publishes the read models once they hide the events that purges took, as the ones published until then do. */
+  /** Publishes the read models once they hide purged events, as the published ones do. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     await this.#latecomers;
     while (this.#clearing) await this.#clearing;
@@ -160,7 +186,7 @@ export class ProjectionRun {
     return this.#reset();
   }
 
-  /** Why the stored read models must be built again, if they must. */
+  /** The reason to build the stored read models again, if any. */
   async #flawOf(
     { checkpoint, fingerprint: built }: { readonly checkpoint: Position; readonly fingerprint: string }, end: Position,
   ): Promise<string | undefined> {
@@ -186,7 +212,6 @@ export class ProjectionRun {
     }
   }
 
-  /** The next entries of the log, as many as make a batch. */
   async *#stretches(): AsyncGenerator<Stretch> {
     const { log, readModels, leavesOrphans } = this.#parts;
     const orphans = leavesOrphans ? new OrphanedEntries(readModels) : null;
@@ -209,7 +234,7 @@ export class ProjectionRun {
   async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
     for await (const batch of this.#batches.of(stretches)) {
       await this.#apply(batch);
-      // In a rebuild each purge finishes here: nothing newer is applied by then that it would have to look through.
+      // A rebuild finishes each purge here, before newer documents make its search longer.
       while (this.#rebuilding && this.#isToClear) await this.#persist(() => this.#clear());
     }
     this.#carryOn();
@@ -222,9 +247,8 @@ export class ProjectionRun {
     this.#progress.reach(upTo);
   }
 
-  /** Projects the streams that waited for this release. */
   async #projectLate(): Promise<void> {
-    // Nothing else is applied until it is known whether a step was: a batch would pass over streams that are back.
+    // A retried step stays exclusive: a batch in between would skip streams that the step has taken back.
     const step = () => this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)));
     try {
       while (await step());
@@ -235,7 +259,7 @@ export class ProjectionRun {
     this.#carryOn();
   }
 
-  /** Carries purges and erasures on until none is left: they look for events once no stream is late. */
+  /** Runs purges and erasures to their end. They search events only once no stream is late. */
   #carryOn(): void {
     if (this.#over || this.#clearing || this.#latecomers || !this.#isToClear) return;
     this.#clearing = this.#clearAll()
@@ -250,12 +274,10 @@ export class ProjectionRun {
     return this.#nextToClear !== undefined;
   }
 
-  /** Purges come first, then erasures, then old statistics. */
   get #nextToClear(): Purges | Erasures | OldStatistics | undefined {
     return [this.#purges, this.#erasures, this.#oldStatistics].find(({ pending }) => pending);
   }
 
-  /** A small part of the next one. */
   async #clear(): Promise<void> {
     await this.#nextToClear?.step();
   }
@@ -264,7 +286,7 @@ export class ProjectionRun {
     while (this.#isToClear) await this.#exclusively(() => this.#persist(() => this.#clear()));
   }
 
-  /** Repeats the action until it succeeds. Throws at the end of the run: Over, or ReadModelsTakenOver. */
+  /** Retries until success. Rejects with Over or ReadModelsTakenOver when the run ends. */
   async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
     const { logger, metrics } = this.#parts;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
@@ -285,7 +307,7 @@ export class ProjectionRun {
   }
 }
 
-/** The run was ended before its work was done. */
+/** The run ended before its work was done. */
 class Over extends Error {}
 
 function untilOver(error: unknown): void {

@@ -1,14 +1,13 @@
 import type { Position } from "../kernel/ports/event-store.ts";
 import { Loop } from "../kernel/workers/loop.ts";
-import { Progress } from "./progress.ts";
-import { ProjectionRun, type ProjectionParts } from "./projection-run.ts";
+import { Progress, ProjectionRun, type ProjectionParts } from "./projection-run.ts";
 
 const shutOutPauseMs = 1_000;
 
 /**
- * Keeps the read models up with the log: projects entries in batches, each applied with its checkpoint. A stream with
- * an unreadable entry is quarantined from that entry on. Purged events are cleared away in between. Everything is
- * rebuilt if the definitions differ from the stored ones, or the log ends before the checkpoint.
+ * Keeps the read models up to date with the log, in batches that are applied with their checkpoint. A stream is
+ * quarantined from its first unreadable entry on. The read models are rebuilt if their definitions have changed, or if
+ * the log ends before the checkpoint.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
@@ -20,10 +19,7 @@ export class ProjectionRunner {
     this.#parts = parts;
   }
 
-  /**
-   * Begins to follow the log. Each failure is retried until {@link stop}. Where another process has written the read
-   * models meanwhile, and after {@link restart}, a new run begins.
-   */
+  /** Follows the log until {@link stop}. A new run begins after {@link restart}, or if another process took over. */
   start(): void {
     this.#loop = new Loop(this.#parts.clock, async () => {
       this.#run = new ProjectionRun(this.#parts, this.#progress);
@@ -34,20 +30,20 @@ export class ProjectionRunner {
     this.#loop.start();
   }
 
-  /** Resolves when nothing is being written any more. Entries not applied yet are read again at the next start. */
+  /** Resolves when nothing is being written any more. */
   async stop(): Promise<void> {
     this.#run?.end();
     await this.#loop?.stop();
   }
 
-  /** The read models were lost by the error: they are rebuilt. */
+  /** Begins a new run after damage to the read models, which then are rebuilt. */
   restart(error: unknown): void {
     this.#parts.metrics.anomaly("projection");
     this.#parts.logger.error({ err: error }, "the read models are damaged: they are built again");
     this.#run?.end();
   }
 
-  /** A caller waits for `position`: no batch is delayed until that is projected. */
+  /** Projects up to `position` without batch delays, since a caller waits. */
   flush(position: Position): void {
     this.#progress.want(position);
     if (this.#progress.isAwaited) this.#run?.flush();
@@ -59,10 +55,7 @@ export class ProjectionRunner {
     return this.#progress.covered(position);
   }
 
-  /**
-   * Drops the read models and builds them from the log, while nobody queries them; resolves when they cover it. Not
-   * between {@link start} and {@link stop}.
-   */
+  /** Builds the read models from the log while nobody queries them. Not between {@link start} and {@link stop}. */
   async rebuild(): Promise<void> {
     this.#run = new ProjectionRun(this.#parts, this.#progress);
     await this.#run.rebuild();

@@ -10,32 +10,31 @@ import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
 import { documentOf, everyDocument, pagesOf } from "../kernel/read-models/scans.ts";
 
-/** Events hidden at once: batches wait no longer than that takes. */
+/** Events hidden at once: a batch may wait for it. */
 const slice = 500;
 
 interface PurgesParts {
   readonly readModels: Pick<ReadModels, "find" | "get"> & Pick<ReadModelWriter, "amend">;
-  /** Whether a stream is quarantined: its event's fate is unknown, so it stays. */
+  /** The events of quarantined streams stay, since their state is unknown. */
   readonly isQuarantined: (stream: string) => boolean;
 }
 
-/** The search for the events that a purge took. */
+/** A search for the events of a purge. */
 interface Search {
   readonly pages: AsyncGenerator<readonly EventDocument[], void>;
-  /** The keys of the leases there are, by event: attempts may be under way of an event that is finished. */
+  /** Keys of leases by event: even a finished event may have attempts under way. */
   readonly leases: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Purges under way, as the projection runner carries them out. A purge takes the events that match at its place in the
- * log. Hiding them at once would cost too much, so they are hidden in slices between batches; until then no later fact
- * changes a taken event, which stays as the purge found it.
+ * Purges under way. A purge takes the events that match at its position in the log. They are hidden in slices between
+ * batches; until then no later fact changes a taken event.
  */
 export class Purges {
   readonly #parts: PurgesParts;
   #underWay: readonly PurgeDocument[] = [];
   readonly #searches = new Map<string, Search>();
-  /** Events that began again in the batch being made. */
+  /** Events accepted again, under the id of a taken one, in the current batch. */
   readonly #begunAgain = new Set<string>();
   #turn = 0;
 
@@ -43,12 +42,12 @@ export class Purges {
     this.#parts = parts;
   }
 
-  /** Reads which purges are under way. Call before the first {@link step}. */
+  /** Reads the purges under way. Call it before the first {@link step}. */
   async load(): Promise<void> {
     this.#underWay = await everyDocument(this.#parts.readModels, purges);
   }
 
-  /** Reads how a purge stands. Call after a fact of it was applied. */
+  /** Reads a purge again. Call it after one of its facts was applied. */
   async look(purgeId: string): Promise<void> {
     const purge = await documentOf(this.#parts.readModels, purges, purgeId);
     const others = this.#underWay.filter(({ id }) => id !== purgeId);
@@ -56,12 +55,12 @@ export class Purges {
     if (!purge) this.#searches.delete(purgeId);
   }
 
-  /** Whether {@link step} has anything to do. */
+  /** Whether {@link step} has work. */
   get pending(): boolean {
     return this.#underWay.some(isPending);
   }
 
-  /** Whether {@link changesBefore} must be asked about an entry. */
+  /** Whether {@link changesBefore} must be called for an entry. */
   concerns(entry: LogEntry): boolean {
     if (this.#underWay.length === 0 || categoryOf(entry.stream) !== "event") return false;
     if (entry.unreadable !== undefined) return true;
@@ -70,8 +69,8 @@ export class Purges {
   }
 
   /**
-   * The changes that precede those of an entry about an event; null where a purge took that event, which then changes
-   * no more. Every entry up to the newest purge must have been applied.
+   * The changes before those of an event's entry; null if a purge took the event, which then changes no more. All
+   * entries up to the newest purge must have been applied.
    */
   async changesBefore(entry: LogEntry, eventId: string): Promise<readonly Change[] | null> {
     if (this.#begunAgain.has(eventId)) return [];
@@ -87,12 +86,12 @@ export class Purges {
     return begunAgain(eventId, inSight ? event : null);
   }
 
-  /** Call when a batch was applied. */
+  /** Call it when a batch was applied. */
   applied(): void {
     this.#begunAgain.clear();
   }
 
-  /** Does a small part of the work, for each purge in turn. When it throws, it may be called again. */
+  /** Does a part of the work, for each purge in turn. May be called again after it throws. */
   async step(): Promise<void> {
     const pending = this.#underWay.filter(isPending);
     const purge = pending[(this.#turn += 1) % pending.length];
@@ -100,7 +99,7 @@ export class Purges {
     try {
       await (purge.hiding ? this.#hide(purge) : this.#forget(purge));
     } catch (error) {
-      // The events found may not have been hidden: they are looked for again.
+      // The search starts again: its last page may not have been hidden.
       this.#searches.delete(purge.id);
       throw error;
     }
@@ -123,8 +122,8 @@ export class Purges {
   }
 
   /**
-   * Whether this purge has to hide an event: of the purges that took it, the first does. In a rebuild a later purge may
-   * be complete already; if it hid the event, the first would not delete the stream, which it has still to do.
+   * Whether this purge must hide an event: of several, the first does. In a rebuild a later purge may be complete. If
+   * that hid the event, the first would not delete its stream.
    */
   #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
     const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;

@@ -8,10 +8,11 @@ import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";
 import { pagesOf } from "../kernel/read-models/scans.ts";
 import { LogThrottle } from "../kernel/tools/log-throttle.ts";
-import { changesOf } from "./changes-of.ts";
+import { changesOf } from "./entries.ts";
 
-/** Documents read at once. */
 const atOnce = 500;
+/** Categories whose first fact creates documents that other streams change. */
+const changedByOthers: readonly string[] = ["destination", "apiKey", "invite"];
 
 interface QuarantinedStreamsParts extends Instruments {
   readonly log: Pick<EventStore, "readStream">;
@@ -19,9 +20,8 @@ interface QuarantinedStreamsParts extends Instruments {
 }
 
 /**
- * The streams that are not projected any further; the read models remember them. A stream with a damaged entry stays
- * quarantined. A stream with an entry of a newer release waits for a process that can read it. Their names are in
- * memory: some 120 bytes each.
+ * The streams that are not projected any further, stored in the read models. A stream with a damaged entry stays
+ * quarantined; one with an entry of a newer release waits for a process that can read it. A name takes 120 bytes.
  */
 export class QuarantinedStreams {
   readonly #parts: QuarantinedStreamsParts;
@@ -33,10 +33,7 @@ export class QuarantinedStreams {
     this.#logThrottle = new LogThrottle(parts.clock);
   }
 
-  /**
-   * Reads which streams the read models remember, and counts them. Resolves with those that wait and cannot be
-   * projected late: few.
-   */
+  /** Reads the stored streams. Resolves with the few that wait and cannot be projected late. */
   async load(): Promise<readonly QuarantineDocument[]> {
     this.#streams.clear();
     const ordered: QuarantineDocument[] = [];
@@ -50,12 +47,11 @@ export class QuarantinedStreams {
     return ordered;
   }
 
-  /** Whether the stream was quarantined, by the last load or since. */
   has(stream: string): boolean {
     return this.#streams.has(stream);
   }
 
-  /** Quarantines the entry's stream, where it is not yet, and logs that. Resolves with the changes. */
+  /** Quarantines the entry's stream, and logs that. Resolves with the changes. */
   async add(entry: UnreadableEntry): Promise<readonly Change[]> {
     const { stream, revision, type, unreadable: reason, newer } = entry;
     const due = revision === 0 ? [] : await this.#dueOf(stream, (earlier) => earlier.revision < revision);
@@ -65,19 +61,18 @@ export class QuarantinedStreams {
   }
 
   /**
-   * The changes by which a stream is projected like any other again. `isProjected`: the entries whose changes the read
-   * models then have, except for the due index. Once they are applied, call {@link forget}.
+   * The changes that end a quarantine; then call {@link forget}. `isProjected`: the entries that the read models then
+   * have, except in the due index.
    */
   async back(stream: string, isProjected: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
     return takeBack(stream, await this.#dueOf(stream, isProjected));
   }
 
-  /** A stream is no longer quarantined. */
   forget(stream: string): void {
     this.#streams.delete(stream);
   }
 
-  /** The changes of some entries of a stream in the due index, in order. */
+  /** The changes to the due index of the first entries of a stream, as long as they are meant. */
   async #dueOf(stream: string, isMeant: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
     const due: Change[] = [];
     if (categoryOf(stream) !== "event") return due;
@@ -113,13 +108,7 @@ export class QuarantinedStreams {
   }
 }
 
-/** Streams whose first fact creates documents that facts of other streams change. */
-const changedByOthers: readonly string[] = ["destination", "apiKey", "invite"];
-
-/**
- * Whether facts of a stream have another effect when they are projected after later facts of other streams. A purge
- * takes the events that match at its place in the log.
- */
+/** Whether a late projection would have another effect. A purge takes the events that match at its position. */
 function needsOrder({ stream, revision }: QuarantineDocument): boolean {
   const category = categoryOf(stream);
   return category === "purges" || (revision === 0 && changedByOthers.includes(category));

@@ -4,27 +4,22 @@ import { fail } from "./parse.ts";
 
 /** The contents of a PEM file of authorities. */
 export interface Certificates {
-  /** The certificates alone, each marker on a line of its own, as OpenSSL reads them. */
+  /** Only the certificates, in the form that OpenSSL reads. */
   readonly pem: string;
   readonly parsed: readonly X509Certificate[];
-  /** The labels of the blocks that are no certificates, such as `PRIVATE KEY`. */
+  /** Labels of other blocks, such as `PRIVATE KEY`. */
   readonly otherBlocks: readonly string[];
 }
 
-/** Labels of PEM blocks that hold a certificate. */
 const certificateLabels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"];
-/** Begins a block, whatever comes before it on its line. */
 const opening = /-----BEGIN ([A-Z0-9 ]+)-----/;
 const commentLine = /^[ \t]*#.*$/gm;
-/** A marker of a block that cannot be read as one: a misspelt one would hide its certificate. */
+/** A misspelt marker, which would hide a certificate. */
 const strayMarker = /[-\u2010-\u2015]{2,}\s*(?:BEGIN|END)\s[\w\s]*CERTIFICATE/i;
 /** OpenSSL's default security level refuses a chain with a shorter key. */
 const shortestRsaBits = 2048;
 
-/**
- * Reads the PEM file at a path: at least one certificate, all of them readable, among any other blocks and text. Lines
- * that begin with `#` are comments.
- */
+/** Reads a PEM file with at least one certificate among any other blocks and text. Lines with `#` are comments. */
 export function certificateFile(path: string): Certificates {
   const file = JSON.stringify(path);
   const blocks: string[] = [];
@@ -57,7 +52,7 @@ export function certificateFile(path: string): Certificates {
   return { pem: blocks.join(""), parsed, otherBlocks };
 }
 
-/** Warnings for the operator about such a file, a line each; `now` in milliseconds since 1970. */
+/** Warnings about such a file, a line each; `now` in milliseconds since 1970. */
 export function certificateWarnings({ parsed, otherBlocks }: Certificates, now: number): string[] {
   const ofCertificates = parsed.flatMap((certificate, index) => {
     const name = `certificate ${index + 1} (${nameOf(certificate)})`;
@@ -75,14 +70,13 @@ export function certificateWarnings({ parsed, otherBlocks }: Certificates, now: 
   return [...ofCertificates, ...otherBlocks.map((label) => `holds a block ${label}, which is not used`)];
 }
 
-/** A block in the form that OpenSSL reads; a broken one where its end is missing. */
+/** A block in the form that OpenSSL reads; without its end it gets no content. */
 function blockOf(label: string, rest: string): string {
   const end = rest.indexOf(`-----END ${label}-----`);
   const lines = rest.slice(0, Math.max(0, end)).replace(/\s+/g, "").replace(/.{64}(?=.)/g, "$&\n");
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }
 
-/** The name of a certificate in one line. */
 function nameOf({ subject, serialNumber }: X509Certificate): string {
   return subject === "" ? `serial number ${serialNumber}` : subject.replaceAll("\n", ", ");
 }

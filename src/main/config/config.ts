@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
 import { neverCalled } from "../../kernel/domain/never-called.ts";
 import { certificateFile, certificateWarnings, type Certificates } from "./certificates.ts";
 import {
@@ -7,57 +8,53 @@ import {
 } from "./parse.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
-/** The words of `RELAY_ROLES`; `all` stands for every one. */
+/** The version of this program. */
+export const { version } = packageJson;
+/** The values of `RELAY_ROLES` besides `all`. */
 export const processRoles = ["api", "forwarder", "delivery", "projector", "sweeper"] as const;
-/** A part of the service that a process may run. */
+/** A part of the service that a process can run. */
 export type ProcessRole = (typeof processRoles)[number];
-
-/** The words of `RELAY_LOG_LEVEL`, from everything to nothing. */
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** The lowest level that is written; lines below it are dropped. */
+/** The lowest level that is written. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** The brokers' addresses, the protocol to them, and the settings of a topic to be made. */
+/** Settings of Kafka; the password is among the secrets. */
 export interface KafkaConfig {
   readonly engine: "kafka";
-  /** host:port each. */
+  /** `host:port` each. */
   readonly brokers: readonly string[];
-  /** Null: no TLS. `ca` null: the authorities Node trusts. */
+  /** Without `ca`, Node's authorities are trusted. */
   readonly tls: { readonly ca: Certificates | null } | null;
-  /** The password is among the secrets. */
   readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
-  /** Begins the names of the topic and of the consumer group, which all processes of one relay share. */
+  /** Begins the names of the topic and of the consumer group; the same in all processes of a relay. */
   readonly topicPrefix: string;
-  /** How a topic is made that does not exist yet. */
+  /** For a topic that does not exist yet. */
   readonly topic: {
     readonly partitions: number;
-    /** Null: as many as the brokers' own setting says. */
+    /** Null: the brokers' default. */
     readonly replication: number | null;
     readonly retentionMs: number;
   };
 }
 
-/**
- * All settings from the environment, without the secrets. Connection strings may hold a password: do not print them.
- */
+/** All settings but the secrets. Connection strings may hold a password: do not print them. */
 export interface Config {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** The roles of this process; all of them where an engine is embedded. */
   readonly roles: ReadonlySet<ProcessRole>;
   readonly eventStore: { readonly engine: "embedded" } | { readonly engine: "eventstoredb"; readonly url: string };
   readonly queue: { readonly engine: "embedded" } | KafkaConfig;
   readonly readModels: { readonly engine: "embedded" } | { readonly engine: "mongodb"; readonly url: string };
   /** Null unless the offering is cloud. */
   readonly turnstile: { readonly verifyUrl: string } | null;
-  /** How many entries of `X-Forwarded-For` are believed, counted from the right. */
+  /** The number of trusted entries of `X-Forwarded-For`, from the right. */
   readonly trustedProxies: number;
   /** The largest request body, and the largest mapped payload. */
   readonly maxBodyBytes: number;
   readonly accessTokenTtlMs: number;
-  /** The logarithm of bcrypt's rounds. */
+  /** The binary logarithm of bcrypt's rounds. */
   readonly passwordCost: number;
   /** Null: no limit. */
   readonly limits: {
@@ -69,21 +66,19 @@ export interface Config {
   readonly outbound: {
     readonly connectTimeoutMs: number;
     readonly deliveryTimeoutMs: number;
-    /** CIDR. */
+    /** In CIDR notation. */
     readonly allowedNetworks: readonly string[];
-    /** Authorities trusted besides those Node trusts. */
+    /** Authorities trusted besides Node's. */
     readonly extraCa: Certificates | null;
   };
-  /** Whether the pages for people are served. */
   readonly dashboard: boolean;
   readonly logLevel: LogLevel;
-  /** The build of a version, for people; `unknown` where the build did not set it. */
+  /** The build of the version. */
   readonly revision: string;
-  /** How long a stop may take before the process ends all the same. */
   readonly shutdownTimeoutMs: number;
 }
 
-/** The form of each setting that has an effect only together with another. */
+/** Parsers of settings that have an effect only together with others. */
 const forms = {
   RELAY_EVENTSTOREDB_URL: connectionString("esdb", "esdb+discover"),
   RELAY_KAFKA_BROKERS: list(hostAndPort),
@@ -99,7 +94,7 @@ const forms = {
   RELAY_TURNSTILE_VERIFY_URL: httpsUrl,
 } as const;
 
-/** The configuration an environment asks for. Throws ConfigError: one line that names the variable. */
+/** The configuration of an environment. Throws ConfigError. */
 export function readConfig(env: Environment): Config {
   const from = reader(env);
   const timeout = duration({ min: 1, max: 3_600_000 });
@@ -137,16 +132,13 @@ export function readConfig(env: Environment): Config {
     revision: from.read("RELAY_REVISION", "unknown", revision),
     shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),
   };
-  // A bad value is refused although no setting uses it yet.
+  // Unused settings must be valid, too.
   for (const name of Object.keys(forms) as (keyof typeof forms)[]) from.optional<unknown>(name, forms[name]);
   refuseRolesApart(config);
   return config;
 }
 
-/**
- * Likely mistakes, a line each: unknown variables, settings of an engine that is not used, certificates that no one can
- * trust at `now`, milliseconds since 1970.
- */
+/** Likely mistakes, a line each: unknown variables, settings without effect, certificates not valid at `now`. */
 export function configWarnings(env: Environment, config: Config, now: number): readonly string[] {
   const known: readonly string[] = variables;
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
@@ -181,7 +173,7 @@ function roleSet(text: string): ReadonlySet<ProcessRole> {
   return named.length === 1 ? new Set(processRoles) : fail("must be all alone, or a list of roles without it");
 }
 
-/** A network in CIDR notation with an address that may be called; a wider one may hold others besides. */
+/** A network in CIDR notation that lies in no network that is never called. */
 function callableNetwork(text: string): string {
   const never = neverCalled.find((one) => isWithin(network(text), one));
   if (never === undefined) return text;
@@ -219,10 +211,7 @@ function queue(from: Reader): Config["queue"] {
   };
 }
 
-/**
- * Null without a mechanism. Credentials without one are refused: they would be unused, and the brokers' refusal says
- * little.
- */
+/** Refuses credentials without a mechanism: they would be unused, and the brokers' error would say little. */
 function saslMechanism(from: Reader) {
   const credentials = ["RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_PASSWORD"] as const;
   const given = credentials.find((name) => from.isSet(name));
@@ -246,7 +235,7 @@ function turnstile(from: Reader): Config["turnstile"] {
   return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, forms.RELAY_TURNSTILE_VERIFY_URL) };
 }
 
-/** Absolute, so that every message that names the folder tells its real place. */
+/** Absolute, so that error messages tell the real path. */
 function path(text: string): string {
   return text.includes("\0") ? fail("must be a path") : resolve(text);
 }
@@ -261,7 +250,7 @@ function revision(text: string): string {
   return fail("must be 1 to 64 letters, digits, dots, dashes, underscores or plus signs");
 }
 
-/** Roles in different processes meet through their engines only, and an embedded engine lives in one process. */
+/** Processes share work through their engines only, and an embedded engine lives in one process. */
 function refuseRolesApart({ roles, eventStore, queue, readModels }: Config): void {
   const embedded = [
     eventStore.engine === "embedded" && "RELAY_EVENT_STORE",

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { mappedIpv4, wordsOf } from "../../kernel/domain/ipv6.ts";
 
-/** A value that cannot be used; the message is one line that names the variable. */
+/** An invalid value; the message is one line that names the variable. */
 export class ConfigError extends Error {
   constructor(variable: string, problem: string) {
     super(`${variable}: ${problem}`);
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** At most `max` within any `windowMs`. */
+/** At most `max` within each `windowMs`. */
 export interface Rate {
   readonly max: number;
   readonly windowMs: number;
@@ -21,13 +21,13 @@ export interface Bounds {
   readonly max: number;
 }
 
-/** Reads a trimmed text that is not empty; throws {@link Unparsable} with the fault, without the variable's name. */
+/** Parses a trimmed text that is not empty; throws {@link Unparsable}. */
 export type Parser<T> = (text: string) => T;
 
-/** The reason why a parser refused a text. {@link ConfigError} adds the variable's name. */
+/** The reason of a refusal, without the variable's name. */
 export class Unparsable extends Error {}
 
-/** A day in milliseconds, for bounds. */
+/** A day in milliseconds. */
 export const dayMs = 86_400_000;
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
@@ -70,7 +70,7 @@ export function rate(text: string): Rate | null {
   return { max: integer({ min: 1, max: 1_000_000 })(max), windowMs: duration({ min: 1, max: 30 * dayMs })(window) };
 }
 
-/** One of the given words. */
+/** One of some words. */
 export function oneOf<const Word extends string>(...words: readonly Word[]): Parser<Word> {
   return (text) =>
     words.find((word) => word === text) ?? fail(`must be one of ${words.join(", ")}, not ${quoted(text)}`);
@@ -81,10 +81,9 @@ export function boolean(text: string): boolean {
   return oneOf("true", "false")(text) === "true";
 }
 
-/** The most items of a list. */
 const mostItems = 100;
 
-/** Comma-separated; blanks around an item do not count, empty items are refused. */
+/** Comma-separated; blanks around an item are ignored, empty items refused. */
 export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   return (text) => {
     const items = text.split(",").map((part) => part.trim());
@@ -105,7 +104,7 @@ export function network(text: string): string {
   return text;
 }
 
-/** Whether a network's address has bits beyond its prefix, as in `10.0.0.5/8`: a single host may have been meant. */
+/** Whether a network's address has bits beyond its prefix, as in `10.0.0.5/8`: it may mean a single host. */
 export function hasHostBits(network: string): boolean {
   const [address = "", prefix] = network.split("/");
   return bitsOf(address).slice(Number(prefix)).includes("1");
@@ -142,7 +141,7 @@ export function hostAndPort(text: string): string {
   return text;
 }
 
-/** An address that may be called. It is never quoted back: it may hold a password. */
+/** An https URL. Errors do not quote it: it may hold a password. */
 export function httpsUrl(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol !== "https:") fail("must be a URL that starts with https://");
@@ -150,15 +149,11 @@ export function httpsUrl(text: string): string {
   return text;
 }
 
-/**
- * A driver's connection string of one of the schemes (`mongodb`); several hosts separated by commas are
- * left to the driver. It is never quoted back: it may hold a password.
- */
+/** A driver's connection string of one of the schemes. Errors do not quote it: it may hold a password. */
 export function connectionString(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     const [, scheme = "", hosts = ""] = /^([a-z+]+):\/\/([^\s/?#]+)([/?#]\S*)?$/.exec(text) ?? [];
-    // A driver that takes the first @ for the end of the password takes the rest for a host, and prints it in its
-    // errors.
+    // A driver may take the text behind the first @ for a host, and print it in errors.
     if (/@[^?]*@/.test(text)) return fail("must spell an @ in a name or password as %40");
     const ports = [...hosts.replace(/^.*@/, "").matchAll(/:(\d+)(?=,|$)/g)].map(([, port]) => Number(port));
     if (ports.some((port) => port < 1 || port > 65_535)) return fail("must have ports from 1 to 65535");
@@ -167,7 +162,7 @@ export function connectionString(...schemes: readonly string[]): Parser<string> 
   };
 }
 
-/** Throws {@link Unparsable}; an expression, so that it can stand after `??`. */
+/** Throws {@link Unparsable}. */
 export function fail(problem: string): never {
   throw new Unparsable(problem);
 }

@@ -2,25 +2,25 @@ import type { Config } from "./config.ts";
 import { fail, list } from "./parse.ts";
 import { reader, type Environment, type Variable } from "./variables.ts";
 
-/** Settings that must never be printed, apart from those that may be. */
+/** Settings that must never be printed. */
 export interface Secrets {
-  /** 32 bytes; null: the data folder's own key is used, made on the first start. */
+  /** 32 bytes; null: the key in the data folder. */
   readonly masterKey: Uint8Array | null;
-  /** Former master keys, under which keys may still be wrapped. 32 bytes each. */
+  /** 32 bytes each; keys may still be wrapped under them. */
   readonly oldMasterKeys: readonly Uint8Array[];
   /** Null unless the offering is cloud. */
   readonly turnstileSecret: string | null;
-  /** Null unless Kafka asks for SASL. */
+  /** Null without SASL. */
   readonly kafkaPassword: string | null;
 }
 
-/** Reads the secrets that the configuration asks for. Throws ConfigError, which never quotes one. */
+/** Reads the secrets that a configuration needs. Throws ConfigError, without the secret. */
 export function readSecrets(env: Environment, config: Config): Secrets {
   const from = reader(env);
   const engines = [config.eventStore, config.queue, config.readModels];
   const embedded = engines.some(({ engine }) => engine === "embedded");
   const sasl = config.queue.engine === "kafka" && config.queue.sasl !== null;
-  /** Refuses an empty value, as everywhere; any other is ignored. */
+  // Refuses an empty value, and ignores any other.
   const unused = (variable: Variable) => from.optional(variable, () => null);
   return {
     masterKey: embedded
@@ -38,7 +38,7 @@ export function readSecrets(env: Environment, config: Config): Secrets {
 
 function key(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
-  // Node skips characters that are not base64: only a text that encodes back to itself was read as a whole.
+  // Node skips invalid characters: only a text that encodes back to itself is valid.
   if (bytes.length !== 32 || bytes.toString("base64") !== text) fail("must be the base64 of exactly 32 bytes");
   return bytes;
 }

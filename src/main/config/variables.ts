@@ -1,6 +1,6 @@
 import { ConfigError, Unparsable, type Parser } from "./parse.ts";
 
-/** Every environment variable the program knows. Each has a row in docs/configuration.md. */
+/** All environment variables of the program. Each has a row in docs/configuration.md. */
 export const variables = [
   "RELAY_HOST",
   "RELAY_PORT",
@@ -44,24 +44,24 @@ export const variables = [
   "RELAY_REVISION",
   "RELAY_SHUTDOWN_TIMEOUT",
 ] as const;
-/** The name of one of {@link variables}; no other variable can be read. */
+/** The name of a known variable. */
 export type Variable = (typeof variables)[number];
 
-/** The environment as a process has it. */
+/** The environment of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Known variables of an environment, parsed. Every method throws ConfigError. */
+/** Reads and parses variables of an environment. Its methods throw ConfigError. */
 export interface Reader {
-  /** The default stands in for a variable that is not set, and is parsed like one. */
+  /** Parses `standIn` if the variable is not set. */
   read<T>(variable: Variable, standIn: string, parse: Parser<T>): T;
   isSet(variable: Variable): boolean;
-  /** Null for a variable that is not set. */
+  /** Null if the variable is not set. */
   optional<T>(variable: Variable, parse: Parser<T>): T | null;
   /** `because`: the reason why the variable is required. */
   required<T>(variable: Variable, because: string, parse: Parser<T>): T;
 }
 
-/** Reads an environment; a variable that is set but empty is an error, never "not set". */
+/** A reader that refuses empty variables. */
 export function reader(env: Environment): Reader {
   const parsed = <T>(variable: Variable, text: string, parse: Parser<T>, wayOut: string): T => {
     const trimmed = text.trim();
@@ -86,4 +86,16 @@ export function reader(env: Environment): Reader {
       return parsed(variable, text, parse, `, since ${because}`);
     },
   };
+}
+
+/** Runs a task that depends on a variable, and puts the variable's name before the text of an error. */
+export async function namingVariable<Result>(
+  variable: Variable, task: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await task();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${variable}: ${why}`, { cause: error });
+  }
 }

@@ -1,32 +1,42 @@
-import { bringUp, lockDataFolder } from "../../../packages/embedded-engine/src/index.ts";
+import { bringUp, EmbeddedQueue, lockDataFolder } from "../../../packages/embedded-engine/src/index.ts";
 import type { EventLog, EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { WorkQueue } from "../../kernel/ports/work-queue.ts";
-import { asSaidBy } from "../variable-problem.ts";
+import { namingVariable } from "../config/variables.ts";
 import { keptFiles } from "./files.ts";
 import { openLog } from "./log.ts";
 import type { Projector } from "./projector.ts";
-import { openQueue, type Lag } from "./queue.ts";
 import { openReadSide } from "./read-side.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
-/** The engines that the configuration asks for. */
+/** Messages that no worker has taken yet, by partition. */
+export type Lag = () => Promise<Readonly<Record<string, number>>>;
+
+interface OpenQueue {
+  readonly queue: WorkQueue;
+  /** Null if embedded. */
+  readonly outside: WatchedEngine | null;
+  readonly lag: Lag | null;
+  readonly close: () => Promise<void>;
+}
+
+/** The configured engines. */
 export interface Engines {
   readonly store: EventStore;
-  /** The log over a connection of its own, for what must not wait behind the store's load. */
+  /** The log over a separate connection: its readers do not wait behind the store's load. */
   readonly logTail: EventLog;
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
   readonly queue: WorkQueue;
-  /** Null where another process projects. */
+  /** Null if another process projects. */
   readonly projector: Projector | null;
-  /** Which engines other processes may use at the same time. */
+  /** The engines that other processes may use, too. */
   readonly shared: { readonly log: boolean; readonly readModels: boolean; readonly queue: boolean };
-  /** Whether an engine is embedded in the data folder, which is then this process's alone. */
+  /** Whether this process holds the data folder, since an engine is embedded in it. */
   readonly holdsDataFolder: boolean;
   readonly watched: readonly WatchedEngine[];
-  /** How many messages no worker has taken yet; null where the queue keeps nothing. */
+  /** Null if the queue stores nothing. */
   readonly queueLag: Lag | null;
   /** Erases deleted bytes from this process's own files. */
   scrub(): Promise<void>;
@@ -34,15 +44,12 @@ export interface Engines {
   close(): Promise<void>;
 }
 
-/**
- * Holds the data folder for this process where an engine is embedded in it, until the returned function is called.
- * Rejects when another process holds it.
- */
+/** Locks a data folder with embedded engines. Resolves to its release; rejects if another process holds it. */
 export async function lockEmbedded(
   { dataDir, eventStore, readModels }: EngineSettings["config"],
 ): Promise<() => void> {
   if (!isInDataFolder({ eventStore, readModels })) return () => undefined;
-  return asSaidBy("RELAY_DATA_DIR", () => lockDataFolder(dataDir));
+  return namingVariable("RELAY_DATA_DIR", () => lockDataFolder(dataDir));
 }
 
 function isInDataFolder(
@@ -52,8 +59,8 @@ function isInDataFolder(
 }
 
 /**
- * Opens the engines, after converting the files of embedded ones to this release's formats. Rejects when another
- * process holds the data folder that one is embedded in, or a file in it cannot be opened.
+ * Converts the files of embedded engines to this release's formats, and opens the engines. Rejects if another process
+ * holds the data folder, or a file cannot be opened.
  */
 export async function openEngines(settings: EngineSettings): Promise<Engines> {
   const closing: (() => Promise<void>)[] = [];
@@ -63,7 +70,7 @@ export async function openEngines(settings: EngineSettings): Promise<Engines> {
   try {
     const unlock = await lockEmbedded(settings.config);
     closing.push(async () => unlock());
-    await asSaidBy("RELAY_DATA_DIR", () => bringUp(keptFiles(settings.config), settings));
+    await namingVariable("RELAY_DATA_DIR", () => bringUp(keptFiles(settings.config), settings));
     const log = await openLog(settings);
     closing.push(log.close);
     const readSide = await openReadSide(settings, log.link);
@@ -88,4 +95,18 @@ export async function openEngines(settings: EngineSettings): Promise<Engines> {
     await close();
     throw error;
   }
+}
+
+async function openQueue({ config, secrets, clock, logger, metrics }: EngineSettings): Promise<OpenQueue> {
+  if (config.queue.engine === "embedded") {
+    return { queue: new EmbeddedQueue(), outside: null, lag: null, close: async () => undefined };
+  }
+  const { openKafkaQueue } = await import("../../engines/kafka/kafka-queue.ts");
+  const queue = openKafkaQueue({ config: config.queue, password: secrets.kafkaPassword, clock, logger, metrics });
+  return {
+    queue,
+    outside: { name: "Kafka", isQueue: true, ping: () => queue.ping(), answeredAt: () => queue.answeredAt() },
+    lag: () => queue.lag(),
+    close: () => queue.close(),
+  };
 }

@@ -2,9 +2,9 @@ import type { MessagePort } from "node:worker_threads";
 import { EmbeddedEventStore, openEmbeddedEventStore } from "../../../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../../engines/event-codec/event-codec.ts";
 import type { EventLog, EventStore } from "../../kernel/ports/event-store.ts";
-import type { Instruments } from "../../kernel/ports/telemetry.ts";
-import { asSaidBy } from "../variable-problem.ts";
-import { repeatedProblem } from "./repeated-problem.ts";
+import type { Instruments, Anomaly } from "../../kernel/ports/telemetry.ts";
+import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
+import { namingVariable } from "../config/variables.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process reaches the log. */
@@ -15,17 +15,24 @@ export type LogLink =
 /** The opened event store. */
 export interface OpenLog {
   readonly store: EventStore;
-  /** The log over a connection of its own, ahead of all that the store carries. */
+  /** The log over a separate connection, ahead of the store's load. */
   readonly tail: EventLog;
   readonly engine: WatchedEngine;
   /** Whether other processes may use it, too. */
   readonly shared: boolean;
-  /** A link for another thread; its port is to be transferred. */
+  /** A link for another thread, to which its port must be transferred. */
   readonly link: () => LogLink;
-  /** Erases deleted bytes from this process's own files; does nothing for an outside engine. */
+  /** Erases deleted bytes from the files of an embedded engine. */
   readonly scrub: () => Promise<void>;
   /** Resolves when handlers have finished and the log is closed. */
   readonly close: () => Promise<void>;
+}
+
+/** A recurring anomaly with the log lines for the first error of a reason and for later ones. */
+interface RepeatedTrouble {
+  readonly kind: Anomaly;
+  readonly first: string;
+  readonly more: string;
 }
 
 const subscription = {
@@ -33,18 +40,25 @@ const subscription = {
   first: "a subscription to the log failed and is tried again",
   more: "subscriptions to the log failed again",
 } as const;
+
 const housekeeping = {
   kind: "housekeeping",
   first: "housekeeping of the log keeps failing and is tried again",
   more: "housekeeping of the log failed again",
 } as const;
 
+/** Known causes by Node's and SQLite's names. The text of an error could name a path. */
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/ENOSPC|disk is full/, ": no space left"],
+  [/EIO|disk I\/O error/, ": I/O error"],
+];
+
 type LogSettings = Instruments & Pick<EngineSettings, "config" | "onFatal">;
 
-/** Opens the event store that the configuration asks for. */
+/** Opens the configured event store. */
 export function openLog(settings: LogSettings): Promise<OpenLog> {
   const { eventStore } = settings.config;
-  if (eventStore.engine === "embedded") return asSaidBy("RELAY_DATA_DIR", () => openEmbedded(settings));
+  if (eventStore.engine === "embedded") return namingVariable("RELAY_DATA_DIR", () => openEmbedded(settings));
   return openOutside(settings, eventStore.url);
 }
 
@@ -59,7 +73,7 @@ function clientOptions(use: Instruments) {
   return { codec: new JsonEventCodec(), clock: use.clock, onAnomaly: repeatedProblem(use, subscription) };
 }
 
-/** The driver is loaded only now: it takes a second, and memory. */
+/** Loads the driver late: it takes a second, and memory. */
 async function connectEventStoreDb(url: string, use: Instruments) {
   const { EventStoreDb } = await import("../../engines/eventstoredb/event-store-db.ts");
   return new EventStoreDb({ url, ...clientOptions(use) });
@@ -80,19 +94,13 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   };
 }
 
-/** Known causes, by their names in errors of Node and SQLite; the errors' own texts could name a path. */
-const causes: readonly (readonly [RegExp, string])[] = [
-  [/ENOSPC|disk is full/, ": no space left"],
-  [/EIO|disk I\/O error/, ": I/O error"],
-];
-
 function notWritten(reason: unknown): string {
   const known = causes.find(([called]) => called.test(String(reason)));
   return `the log cannot be written${known?.[1] ?? ""}`;
 }
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
-  const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () => connectEventStoreDb(url, settings));
+  const store = await namingVariable("RELAY_EVENTSTOREDB_URL", () => connectEventStoreDb(url, settings));
   const tail = await connectEventStoreDb(url, settings);
   return {
     store,
@@ -100,10 +108,25 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
     engine: { name: "EventStoreDB", ping: () => store.ping(), answeredAt: () => store.answeredAt },
     shared: true,
     link: () => ({ engine: "eventstoredb", url }),
-    // The server's own scavenge does it.
+    // A scavenge of the server erases them.
     scrub: async () => undefined,
     close: async () => {
       await Promise.all([store.close(), tail.close()]);
     },
+  };
+}
+
+/** A listener that counts each error as the anomaly, and throttles its log lines. */
+export function repeatedProblem(
+  { clock, logger, metrics }: Instruments, { kind, first, more }: RepeatedTrouble,
+): (error: unknown) => void {
+  const logThrottle = new LogThrottle(clock);
+  return (error) => {
+    metrics.anomaly(kind);
+    logThrottle.tell(
+      String(error),
+      () => logger.warn({ err: error }, first),
+      (reason, times) => logger.warn({ reason, times }, more),
+    );
   };
 }

@@ -1,12 +1,12 @@
-import { MessageChannel, Worker } from "node:worker_threads";
+import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import type { Logger, Anomaly } from "../../kernel/ports/telemetry.ts";
 import { remote, type MethodsOf } from "../../kernel/threads/calls.ts";
 import { endThread } from "../../kernel/threads/threads.ts";
-import type { FromReadThread, ReadThreadData } from "./read-thread-protocol.ts";
+import type { LogLink } from "./log.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** Projects the log, in a thread of its own. */
+/** Projects the log in a separate thread. */
 export interface Projector {
-  /** Begins to project the log, or resumes. */
   follow(): Promise<void>;
   /** Resolves when nothing is being written any more. */
   pause(): Promise<void>;
@@ -14,11 +14,36 @@ export interface Projector {
   rebuild(): Promise<void>;
 }
 
+/** How the read thread reaches the read models. It serves embedded ones, and the expiring state, over the ports. */
+export type ReadModelsLink =
+  | {
+      readonly engine: "embedded";
+      readonly dataDir: string;
+      readonly ports: { readonly readModels: MessagePort; readonly state: MessagePort };
+    }
+  | { readonly engine: "mongodb"; readonly url: string };
+
+/** The data that the read thread is started with. */
+export interface ReadThreadData {
+  readonly log: LogLink;
+  readonly readModels: ReadModelsLink;
+  /** Carries the calls of the projector. */
+  readonly orders: MessagePort;
+  readonly masterKey: Uint8Array;
+  readonly oldMasterKeys: readonly Uint8Array[];
+}
+
+/** A message of the read thread; "open" once its engines are open. */
+export type FromReadThread =
+  | "open"
+  | { readonly kind: "trouble"; readonly of: Anomaly }
+  | { readonly kind: "log"; readonly level: keyof Logger; readonly fields: object; readonly message: string };
+
 const orders: MethodsOf<Projector> = { follow: true, pause: true, rebuild: true };
 
 type ThreadSettings = Pick<EngineSettings, "masterKey" | "secrets" | "logger" | "metrics" | "onFatal">;
 
-/** Starts the read thread. Rejects when its files cannot be opened. */
+/** Starts the read thread. Rejects if its files cannot be opened. */
 export async function startReadThread(
   { masterKey, secrets: { oldMasterKeys }, logger, metrics, onFatal }: ThreadSettings,
   links: Pick<ReadThreadData, "log" | "readModels">,

@@ -2,7 +2,7 @@ import { MessageChannel } from "node:worker_threads";
 import { remoteExpiringState, remoteReadModels } from "../../../packages/embedded-engine/src/index.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
-import { asSaidBy } from "../variable-problem.ts";
+import { namingVariable } from "../config/variables.ts";
 import type { LogLink } from "./log.ts";
 import { openMongoDb } from "./mongodb.ts";
 import { startReadThread, type Projector } from "./projector.ts";
@@ -12,24 +12,24 @@ import type { EngineSettings, WatchedEngine } from "./settings.ts";
 export interface ReadSide {
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
-  /** Null where another process projects. */
+  /** Null if another process projects. */
   readonly projector: Projector | null;
-  /** Null where it is this process's own. */
+  /** Null if embedded. */
   readonly outside: WatchedEngine | null;
-  /** Resolves when projecting has ended and the engine is closed; queries under way fail. */
+  /** Queries under way fail. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens the read models and the expiring state that the configuration asks for. */
+/** Opens the configured read models and expiring state. */
 export function openReadSide(settings: EngineSettings, link: () => LogLink): Promise<ReadSide> {
   const { readModels } = settings.config;
   if (readModels.engine === "embedded") {
-    return asSaidBy("RELAY_DATA_DIR", () => openEmbedded(settings, link()));
+    return namingVariable("RELAY_DATA_DIR", () => openEmbedded(settings, link()));
   }
   return openOutside(settings, readModels.url, link);
 }
 
-/** One thread projects, answers queries, and keeps the expiring state. */
+/** The read thread projects, answers queries, and stores the expiring state. */
 async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<ReadSide> {
   const { dataDir } = settings.config;
   const readModels = new MessageChannel();
@@ -51,7 +51,7 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
   };
 }
 
-/** A thread projects if this process has that role; queries go to the engine itself. */
+/** The read thread only projects; queries go to the engine. */
 async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
   const { MongoExpiringState } = await import("../../engines/mongodb/expiring-state.ts");
   const { MongoReadModels } = await import("../../engines/mongodb/read-models.ts");

@@ -8,14 +8,10 @@ import { serve } from "../../kernel/threads/calls.ts";
 import { shrinkAtRest } from "../../kernel/threads/threads.ts";
 import { ProjectionRunner } from "../../projector/projection-runner.ts";
 import { joinLog } from "./log.ts";
-import type { Projector } from "./projector.ts";
-import type { FromReadThread, ReadThreadData } from "./read-thread-protocol.ts";
+import type { FromReadThread, Projector, ReadThreadData } from "./projector.ts";
 import { openStores } from "./stores.ts";
 
-/**
- * The thread of the read side: it projects the log into the read models. Embedded ones are opened and queried here,
- * with the expiring state.
- */
+/** The read thread projects the log; with embedded read models it serves them and the expiring state, too. */
 const { log: link, readModels, orders, masterKey, oldMasterKeys } = workerData as ReadThreadData;
 const parent = parentPort as MessagePort;
 const keysInMemory = 10_000;
@@ -32,7 +28,7 @@ function line(level: keyof Logger): (fields: object, message: string) => void {
   };
 }
 
-/** Errors lose their names on the way to another thread. */
+/** Between threads an error would lose its name. */
 function takenApart({ name, message, stack, cause }: Error): object {
   return { name, message, stack, ...(cause instanceof Error && { cause: takenApart(cause) }) };
 }
@@ -54,7 +50,7 @@ const runner = new ProjectionRunner({
   readModels: stores.readModels,
   prepare: (entries) => emails.prepare(entries),
   batchDelayMs: stores.batchDelayMs,
-  // A scavenge goes chunk by chunk, and leaves out the chunk being written.
+  // A scavenge skips the chunk being written.
   leavesOrphans: link.engine === "eventstoredb",
 });
 stores.onWanted((position) => runner.flush(position));

@@ -6,24 +6,21 @@ import type { ReadModels, ReadModelWriter } from "../../kernel/ports/read-models
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { serve } from "../../kernel/threads/calls.ts";
 import { readModelsPath, statePath } from "./files.ts";
+import { repeatedProblem } from "./log.ts";
 import { openMongoDb } from "./mongodb.ts";
-import type { ReadModelsLink } from "./read-thread-protocol.ts";
-import { repeatedProblem } from "./repeated-problem.ts";
+import type { ReadModelsLink } from "./projector.ts";
 
-/** The read models as the read thread uses them. */
+/** The read models of the read thread. */
 export interface Stores {
-  /** Answers from the writer's own view. */
+  /** Reads see the thread's own writes. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
-  /**
-   * How long a small batch of facts waits for more, milliseconds: an event that is accepted, attempted and delivered
-   * meanwhile costs one write. A batch is written at once when a caller waits for it.
-   */
+  /** How long a small batch waits for more facts, so that several facts of an event cost one write. */
   readonly batchDelayMs: number;
   /** Calls the listener with positions that callers wait for. */
   onWanted(listener: (position: Position) => void): void;
-  /** Calls the listener when the read models prove to be damaged: they are unavailable until they are reset. */
+  /** Calls the listener when the read models are found damaged: they are unavailable until a reset. */
   onDamage(listener: (error: unknown) => void): void;
-  /** Closes the files or the connection. Stop the projection runner first. */
+  /** Stop the projection runner first. */
   close(): Promise<void>;
 }
 
@@ -33,10 +30,10 @@ const housekeeping = {
   more: "the read models' write-ahead log could not be moved into their file again",
 } as const;
 const embeddedBatchDelayMs = 200;
-/** Shorter, as callers poll the engine, and this thread does not know of them. */
+/** Shorter: callers poll the engine, so this thread does not know when one waits. */
 const outsideBatchDelayMs = 10;
 
-/** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
+/** Opens the read models in the read thread, and serves embedded ones to the main thread. */
 export async function openStores(link: ReadModelsLink, instruments: Instruments): Promise<Stores> {
   return link.engine === "embedded" ? openEmbedded(link, instruments) : openOutside(link.url, instruments);
 }

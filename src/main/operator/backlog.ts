@@ -9,16 +9,26 @@ import { eventStatuses, type EventStatus } from "../../features/events/facts.ts"
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { documentOf, everyValue } from "../../kernel/read-models/scans.ts";
 import type { RelaySettings } from "../relay.ts";
-import { counted } from "./counted.ts";
-import { withReadModels } from "./stored-read-models.ts";
+import { counted, withReadModels } from "./reports.ts";
 
-/** Destinations shown: an operator looks for the few that matter. */
+/** The most destinations in the list. */
 const most = 20;
+type Questions = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
 
-/**
- * The destinations with the largest backlogs, a line each, whether a relay is running or not. Rejects as
- * {@link withReadModels} does.
- */
+/** The number of a destination's events that wait for an attempt. */
+export interface DestinationBacklog {
+  readonly destinationId: string;
+  readonly tenantId: string;
+  /** Null for a deleted destination, whose events are about to be cancelled. */
+  readonly status: DestinationStatus | null;
+  readonly waiting: number;
+  /** The due time of the first of them: of the first retry, or of the Pending event that was accepted first. */
+  readonly oldestDueAt: string | null;
+}
+
+const statuses = eventStatuses.filter((status) => isWaiting({ status }));
+
+/** The destinations with the largest backlogs, a line each. Rejects as {@link withReadModels} does. */
 export async function describeBacklog({ config, logger }: RelaySettings): Promise<readonly string[]> {
   const backlogs = await withReadModels(config, logger, backlogByDestination);
   const lines = backlogs.slice(0, most).map(({ destinationId, tenantId, status, waiting, oldestDueAt }) =>
@@ -29,29 +39,8 @@ export async function describeBacklog({ config, logger }: RelaySettings): Promis
   return [...lines, sum === 0 ? "no event waits" : verdict];
 }
 
-type Asked = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
-
-/** The events of a destination that wait for an attempt. */
-export interface DestinationBacklog {
-  readonly destinationId: string;
-  readonly tenantId: string;
-  /** Null where the destination is deleted: its events are about to be cancelled. */
-  readonly status: DestinationStatus | null;
-  readonly waiting: number;
-  /**
-   * When the first of them became, or becomes, due; null if all of them went on meanwhile. Of those that are Pending
-   * the one accepted first counts, due since its last replay or resend if there was one.
-   */
-  readonly oldestDueAt: string | null;
-}
-
-const statuses = eventStatuses.filter((status) => isWaiting({ status }));
-
-/**
- * Every destination with waiting events, as far as the log was projected; the largest backlog first. The events are not
- * looked at one by one: there may be millions.
- */
-export async function backlogByDestination(readModels: Asked): Promise<readonly DestinationBacklog[]> {
+/** All destinations with waiting events, the largest backlog first. Reads no single events: there may be millions. */
+export async function backlogByDestination(readModels: Questions): Promise<readonly DestinationBacklog[]> {
   const found = new Map<string, EventStatus>();
   for (const status of statuses) {
     const selection = { collection: events.name, where: { status } };
@@ -65,12 +54,9 @@ export async function backlogByDestination(readModels: Asked): Promise<readonly 
   return backlogs.sort((a, b) => b.waiting - a.waiting);
 }
 
-/**
- * `found`: a status in which the destination had an event, which tells the tenant of a deleted destination. Null where
- * there is no such event any more.
- */
+/** `found`: a status of some of its events, by which the tenant of a deleted destination is found. */
 async function backlogOf(
-  readModels: Asked, destinationId: string, found: EventStatus,
+  readModels: Questions, destinationId: string, found: EventStatus,
 ): Promise<DestinationBacklog | null> {
   const document = await documentOf(readModels, destinations, destinationId);
   const tenantId = document?.tenantId ?? await tenantOf(readModels, destinationId, found);
@@ -93,7 +79,9 @@ async function backlogOf(
   };
 }
 
-async function tenantOf(readModels: Asked, destinationUrlId: string, status: EventStatus): Promise<string | undefined> {
+async function tenantOf(
+  readModels: Questions, destinationUrlId: string, status: EventStatus,
+): Promise<string | undefined> {
   const selection = { collection: events.name, where: { status, destinationUrlId } };
   const [tenantId] = await readModels.distinct(selection, "tenantId", { limit: 1 });
   return tenantId as string | undefined;

@@ -7,24 +7,23 @@ import { KeyRotation } from "../../features/key-rotation/key-rotation.ts";
 import { serveAll } from "../../features/services.ts";
 import type { CreatedTenant } from "../../features/tenants/commands.ts";
 import { Aggregates } from "../../kernel/log/aggregates.ts";
+import { sleep } from "../../kernel/ports/clock.ts";
 import type { Instruments, Anomaly } from "../../kernel/ports/telemetry.ts";
 import { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
+import { Leadership, type LeadershipParts } from "../../kernel/workers/leadership.ts";
+import { processLease } from "../../kernel/workers/process-lease.ts";
 import { openEngines, type Engines } from "../engines/engines.ts";
 import type { Projector } from "../engines/projector.ts";
 import { masterKeyOf, requireMasterKeys } from "../master-key.ts";
 import type { RelaySettings } from "../relay.ts";
-import { projectingRole } from "../roles.ts";
-import { alone, RelayRuns } from "./alone.ts";
+import { projectingRole, singleRoles } from "../roles.ts";
 import {
   accountOperations, everyTenant, liveErasure, stoppedErasure, type OrderedTenant, type OwnersPassword,
 } from "./operations.ts";
+import { withReadModels } from "./reports.ts";
 import { atRelay } from "./socket.ts";
-import { withReadModels } from "./stored-read-models.ts";
 
-/**
- * The parts that an operator's command uses. Embedded engines are this process's alone; a relay may be using the
- * others.
- */
+/** The dependencies of an operator's command. A relay may be using the engines that are not embedded. */
 export interface OperatorDesk extends Engines, Instruments {
   readonly projector: Projector;
   readonly ids: SystemIds;
@@ -36,8 +35,14 @@ export interface OperatorDesk extends Engines, Instruments {
 
 const keptInMemory = 1_000;
 const stopPatienceMs = 5_000;
+/** Longer than the lease of a dead process lasts. */
+const patienceMs = 10_000;
+const lookEveryMs = 100;
 
-/** Runs a command on the engines. Rejects when a relay is using embedded ones, or a master key is missing. */
+/** A relay runs on the engines. */
+export class RelayRuns extends Error {}
+
+/** Runs a command on the engines. Rejects if a relay uses embedded ones, or a master key is missing. */
 export async function atDesk<Result>(
   { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
   command: (desk: OperatorDesk) => Promise<Result>,
@@ -62,7 +67,7 @@ export async function atDesk<Result>(
   }
 }
 
-/** Re-wraps every key under the newest master key at once. Resolves to the number of tenants with re-wrapped keys. */
+/** Re-wraps all keys under the newest master key. Resolves to the number of tenants with re-wrapped keys. */
 export function rewrapKeys(settings: RelaySettings): Promise<number> {
   return atDesk(settings, async (desk) => {
     const projecting = projectingRole({ ...desk, owner: desk.ids.uuid() });
@@ -78,27 +83,24 @@ export function rewrapKeys(settings: RelaySettings): Promise<number> {
   });
 }
 
-/** Every tenant. Rejects as {@link withReadModels} does. */
+/** Lists all tenants. Rejects as {@link withReadModels} does. */
 export async function listTenants({ config, logger }: RelaySettings): Promise<readonly TenantDocument[]> {
   return (await atRelay(config.dataDir, "tenants"))?.result ?? withReadModels(config, logger, everyTenant);
 }
 
-/** Creates a tenant. Rejects with the reason where it is refused. */
+/** Creates a tenant. Rejects with the reason of a refusal. */
 export async function createTenant(settings: RelaySettings, ordered: OrderedTenant): Promise<CreatedTenant> {
   const done = await atRelay(settings.config.dataDir, "create-tenant", ordered);
   return done?.result ?? withAccounts(settings, (accounts) => accounts["create-tenant"](ordered));
 }
 
-/** Sets the password of the Owner with this email. Rejects with the reason where email or password is refused. */
+/** Sets an Owner's password. Rejects with the reason of a refusal. */
 export async function resetPassword(settings: RelaySettings, owner: OwnersPassword): Promise<void> {
   const done = await atRelay(settings.config.dataDir, "reset-owner-password", owner);
   if (!done) await withAccounts(settings, (accounts) => accounts["reset-owner-password"](owner));
 }
 
-/**
- * Erases a tenant, from this machine's files, too; resolves to the number of its streams. Rejects where there is no
- * such tenant.
- */
+/** Erases a tenant, also from this machine's files. Resolves to the number of its streams; rejects if there is none. */
 export async function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
   const done = await atRelay(settings.config.dataDir, "erase-tenant", { tenantId });
   if (done) return done.result;
@@ -115,7 +117,6 @@ export async function eraseTenant(settings: RelaySettings, tenantId: string): Pr
   });
 }
 
-/** Runs an operation on accounts while no relay holds the data folder. */
 function withAccounts<Result>(
   settings: RelaySettings, operation: (accounts: ReturnType<typeof accountOperations>) => Promise<Result>,
 ): Promise<Result> {
@@ -130,7 +131,7 @@ function withAccounts<Result>(
   });
 }
 
-/** Drops the read models and builds them from the log, while no relay projects. Resolves to the duration in seconds. */
+/** Builds the read models from the log while no relay projects. Resolves to the duration in seconds. */
 export function rebuildReadModels(settings: RelaySettings): Promise<number> {
   return atDesk(settings, async (desk) => {
     const startedAt = desk.clock.monotonic();
@@ -142,9 +143,36 @@ export function rebuildReadModels(settings: RelaySettings): Promise<number> {
   });
 }
 
-/** Runs a task {@link alone} on engines that a relay may share; embedded ones are this process's anyway. */
+/** Runs a task {@link alone} on shared engines; embedded ones belong to this process already. */
 function undisturbed<Result>(
   desk: OperatorDesk, task: (confirm: () => void) => Promise<Result>,
 ): Promise<Result> {
   return desk.shared.readModels ? alone({ ...desk, owner: desk.ids.uuid() }, task) : task(() => undefined);
+}
+
+/**
+ * Runs a task while it holds the process lease and the lease of every single role, so that no relay runs. Rejects with
+ * {@link RelayRuns} if another process keeps one. At its end the task calls `confirm`: it throws if a lease was lost.
+ */
+export async function alone<Result>(
+  parts: LeadershipParts & { readonly owner: string },
+  task: (confirm: () => void) => Promise<Result>,
+): Promise<Result> {
+  const { clock, owner } = parts;
+  let isLost = false;
+  const hold = { start: () => undefined, stop: async () => { isLost = true; } };
+  const holds = [processLease, ...singleRoles].map((name) => new Leadership(parts, { name, owner }, () => hold));
+  for (const one of holds) one.start();
+  try {
+    const end = clock.monotonic() + patienceMs;
+    while (holds.some(({ leading }) => !leading)) {
+      if (clock.monotonic() > end) throw new RelayRuns("a relay is running on these engines: stop it first");
+      await sleep(clock, lookEveryMs);
+    }
+    return await task(() => {
+      if (isLost) throw new Error("a relay may have run on these engines meanwhile: stop it, and do this again");
+    });
+  } finally {
+    await Promise.all(holds.map((one) => one.stop(0)));
+  }
 }

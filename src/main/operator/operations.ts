@@ -29,15 +29,14 @@ import { everyDocument } from "../../kernel/read-models/scans.ts";
 import { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { Vault } from "../../kernel/sealing/vault.ts";
 
-/** The operator's operations that go on beside a running relay, by their names as commands. */
+/** The operator's operations on a running relay, by the names of the commands. */
 export interface Operations {
-  /** Every tenant. */
   readonly tenants: () => Promise<readonly TenantDocument[]>;
-  /** Creates a tenant, past the guards and limits of registration. Throws a Refusal (invalid, conflict). */
+  /** Ignores the guards and limits of registration. Throws a Refusal (invalid, conflict). */
   readonly "create-tenant": (ordered: OrderedTenant) => Promise<CreatedTenant>;
-  /** Sets an Owner's password. Throws a Refusal (invalid, not-found, rejected). */
+  /** Throws a Refusal (invalid, not-found, rejected). */
   readonly "reset-owner-password": (owner: OwnersPassword) => Promise<void>;
-  /** Erases a tenant; resolves to the number of its streams. Throws a Refusal (not-found, unavailable). */
+  /** Resolves to the number of the tenant's streams. Throws a Refusal (not-found, unavailable). */
   readonly "erase-tenant": (tenant: { readonly tenantId: string }) => Promise<number>;
 }
 
@@ -54,7 +53,7 @@ export interface OwnersPassword {
   readonly password: string;
 }
 
-/** The inputs of the operations, from JSON. Each throws a Refusal (invalid) that names the field at fault. */
+/** Parsers of the operations' inputs. They throw a Refusal (invalid) that names the field. */
 export const inputs: { readonly [Name in keyof Operations]: (json: JsonObject) => Parameters<Operations[Name]>[0] } = {
   tenants: () => undefined,
   "create-tenant": ({ value }) => ({
@@ -69,7 +68,7 @@ function textOf(value: object, field: string): string {
   return typeof text === "string" ? text : refuse("invalid", `${field}: must be a text`);
 }
 
-/** The parts that accounts are made of. */
+/** The dependencies of operations on accounts. */
 export interface AccountParts {
   readonly store: EventStore;
   readonly state: ExpiringState;
@@ -81,17 +80,17 @@ export interface AccountParts {
   readonly accessTokenTtlMs: number;
 }
 
-/** The people whose keys an operation remembers: it needs few. */
+/** The most people's keys in memory. */
 const peopleInMemory = 100;
-/** The address for the turns of password hashing: of nobody but the operator. */
+/** The operator's address in the queue of password hashing. */
 const address = "127.0.0.1";
 
-/** Every tenant as the read models have it. */
+/** All tenants in the read models. */
 export function everyTenant(readModels: Pick<ReadModelQuestions, "find">): Promise<readonly TenantDocument[]> {
   return everyDocument(readModels, tenants);
 }
 
-/** The erasure of tenants while no relay runs; `rebuild` builds the read models from the log. */
+/** Erases tenants while no relay runs; `rebuild` builds the read models from the log. */
 export function stoppedErasure(
   parts: Omit<AccountParts, "sealing" | "passwords" | "accessTokenTtlMs">, rebuild: () => Promise<void>,
 ): Erasure {
@@ -99,7 +98,7 @@ export function stoppedErasure(
   return new Erasure({ ...parts, reservations: new Reservations(parts) }, steps);
 }
 
-/** The erasure of tenants while relays run. */
+/** Erases tenants while relays run. */
 export function liveErasure(parts: Omit<AccountParts, "passwords"> & { readonly readModels: ReadModels }): Erasure {
   const services = withAccountServices(parts);
   const own = { ...services, freshness: new Freshness(parts.store, parts.readModels, parts.clock) };
@@ -107,7 +106,6 @@ export function liveErasure(parts: Omit<AccountParts, "passwords"> & { readonly 
   return new Erasure(own, new LiveErasure({ ...own, purge }));
 }
 
-/** The parts with the services of accounts that every operation uses. */
 function withAccountServices<Parts extends Omit<AccountParts, "passwords">>(parts: Parts) {
   const keys = new PlatformKeys(parts);
   const sessions = new Sessions({ ...parts, keys, tokens: new JwtTokens() }, { ttlMs: parts.accessTokenTtlMs });

@@ -13,9 +13,9 @@ type Any = (input: unknown) => Promise<unknown>;
 
 /** The longest path of a socket on Linux and macOS, bytes. */
 const longestPath = 103;
-/** The longest input of an operation: names, emails and passwords are short. */
+/** The longest input: names, emails and passwords are short. */
 const longestBytes = 16_384;
-/** There is nobody at a socket without a file, or at one that a killed process left. */
+/** Errors of a socket that does not exist or that a killed process left. */
 const nobody: ReadonlySet<string | undefined> = new Set(["ENOENT", "ECONNREFUSED"]);
 
 function socketPath(dataDir: string): string {
@@ -28,8 +28,8 @@ function isTooLong(path: string): boolean {
 
 /**
  * Serves the operator's operations on a socket in the data folder, which this process must hold: `POST /NAME` with the
- * input as JSON. Only the user of the relay can open the socket. Resolves to the end of it; a request under way then
- * loses its answer. Where there can be no socket, the log says so: the relay runs without.
+ * input as JSON. Only the user of the relay can open the socket. Resolves to a function that ends it. If no socket can
+ * be made, the log has a warning.
  */
 export async function serveOperator(dataDir: string, operations: Operations, logger: Logger): Promise<() => void> {
   const path = socketPath(dataDir);
@@ -72,12 +72,10 @@ async function answer(
     if (unforeseen) logger.error({ err: error, command: name }, "the operator's command failed");
     const isUnread = !incoming.complete;
     response.writeHead(status, isUnread ? { Connection: "close" } : {});
-    // A body that goes on coming is not read.
     response.end(error instanceof Error ? error.message : String(error), () => isUnread && incoming.destroy());
   }
 }
 
-/** Throws a Refusal (too-large). */
 async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = Number(incoming.headers["content-length"] ?? 0);
@@ -92,10 +90,7 @@ async function bytesOf(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/**
- * Has the relay that holds the data folder carry an operation out; undefined where none does. Rejects with the text of
- * the operation's error.
- */
+/** Calls an operation of the relay on the data folder; undefined without a relay. Rejects with the error's text. */
 export async function atRelay<Called extends Name>(
   dataDir: string, name: Called, ...input: Parameters<Operations[Called]>
 ): Promise<{ readonly result: Awaited<ReturnType<Operations[Called]>> } | undefined> {

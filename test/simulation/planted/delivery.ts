@@ -173,7 +173,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "lost attempts are not given up",
     breaks: "no work is left undone",
-    file: "src/main/delivery.ts",
+    file: "src/main/roles.ts",
     from: "() => lost.giveUp())",
     to: "async () => undefined)",
   },

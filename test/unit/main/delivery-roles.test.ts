@@ -6,7 +6,7 @@ import { logStart } from "../../../src/kernel/ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem } from "../../../src/kernel/ports/work-queue.ts";
 import { Leadership } from "../../../src/kernel/workers/leadership.ts";
 import { processRoles, type ProcessRole } from "../../../src/main/config/config.ts";
-import { deliveryRoles, type DeliveryParts } from "../../../src/main/delivery.ts";
+import { deliveryRoles, type DeliveryParts } from "../../../src/main/roles.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 

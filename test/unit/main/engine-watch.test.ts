@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { ProcessRole } from "../../../src/main/config/config.ts";
-import { EngineWatch } from "../../../src/main/engine-watch.ts";
+import { EngineWatch, neededBy, readiness } from "../../../src/main/engine-watch.ts";
 import type { WatchedEngine } from "../../../src/main/engines/settings.ts";
-import { neededBy, readiness } from "../../../src/main/readiness.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 

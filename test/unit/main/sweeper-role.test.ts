@@ -5,7 +5,7 @@ import { events } from "../../../projections/events/events.ts";
 import { streams } from "../../../src/kernel/domain/streams.ts";
 import type { Selection } from "../../../src/kernel/ports/read-models.ts";
 import type { WorkItem } from "../../../src/kernel/ports/work-queue.ts";
-import { deliveryRoles, type DeliveryParts } from "../../../src/main/delivery.ts";
+import { deliveryRoles, type DeliveryParts } from "../../../src/main/roles.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";

@@ -13,13 +13,13 @@ import { usersCounter, usersSelected } from "../../../projections/users/users.ts
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { isWaiting } from "../../../src/features/events/decide.ts";
 import {
-  eventStatuses, type EventStatus, type Webhook, type WebhookEvent, isFinished,
+  eventStatuses, isFinished, type EventStatus, type Webhook, type WebhookEvent,
 } from "../../../src/features/events/facts.ts";
 import { shownData } from "../../../src/features/facts.ts";
 import { roles } from "../../../src/kernel/domain/roles.ts";
 import { categoryOf, streams, subjectOf } from "../../../src/kernel/domain/streams.ts";
 import {
-  type Document, type PositionedChanges, type ReadModels, type ReadModelWriter, tenantCounter,
+  tenantCounter, type Document, type PositionedChanges, type ReadModels, type ReadModelWriter,
 } from "../../../src/kernel/ports/read-models.ts";
 import { backlogByDestination } from "../../../src/main/operator/backlog.ts";
 import { idOf } from "../../support/chronicle.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import { streams } from "../../../src/kernel/domain/streams.ts";
 import { logStart } from "../../../src/kernel/ports/event-store.ts";
-import { OrphanedEntries } from "../../../src/projector/orphaned-entries.ts";
+import { OrphanedEntries } from "../../../src/projector/entries.ts";
 import type { ProjectionRunner } from "../../../src/projector/projection-runner.ts";
 import { History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -30,7 +30,7 @@ import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import type { Query, ReadModels, Selection } from "../../../../src/kernel/ports/read-models.ts";
 import { pagesOf } from "../../../../src/kernel/read-models/scans.ts";
 import { backlogByDestination } from "../../../../src/main/operator/backlog.ts";
-import { OrphanedEntries } from "../../../../src/projector/orphaned-entries.ts";
+import { OrphanedEntries } from "../../../../src/projector/entries.ts";
 
 const tenantId = "00000000-0000-4000-8000-000000000001";
 const destinationId = "00000000-0000-4000-8000-000000000002";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { SqliteExpiringState } from "../../../../packages/embedded-engine/src/index.ts";
 import { ExpiringStateUnavailable } from "../../../../src/kernel/ports/expiring-state.ts";
 import { ProcessLease } from "../../../../src/kernel/workers/process-lease.ts";
-import { alone } from "../../../../src/main/operator/alone.ts";
+import { alone } from "../../../../src/main/operator/commands.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet } from "../../../support/telemetry.ts";
 

@@ -8,7 +8,7 @@ import { masterKeyId } from "../../../../src/engines/aes-sealing/aes-sealing.ts"
 import { SystemClock } from "../../../../src/engines/system/system-clock.ts";
 import { readConfig } from "../../../../src/main/config/config.ts";
 import { readSecrets } from "../../../../src/main/config/secrets.ts";
-import { describeKeys } from "../../../../src/main/operator/keys.ts";
+import { describeKeys } from "../../../../src/main/operator/reports.ts";
 import { temporaryFolder } from "../../../support/embedded-store.ts";
 import { quiet } from "../../../support/telemetry.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { withReadModels } from "../../../../src/main/operator/stored-read-models.ts";
+import { withReadModels } from "../../../../src/main/operator/reports.ts";
 import { quiet } from "../../../support/telemetry.ts";
 
 describe("the read models that an operator's command opens", () => {
