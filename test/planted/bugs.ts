@@ -410,7 +410,7 @@ const refused: readonly Bug[] = [
       to: "exec(\"PRAGMA synchronous = NORMAL\")",
     }],
     tests: ["test/e2e/disk.test.ts"],
-    only: "takes no token that was ended",
+    only: "takes no token ended",
   },
   {
     name: "idempotency-key-ignored",

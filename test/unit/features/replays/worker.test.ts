@@ -167,7 +167,7 @@ describe("the replayer", () => {
     });
   }
 
-  it("leaves no more events outstanding than twice the destination's limit, all producers' events counted", async () => {
+  it("leaves no more events outstanding than twice the destination's limit, of all producers", async () => {
     mine = await target(2);
     const ids = await givenUp(8);
     const live = await accept(100);

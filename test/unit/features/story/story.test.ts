@@ -224,7 +224,7 @@ describe("the story of an event", () => {
     ]);
   });
 
-  it("is not held by an outage that was over when its retry was due, nor by an outage that begins when it is sent", () => {
+  it("is not held by an outage over when its retry was due, nor by an outage that begins when it is sent", () => {
     log.accept().claim().at_(1).fail().at_(2).opened(4).at_(5).closed().at_(11).opened(400).claim();
     expect(chapters()[2]).to.deep.equal(["wait", [1, 11], ["RetryScheduled"], ["retry-schedule RetryScheduled"]]);
   });
