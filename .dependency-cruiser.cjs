@@ -2,8 +2,8 @@
 const layers = {
   // It reads the moments of the log, the quarantine and the fingerprint of all projections.
   "src/kernel": ["projections", "schemas"],
-  "src/features": ["src/kernel", "src/delivery", "projections", "schemas"],
-  projections: ["src/kernel", "src/features", "src/delivery/circuit"],
+  "src/features": ["src/kernel", "projections", "schemas"],
+  projections: ["src/kernel", "src/features"],
   schemas: [],
   "src/delivery": ["src/kernel", "src/features", "projections"],
   "src/projector": ["src/kernel", "src/features", "projections"],

@@ -1,4 +1,4 @@
-import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/delivery/circuit/facts.ts";
+import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/features/circuits/facts.ts";
 import {
   destinationStatus, type DestinationStatus, destinationFacts, type AuthType,
 } from "../../src/features/destinations/facts.ts";

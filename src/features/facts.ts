@@ -1,9 +1,9 @@
-import { circuitFacts } from "../delivery/circuit/facts.ts";
 import type { Actor, DomainEvent, Metadata } from "../kernel/domain/domain-event.ts";
 import type { EventsOf, Fact } from "../kernel/domain/fact.ts";
 import { object } from "../kernel/domain/schema.ts";
 import { platformFacts } from "../kernel/sealing/facts.ts";
 import { cancellationsFacts } from "./bulk/facts.ts";
+import { circuitFacts } from "./circuits/facts.ts";
 import { destinationFacts, type DestinationAuth } from "./destinations/facts.ts";
 import { webhookFacts } from "./events/facts.ts";
 import { apiKeyFacts } from "./keys/api-keys/facts.ts";

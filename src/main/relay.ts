@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Server } from "node:http";
 import { fileURLToPath } from "node:url";
-import { FirstAttempts } from "../delivery/dispatch/work.ts";
 import { userAgent } from "../delivery/requests/request.ts";
 import { AesSealing } from "../engines/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../engines/bcrypt/bcrypt-passwords.ts";
@@ -13,6 +12,7 @@ import { PrometheusMetrics } from "../engines/prometheus/prometheus-metrics.ts";
 import { SystemClock } from "../engines/system/system-clock.ts";
 import { SystemIds } from "../engines/system/system-ids.ts";
 import { CredentialLookup } from "../features/ingest/credential-lookup.ts";
+import { FirstAttempts } from "../features/ingest/first-attempts.ts";
 import { KeyRotation } from "../features/key-rotation/key-rotation.ts";
 import { failedLoginMs } from "../features/people/sessions/login.ts";
 import { serveAll, createServices, type Services } from "../features/services.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { verify } from "../../src/delivery/requests/signature.ts";
+import { verify } from "../../src/kernel/tools/signature.ts";
 import { text } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";

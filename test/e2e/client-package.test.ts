@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { sign, signerOf, webhookSecret } from "../../src/delivery/requests/signature.ts";
+import { sign, signerOf, webhookSecret } from "../../src/kernel/tools/signature.ts";
 import { freePort } from "../support/free-port.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../support/relay.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sign, signerOf } from "../../src/delivery/requests/signature.ts";
+import { sign, signerOf } from "../../src/kernel/tools/signature.ts";
 import { text } from "../support/api-client.ts";
 import { startReceiver, type ReceivedRequest, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { sign, signerOf, webhookSecret } from "../../src/delivery/requests/signature.ts";
+import { sign, signerOf, webhookSecret } from "../../src/kernel/tools/signature.ts";
 import { freePort } from "../support/free-port.ts";
 
 const docs = new URL("../../docs/", import.meta.url);

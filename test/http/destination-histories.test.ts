@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { decide, evolve, newCircuit } from "../../src/delivery/circuit/facts.ts";
+import { decide, evolve, newCircuit } from "../../src/features/circuits/facts.ts";
 import { destinations } from "../../src/features/destinations/facts.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { decide, newCircuit, circuits } from "../../src/delivery/circuit/facts.ts";
+import { decide, newCircuit, circuits } from "../../src/features/circuits/facts.ts";
 import { destinations } from "../../src/features/destinations/facts.ts";
 import { tenants } from "../../src/features/tenants/facts.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";

@@ -238,11 +238,11 @@ const delivery: readonly Bug[] = [
     name: "probe-not-exclusive",
     breaks: "one probe at a time",
     changes: [{
-      file: "src/delivery/circuit/facts.ts",
+      file: "src/features/circuits/facts.ts",
       from: "stands(state.probe, command.lost)) return [];\n      const { eventId, leaseUntil }",
       to: "false) return [];\n      const { eventId, leaseUntil }",
     }],
-    tests: ["test/unit/delivery/circuit/circuit.test.ts", "test/unit/delivery/circuit/circuit-model.test.ts"],
+    tests: ["test/unit/features/circuits/circuit.test.ts", "test/unit/features/circuits/circuit-model.test.ts"],
   },
   {
     name: "crash-counts-for-the-circuit",
@@ -272,11 +272,11 @@ const delivery: readonly Bug[] = [
     name: "stale-failures-open-the-circuit",
     breaks: "attempts that were open when the circuit opened do not move it",
     changes: [{
-      file: "src/delivery/circuit/facts.ts",
+      file: "src/features/circuits/facts.ts",
       from: "if (!isOfProbe(state, command)) return [];",
       to: "if (command.ok && !isOfProbe(state, command)) return [];",
     }],
-    tests: ["test/unit/delivery/circuit/circuit.test.ts", "test/unit/delivery/circuit/circuit-model.test.ts"],
+    tests: ["test/unit/features/circuits/circuit.test.ts", "test/unit/features/circuits/circuit-model.test.ts"],
   },
   {
     name: "retry-before-its-time",

@@ -1,6 +1,6 @@
-import { FirstAttempts } from "../../src/delivery/dispatch/work.ts";
 import type { RetryPolicy } from "../../src/features/events/retry-policy.ts";
 import { CredentialLookup } from "../../src/features/ingest/credential-lookup.ts";
+import { FirstAttempts } from "../../src/features/ingest/first-attempts.ts";
 import { KeyRotation } from "../../src/features/key-rotation/key-rotation.ts";
 import { EmailOpener } from "../../src/features/people/persons/email-opener.ts";
 import { serveAll, createServices, type Services } from "../../src/features/services.ts";

@@ -1,4 +1,4 @@
-import { evolve as evolveCircuit, type CircuitEvent } from "../../src/delivery/circuit/facts.ts";
+import { evolve as evolveCircuit, type CircuitEvent } from "../../src/features/circuits/facts.ts";
 import {
   availabilityOf, evolve as evolveDestination, type DestinationEvent, type DestinationState,
 } from "../../src/features/destinations/facts.ts";

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { FirstAttempts } from "../../src/delivery/dispatch/work.ts";
 import { AesSealing } from "../../src/engines/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../src/engines/bcrypt/bcrypt-passwords.ts";
 import { JmespathMappings } from "../../src/engines/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../../src/engines/jose/jwt-tokens.ts";
 import { SystemIds } from "../../src/engines/system/system-ids.ts";
 import { CredentialLookup } from "../../src/features/ingest/credential-lookup.ts";
+import { FirstAttempts } from "../../src/features/ingest/first-attempts.ts";
 import { serveAll, createServices, type ServiceParts, type ServiceSettings } from "../../src/features/services.ts";
 import { openRegistration, type RegistrationGuards } from "../../src/features/tenants/registration-guards.ts";
 import { createApp } from "../../src/http/app.ts";

@@ -1,6 +1,6 @@
 import {
   decide as decideCircuit, evolve as evolveCircuit, newCircuit, type Circuit, type CircuitCommand, type CircuitEvent,
-} from "../../src/delivery/circuit/facts.ts";
+} from "../../src/features/circuits/facts.ts";
 import { decide as decideDestination } from "../../src/features/destinations/decide.ts";
 import {
   evolve as evolveDestination, type DestinationEvent, type DestinationState,

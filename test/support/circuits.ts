@@ -1,4 +1,4 @@
-import { type Circuit, type CircuitCommand, changeCircuit } from "../../src/delivery/circuit/facts.ts";
+import { type Circuit, type CircuitCommand, changeCircuit } from "../../src/features/circuits/facts.ts";
 import type { ServiceParts } from "../../src/features/services.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 

@@ -10,17 +10,17 @@ const unknownOrigin = "(data) => ({ ...data, origin: \"unknown\" })";
 const raises = {
   circuit: [
     {
-      file: "src/delivery/circuit/facts.ts",
+      file: "src/features/circuits/facts.ts",
       from: "data: { ...from, ...change, decidedBy: \"next\"",
       to: "data: { ...from, ...change, decidedBy: \"next\", origin: \"next\"",
     },
     {
-      file: "src/delivery/circuit/facts.ts",
+      file: "src/features/circuits/facts.ts",
       from: "const cause = {\n",
       to: "const cause = {\n  origin: { type: \"string\" },\n",
     },
     {
-      file: "src/delivery/circuit/facts.ts",
+      file: "src/features/circuits/facts.ts",
       from: "({ ...data, eventId: null })];",
       to: `({ ...data, eventId: null }), ${unknownOrigin}];`,
     },
@@ -89,7 +89,7 @@ const grown: readonly Change[] = [
     to: "const outcome = { attempt, durationMs, reason, error, requestHeaders, answer, stage: \"next\" };",
   },
   {
-    file: "src/delivery/circuit/facts.ts",
+    file: "src/features/circuits/facts.ts",
     from: "data: { ...from, ...change, eventId",
     to: "data: { ...from, ...change, decidedBy: \"next\", eventId",
   },
@@ -138,7 +138,7 @@ function moved(state: Webhook,`,
     to: "reason: oneOf(failureReasons), stage: { optional: { type: \"string\" } }, ",
   },
   {
-    file: "src/delivery/circuit/facts.ts",
+    file: "src/features/circuits/facts.ts",
     from: "const cause = {\n",
     to: "const cause = {\n  decidedBy: { optional: { type: \"string\" } },\n",
   },

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { circuits } from "../../src/delivery/circuit/facts.ts";
 import { Attempts } from "../../src/delivery/dispatch/attempts.ts";
 import { Claims } from "../../src/delivery/dispatch/claims.ts";
 import { DeliveryWorker } from "../../src/delivery/dispatch/delivery-worker.ts";
@@ -7,6 +6,7 @@ import type { DeliveryClient } from "../../src/delivery/requests/delivery-client
 import { DueIndex } from "../../src/delivery/requests/due-index.ts";
 import type { Outcome } from "../../src/delivery/requests/outcome.ts";
 import { Outcomes } from "../../src/delivery/requests/recording.ts";
+import { circuits } from "../../src/features/circuits/facts.ts";
 import { destinations } from "../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../src/features/events/webhooks.ts";
 import { serveAll } from "../../src/features/services.ts";

@@ -1,6 +1,6 @@
 import CircuitBreaker from "opossum";
+import { mayProbe, type Circuit } from "../../features/circuits/facts.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
-import { mayProbe, type Circuit } from "../circuit/facts.ts";
 import type { Ended } from "./work.ts";
 
 type Task = () => Promise<Ended>;

@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import type { Webhook } from "../../features/events/facts.ts";
+import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../features/ingest/first-attempts.ts";
 import { type Timer, within } from "../../kernel/ports/clock.ts";
 import type { NewEntry } from "../../kernel/ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
@@ -7,7 +8,6 @@ import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { Dispatcher, type DispatcherParts } from "./dispatcher.ts";
 import type { SessionStart } from "./ownership.ts";
 import { PayloadBudget } from "./payload-budget.ts";
-import type { FirstAttempts, FirstClaim, FirstClaimer } from "./work.ts";
 
 /** Reads and claims at once: more would not finish sooner, and would delay the answers to others. */
 const askedAtOnce = 64;

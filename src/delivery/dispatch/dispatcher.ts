@@ -1,7 +1,9 @@
 import pLimit from "p-limit";
 import type { LimitFunction } from "p-limit";
+import { circuits, newCircuit, type Circuit } from "../../features/circuits/facts.ts";
 import { destinations, type Destination } from "../../features/destinations/facts.ts";
 import type { Webhook } from "../../features/events/facts.ts";
+import type { ClaimOutcome, FirstClaim } from "../../features/ingest/first-attempts.ts";
 import { tenants } from "../../features/tenants/facts.ts";
 import { millis, type Timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
@@ -9,7 +11,6 @@ import { isNewer } from "../../kernel/log/unreadable.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
 import { logStart, type NewEntry } from "../../kernel/ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../kernel/ports/work-queue.ts";
-import { circuits, newCircuit, type Circuit } from "../circuit/facts.ts";
 import type { Attempts } from "./attempts.ts";
 import { Breaker } from "./breaker.ts";
 import type { Claims } from "./claims.ts";
@@ -18,9 +19,7 @@ import { ReceiverPause, RetryPause, type RetryPauseParts } from "./pauses.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { TestEvents } from "./test-events.ts";
-import {
-  type ClaimOutcome, type FirstClaim, Holds, type Hold, type Claimed, type Ended, type Miss, type Unclaimed, type Work,
-} from "./work.ts";
+import { Holds, type Hold, type Claimed, type Ended, type Miss, type Unclaimed, type Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
 /** Shared by all dispatchers of a worker. */

@@ -1,10 +1,10 @@
+import type { CircuitEvent } from "../../features/circuits/facts.ts";
 import type { DestinationEvent } from "../../features/destinations/facts.ts";
 import type { WebhookEvent } from "../../features/events/facts.ts";
 import type { Clock } from "../../kernel/ports/clock.ts";
 import type { EventLog, LogEntry, Position, RecordedEvent, Subscription } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
-import type { CircuitEvent } from "../circuit/facts.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;

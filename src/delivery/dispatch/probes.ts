@@ -1,8 +1,8 @@
+import { isSame, type Circuit, type CircuitCommand, type Probe, changeCircuit } from "../../features/circuits/facts.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
-import { isSame, type Circuit, type CircuitCommand, type Probe, changeCircuit } from "../circuit/facts.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
 

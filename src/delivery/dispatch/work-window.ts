@@ -1,8 +1,8 @@
+import type { Circuit } from "../../features/circuits/facts.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
 import type { Clock } from "../../kernel/ports/clock.ts";
 import { logStart, type EventLog, type Position } from "../../kernel/ports/event-store.ts";
 import type { WorkItem } from "../../kernel/ports/work-queue.ts";
-import type { Circuit } from "../circuit/facts.ts";
 import type { DueIndex } from "../requests/due-index.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import type { Ended, Unclaimed } from "./work.ts";

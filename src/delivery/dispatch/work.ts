@@ -1,9 +1,10 @@
 import type { Destination } from "../../features/destinations/facts.ts";
 import type { Webhook, WaitReason } from "../../features/events/facts.ts";
+import type { ClaimOutcome } from "../../features/ingest/first-attempts.ts";
 import type { Tenant } from "../../features/tenants/facts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import type { Clock } from "../../kernel/ports/clock.ts";
-import type { NewEntry, Position, Appended } from "../../kernel/ports/event-store.ts";
+import type { NewEntry, Position } from "../../kernel/ports/event-store.ts";
 import type { FirstAttempt } from "../../kernel/ports/work-queue.ts";
 
 /** An event in its current state in the log, with the ids that its next fact refers to. */
@@ -104,36 +105,5 @@ export class Holds {
   forget(): void {
     this.#present = undefined;
     this.#last = undefined;
-  }
-}
-
-/** A first attempt that is claimed by the very append that accepts its event. */
-export interface FirstClaim {
-  /** To be appended right behind the acceptance. */
-  readonly entries: readonly NewEntry[];
-  /** Call once, with the outcome of the append. */
-  settle(outcome: ClaimOutcome): void;
-}
-
-/** The outcome of an append: it is in the log, it is not, or that is unknown, since the log did not answer. */
-export type ClaimOutcome = Appended | "refused" | "unknown";
-
-/** Claims first attempts for a delivery worker of this process. */
-export interface FirstClaimer {
-  /** Null where the attempt must wait. `accepted`: the entry that is going to accept the event. */
-  claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null;
-}
-
-/**
- * Where ingest finds the delivery worker of its own process, if there is one. An event whose destination has room is
- * accepted and claimed in one append: it is on its way one commit earlier, for one commit less.
- */
-export class FirstAttempts {
-  /** The worker that runs now. */
-  claimer: FirstClaimer | null = null;
-
-  /** The claim of an event's first attempt, or null where it is left to the work queue. */
-  claim(event: Webhook, accepted: NewEntry): FirstClaim | null {
-    return this.claimer?.claimFirst(event, accepted) ?? null;
   }
 }

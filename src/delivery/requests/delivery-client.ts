@@ -5,12 +5,12 @@ import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
+import { signerOf, standardKeyOf, type Signer } from "../../kernel/tools/signature.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
 import { failed, type Outcome, retryAfterMs } from "./outcome.ts";
 import {
   attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
 } from "./request.ts";
-import { signerOf, standardKeyOf, type Signer } from "./signature.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";
 import type { NoToken } from "./token-request.ts";
 

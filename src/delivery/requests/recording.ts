@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { type CircuitCommand, changeCircuit } from "../../features/circuits/facts.ts";
 import { destinations } from "../../features/destinations/facts.ts";
 import { decide as decideWebhook } from "../../features/events/decide.ts";
 import { evolve, isLate, type Webhook, type WebhookEvent, type WebhookState } from "../../features/events/facts.ts";
@@ -15,7 +16,6 @@ import { RevisionConflict, type AppendOptions, type EventStore } from "../../ker
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import { type CircuitCommand, changeCircuit } from "../circuit/facts.ts";
 import { countsForCircuit, type Outcome, type outcomeUnknown } from "./outcome.ts";
 
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */

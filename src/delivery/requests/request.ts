@@ -1,4 +1,4 @@
-import { sign, type Signer } from "./signature.ts";
+import { sign, type Signer } from "../../kernel/tools/signature.ts";
 
 /** The credentials for a destination, by its authentication type. Write-only for the API, sealed at rest. */
 export type Credentials =
@@ -87,17 +87,4 @@ export function bearer(token: string, ...others: readonly string[]): AuthHeader 
 
 function authorization(scheme: string, value: string, secrets: readonly string[]): AuthHeader {
   return { name: "Authorization", value: `${scheme} ${value}`, masked: `${scheme} ***`, secrets };
-}
-
-/** Headers that credentials may not set (lower case): HTTP's own framing, and the headers that this service sends. */
-const reservedHeaders: ReadonlySet<string> = new Set([
-  "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
-  "trailer", "transfer-encoding", "upgrade",
-  "content-encoding", "content-type", "user-agent", "x-relay-attempt", "x-relay-test",
-  "x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature",
-]);
-
-/** Whether credentials may set this header (any case). */
-export function isSettableHeader(name: string): boolean {
-  return !reservedHeaders.has(name.toLowerCase());
 }

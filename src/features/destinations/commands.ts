@@ -1,6 +1,5 @@
 import type { Inputs } from "../../../schemas/inputs.ts";
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
-import { circuits, changeCircuit } from "../../delivery/circuit/facts.ts";
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkOutboundUrl } from "../../kernel/callers/input-rules.ts";
@@ -15,6 +14,7 @@ import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { places, type Vault } from "../../kernel/sealing/vault.ts";
 import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
+import { circuits, changeCircuit } from "../circuits/facts.ts";
 import { ownTenant, type Tenant } from "../tenants/facts.ts";
 import { readAuth, type AuthInput } from "./credentials.ts";
 import { decide, type DestinationCommand } from "./decide.ts";

@@ -1,8 +1,7 @@
-import { isSettableHeader } from "../../delivery/requests/request.ts";
 import { checkOutboundUrl, checkPlainText } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { OutboundClient } from "../../kernel/ports/outbound.ts";
-import type { AuthType } from "./facts.ts";
+import { isSettableHeader, type AuthType } from "./facts.ts";
 
 /** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
 export type GivenCredentials = Readonly<Record<string, string>>;

@@ -1,4 +1,3 @@
-import type { Circuit, CircuitPosition } from "../../delivery/circuit/facts.ts";
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import {
@@ -8,6 +7,7 @@ import { withChanges } from "../../kernel/domain/settings.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
+import type { Circuit, CircuitPosition } from "../circuits/facts.ts";
 
 /**
  * How destinations can have requests authenticated: a header of their own, a bearer token, one got by OAuth client
@@ -207,4 +207,17 @@ export function availability(
 /** The availability of a folded destination. Its circuit is undefined before the first failed attempt. */
 export function availabilityOf({ active }: Destination, circuit: Circuit | undefined): Availability {
   return availability({ active, circuit: circuit?.position ?? "Closed", openUntil: circuit?.openUntil ?? null });
+}
+
+/** Headers that credentials may not set (lower case): HTTP's own framing, and the headers that this service sends. */
+const reservedHeaders: ReadonlySet<string> = new Set([
+  "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
+  "trailer", "transfer-encoding", "upgrade",
+  "content-encoding", "content-type", "user-agent", "x-relay-attempt", "x-relay-test",
+  "x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature",
+]);
+
+/** Whether credentials may set this header (any case). */
+export function isSettableHeader(name: string): boolean {
+  return !reservedHeaders.has(name.toLowerCase());
 }

@@ -3,7 +3,6 @@ import {
 } from "../../../projections/destinations/destinations.ts";
 import type { components } from "../../../schemas/api.ts";
 import destinationSchema from "../../../schemas/responses/destination.json" with { type: "json" };
-import { type Circuit, circuits } from "../../delivery/circuit/facts.ts";
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -15,6 +14,7 @@ import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.t
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { type Circuit, circuits } from "../circuits/facts.ts";
 import type { HistoryItem } from "../facts.ts";
 import { ownHistory, type HistoryRequest } from "../history.ts";
 import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";

@@ -1,6 +1,5 @@
 import { leases, waiting, type WaitingDocument } from "../../../projections/due/due.ts";
 import type { EventFilter } from "../../../projections/events/events.ts";
-import type { CircuitEvent } from "../../delivery/circuit/facts.ts";
 import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
@@ -10,6 +9,7 @@ import { newestAt } from "../../kernel/log/past-states.ts";
 import type { EventStore, LogEntry, Position, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import type { CircuitEvent } from "../circuits/facts.ts";
 import type { DestinationEvent } from "../destinations/facts.ts";
 import type { SenderEvent } from "../senders/facts.ts";
 import type { Story } from "../story/story.ts";

@@ -2,7 +2,6 @@ import { LRUCache } from "lru-cache";
 import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
 import { serviceKeyHashes } from "../../../projections/service-accounts/service-accounts.ts";
-import { type Circuit, circuits } from "../../delivery/circuit/facts.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { Aggregates, AggregateType, Folded } from "../../kernel/log/aggregates.ts";
 import { hasNewerStream, type StreamSources } from "../../kernel/log/newer-streams.ts";
@@ -12,6 +11,7 @@ import { noStream, type LogEntry, type RecordedEvent } from "../../kernel/ports/
 import type { CollectionDefinition, ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
+import { type Circuit, circuits } from "../circuits/facts.ts";
 import {
   availabilityOf, type Availability, destinations, type Destination, type DestinationEvent,
 } from "../destinations/facts.ts";

@@ -1,4 +1,3 @@
-import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../../delivery/dispatch/work.ts";
 import { eventIdOf, keyOfEvent } from "../../kernel/domain/event-id.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -26,6 +25,7 @@ import {
 import { recordUse } from "../keys/api-keys/decide.ts";
 import { tagsOfBody } from "../senders/facts.ts";
 import type { CredentialLookup } from "./credential-lookup.ts";
+import type { ClaimOutcome, FirstAttempts, FirstClaim } from "./first-attempts.ts";
 import type { Admission } from "./producer-authentication.ts";
 
 /** The answer to a producer about an event; for one accepted just now, `status` is Pending. */

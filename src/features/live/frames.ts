@@ -1,8 +1,8 @@
 import { auditDocument, auditItem } from "../../../projections/audit/audit.ts";
-import type { CircuitEvent } from "../../delivery/circuit/facts.ts";
 import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
 import { categoryOf } from "../../kernel/domain/streams.ts";
 import type { RecordedEvent } from "../../kernel/ports/event-store.ts";
+import type { CircuitEvent } from "../circuits/facts.ts";
 import type { EventStatus, WebhookEvent } from "../events/facts.ts";
 import { historyItem } from "../facts.ts";
 

@@ -1,6 +1,6 @@
-import type { CircuitEvent } from "../../delivery/circuit/facts.ts";
 import type { Fact } from "../../kernel/domain/fact.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
+import type { CircuitEvent } from "../circuits/facts.ts";
 import { destinationFacts } from "../destinations/facts.ts";
 import type { Cause, StoryEntry } from "./story.ts";
 import { cause, circuitEntry, destinationEntry, type StoryFacts, type Told } from "./told.ts";

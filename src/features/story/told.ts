@@ -1,5 +1,5 @@
-import type { CircuitEvent } from "../../delivery/circuit/facts.ts";
 import type { DomainEvent, Metadata } from "../../kernel/domain/domain-event.ts";
+import type { CircuitEvent } from "../circuits/facts.ts";
 import type { DestinationEvent } from "../destinations/facts.ts";
 import type { WebhookEvent } from "../events/facts.ts";
 import type { SenderEvent } from "../senders/facts.ts";

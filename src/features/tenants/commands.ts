@@ -1,6 +1,5 @@
 import type { components } from "../../../schemas/api.ts";
 import type { Inputs } from "../../../schemas/inputs.ts";
-import { secretFingerprint, webhookSecret } from "../../delivery/requests/signature.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword, cleanName } from "../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../kernel/domain/ipv6.ts";
@@ -16,6 +15,7 @@ import { type Passwords, addressOwner } from "../../kernel/ports/passwords.ts";
 import type { Sealing } from "../../kernel/ports/sealing.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { places, type Vault } from "../../kernel/sealing/vault.ts";
+import { secretFingerprint, webhookSecret } from "../../kernel/tools/signature.ts";
 import type { People } from "../people/persons/people.ts";
 import { decide, type TenantCommand } from "./decide.ts";
 import { ownTenant, tenants } from "./facts.ts";

@@ -1,6 +1,5 @@
 import type { components } from "../../../schemas/api.ts";
 import tenantSchema from "../../../schemas/responses/tenant.json" with { type: "json" };
-import { verify } from "../../delivery/requests/signature.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
@@ -12,6 +11,7 @@ import type { EventStore } from "../../kernel/ports/event-store.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Page } from "../../kernel/read-models/paging.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
+import { verify } from "../../kernel/tools/signature.ts";
 import type { HistoryItem } from "../facts.ts";
 import { historyPage, type HistoryRequest } from "../history.ts";
 import { ownTenant, tenants, type Tenant } from "./facts.ts";

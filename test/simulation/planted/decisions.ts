@@ -4,7 +4,7 @@ import { manyLost } from "./weathers.ts";
 const event = "src/features/events/decide.ts";
 const state = "src/features/events/facts.ts";
 const retries = "src/features/events/retry-policy.ts";
-const circuit = "src/delivery/circuit/facts.ts";
+const circuit = "src/features/circuits/facts.ts";
 const outcome = "src/delivery/requests/outcome.ts";
 
 /** Mistakes in the decisions about events and circuits. */

@@ -333,7 +333,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a circuit forgets its last probe",
     breaks: "probes take turns",
-    file: "src/delivery/circuit/facts.ts",
+    file: "src/features/circuits/facts.ts",
     from: "return opened(state.failures + 1, { lastProbe: command.eventId });",
     to: "return opened(state.failures + 1, {});",
     weather: calmProbes,

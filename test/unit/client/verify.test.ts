@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SignatureError, verifyDelivery } from "../../../packages/client/src/index.ts";
-import { sign, signerOf, webhookSecret } from "../../../src/delivery/requests/signature.ts";
+import { sign, signerOf, webhookSecret } from "../../../src/kernel/tools/signature.ts";
 
 const secret = webhookSecret(Uint8Array.from({ length: 32 }, (_, index) => index * 7));
 const former = webhookSecret(Uint8Array.from({ length: 32 }, (_, index) => index * 3));

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { EmbeddedQueue } from "../../../packages/embedded-engine/src/index.ts";
-import { FirstAttempts } from "../../../src/delivery/dispatch/work.ts";
+import { FirstAttempts } from "../../../src/features/ingest/first-attempts.ts";
 import { logStart } from "../../../src/kernel/ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem } from "../../../src/kernel/ports/work-queue.ts";
 import { Leadership } from "../../../src/kernel/workers/leadership.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { DestinationDocument } from "../../../projections/destinations/destinations.ts";
 import { project } from "../../../projections/index.ts";
-import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/delivery/circuit/facts.ts";
+import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/features/circuits/facts.ts";
 import { availability, type DestinationEvent } from "../../../src/features/destinations/facts.ts";
 import type { Answer, EventStatus, WebhookEvent } from "../../../src/features/events/facts.ts";
 import type { ApiKeyEvent } from "../../../src/features/keys/api-keys/facts.ts";

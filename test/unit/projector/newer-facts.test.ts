@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { circuits } from "../../../src/delivery/circuit/facts.ts";
+import { circuits } from "../../../src/features/circuits/facts.ts";
 import { loadWebhook } from "../../../src/features/events/webhooks.ts";
 import { streams } from "../../../src/kernel/domain/streams.ts";
 import { attemptEnded } from "../../support/circuits.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { newCircuit, type Circuit } from "../../../../src/delivery/circuit/facts.ts";
 import { Breaker } from "../../../../src/delivery/dispatch/breaker.ts";
 import type { Ended } from "../../../../src/delivery/dispatch/work.ts";
+import { newCircuit, type Circuit } from "../../../../src/features/circuits/facts.ts";
 import { timestamp, type Timestamp } from "../../../../src/kernel/domain/time.ts";
 
 const at = (seconds: number) => timestamp(Date.UTC(2026, 0, 15) + seconds * 1_000);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { workOf } from "../../../../src/delivery/dispatch/forwarder.ts";
 import type { Outcome } from "../../../../src/delivery/requests/outcome.ts";
+import { circuits } from "../../../../src/features/circuits/facts.ts";
 import { destinations } from "../../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { Attempts } from "../../../../src/delivery/dispatch/attempts.ts";
 import { Claims } from "../../../../src/delivery/dispatch/claims.ts";
 import { LostAttempts } from "../../../../src/delivery/dispatch/lost-attempts.ts";
@@ -8,6 +7,7 @@ import type { Workers } from "../../../../src/delivery/dispatch/workers.ts";
 import type { DeliveryClient } from "../../../../src/delivery/requests/delivery-client.ts";
 import { DueIndex } from "../../../../src/delivery/requests/due-index.ts";
 import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
+import { circuits } from "../../../../src/features/circuits/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";

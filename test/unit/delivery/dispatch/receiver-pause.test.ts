@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type Circuit, circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { ReceiverPause } from "../../../../src/delivery/dispatch/pauses.ts";
+import { type Circuit, circuits } from "../../../../src/features/circuits/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";

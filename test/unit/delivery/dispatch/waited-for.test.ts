@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { Holds } from "../../../../src/delivery/dispatch/work.ts";
+import { circuits } from "../../../../src/features/circuits/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { attemptEnded } from "../../../support/circuits.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { newCircuit, type Circuit } from "../../../../src/delivery/circuit/facts.ts";
 import { PayloadBudget } from "../../../../src/delivery/dispatch/payload-budget.ts";
 import {
   mostUnreadable, windowSize, WorkWindow, type WindowParts,
 } from "../../../../src/delivery/dispatch/work-window.ts";
 import type { DueIndex, WaitingWork } from "../../../../src/delivery/requests/due-index.ts";
+import { newCircuit, type Circuit } from "../../../../src/features/circuits/facts.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import type { EventLog } from "../../../../src/kernel/ports/event-store.ts";
 import type { FirstAttempt } from "../../../../src/kernel/ports/work-queue.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { DeliveryClient, type Delivery } from "../../../../src/delivery/requests/delivery-client.ts";
 import type { Outcome } from "../../../../src/delivery/requests/outcome.ts";
-import { webhookSecret } from "../../../../src/delivery/requests/signature.ts";
 import { TokenCache } from "../../../../src/delivery/requests/token-cache.ts";
 import type { Destination } from "../../../../src/features/destinations/facts.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/kernel/ports/outbound.ts";
 import type { Vault } from "../../../../src/kernel/sealing/vault.ts";
+import { webhookSecret } from "../../../../src/kernel/tools/signature.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const hook = "https://receiver.example/hook";

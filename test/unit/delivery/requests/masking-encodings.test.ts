@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { keptAnswer, keptBodyBytes } from "../../../../src/delivery/requests/delivery-client.ts";
 import { maskedAnswer, secretForms } from "../../../../src/delivery/requests/masking.ts";
 import { authHeader, bearer } from "../../../../src/delivery/requests/request.ts";
-import { standardKeyOf, webhookSecret } from "../../../../src/delivery/requests/signature.ts";
+import { standardKeyOf, webhookSecret } from "../../../../src/kernel/tools/signature.ts";
 
 const answer = (body: string, truncated = false, headers: Record<string, string> = {}) =>
   ({ statusCode: 200, headers, body, truncated });

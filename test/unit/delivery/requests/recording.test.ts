@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { type CircuitEvent, circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { outcomeUnknown } from "../../../../src/delivery/requests/outcome.ts";
 import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
+import { type CircuitEvent, circuits } from "../../../../src/features/circuits/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";

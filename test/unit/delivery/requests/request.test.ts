@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import {
-  attemptRequest, authHeader, bearer, isSettableHeader, userAgent, type AuthHeader,
+  attemptRequest, authHeader, bearer, userAgent, type AuthHeader,
 } from "../../../../src/delivery/requests/request.ts";
-import { signerOf, verify } from "../../../../src/delivery/requests/signature.ts";
+import { isSettableHeader } from "../../../../src/features/destinations/facts.ts";
+import { signerOf, verify } from "../../../../src/kernel/tools/signature.ts";
 
 const secret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`;
 const at = Date.parse("2026-01-02T03:04:05.678Z");

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { newCircuit, type Circuit, type CircuitEvent } from "../../../../src/delivery/circuit/facts.ts";
+import { newCircuit, type Circuit, type CircuitEvent } from "../../../../src/features/circuits/facts.ts";
 import { decide, type WebhookCommand } from "../../../../src/features/events/decide.ts";
 import {
   evolve, type WaitReason, type WebhookEvent, type WebhookState,

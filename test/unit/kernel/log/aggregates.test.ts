@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { decide, newCircuit, circuits } from "../../../../src/delivery/circuit/facts.ts";
 import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
+import { decide, newCircuit, circuits } from "../../../../src/features/circuits/facts.ts";
 import type { DomainEvent } from "../../../../src/kernel/domain/domain-event.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { Aggregates, type AggregateType } from "../../../../src/kernel/log/aggregates.ts";

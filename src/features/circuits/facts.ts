@@ -15,11 +15,13 @@ import { onceKnown } from "../../kernel/tools/once-known.ts";
  * held, so the destination is Active and its next event is the probe, alone.
  */
 export const circuitPositions = ["Closed", "Open", "HalfOpen"] as const;
+
 export type CircuitPosition = (typeof circuitPositions)[number];
 
 const probe = object(
   { eventId: uuid(), leaseUntil: time() }, "The one attempt that may try a circuit that is not closed.",
 );
+
 /** The one attempt that may try a destination whose circuit is not closed. */
 export type Probe = ValueOf<typeof probe>;
 
@@ -29,14 +31,17 @@ const state = {
   openUntil: nullable(time(), "Null unless the circuit is open."),
   probe: nullable(probe),
 };
+
 // The next probe is the oldest held event after it, and after the newest held event the oldest of all: so one event
 // that always fails cannot keep the circuit open.
 const lastProbe = optional(
   uuid("The event of the newest probe of this outage that is over; absent before there was one."),
 );
+
 const pausedUntil = optional(
   time("Until when the receiver asked, by a 429, for no new attempt; absent once that time is over."),
 );
+
 const cause = {
   eventId: nullable(
     uuid(),
@@ -45,7 +50,9 @@ const cause = {
   ),
   at,
 };
+
 const whole = { ...state, lastProbe, pausedUntil };
+
 /** The whole circuit; every fact of a `circuit-<destinationId>` stream carries it. */
 export type Circuit = Readonly<ObjectOf<typeof whole>>;
 
@@ -114,6 +121,7 @@ export const circuitFacts = {
     audit: "circuit",
   }),
 };
+
 export type CircuitEvent = EventsOf<typeof circuitFacts>;
 
 /** The circuit of a destination without any fact about its circuit. */

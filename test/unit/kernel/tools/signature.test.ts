@@ -2,9 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import {
-  secretFingerprint, sign, signerOf, verify, webhookSecret,
-} from "../../../../src/delivery/requests/signature.ts";
+import { secretFingerprint, sign, signerOf, verify, webhookSecret } from "../../../../src/kernel/tools/signature.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

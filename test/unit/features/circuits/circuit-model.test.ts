@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import {
   decide, evolve, newCircuit, type Circuit, type CircuitCommand, type CircuitPosition,
-} from "../../../../src/delivery/circuit/facts.ts";
+} from "../../../../src/features/circuits/facts.ts";
 import { millis, timestamp } from "../../../../src/kernel/domain/time.ts";
 import { sized } from "../../../support/size.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import {
   decide, evolve, mayProbe, newCircuit, type Circuit, type CircuitCommand, type CircuitEvent, type Probe,
-} from "../../../../src/delivery/circuit/facts.ts";
+} from "../../../../src/features/circuits/facts.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { folded, specificationsOf } from "../../../support/given.ts";
 

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
-import { sha256 } from "../../kernel/tools/hashing.ts";
+import { sha256 } from "./hashing.ts";
 
 /** A tenant's webhook secret made ready to sign with; make it once and keep it. Never logged or stored. */
 export interface Signer {

@@ -1,0 +1,33 @@
+import type { NewEntry, Appended } from "../../kernel/ports/event-store.ts";
+import type { Webhook } from "../events/facts.ts";
+
+/** A first attempt that is claimed by the very append that accepts its event. */
+export interface FirstClaim {
+  /** To be appended right behind the acceptance. */
+  readonly entries: readonly NewEntry[];
+  /** Call once, with the outcome of the append. */
+  settle(outcome: ClaimOutcome): void;
+}
+
+/** The outcome of an append: it is in the log, it is not, or that is unknown, since the log did not answer. */
+export type ClaimOutcome = Appended | "refused" | "unknown";
+
+/** Claims first attempts for a delivery worker of this process. */
+export interface FirstClaimer {
+  /** Null where the attempt must wait. `accepted`: the entry that is going to accept the event. */
+  claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null;
+}
+
+/**
+ * Where ingest finds the delivery worker of its own process, if there is one. An event whose destination has room is
+ * accepted and claimed in one append: it is on its way one commit earlier, for one commit less.
+ */
+export class FirstAttempts {
+  /** The worker that runs now. */
+  claimer: FirstClaimer | null = null;
+
+  /** The claim of an event's first attempt, or null where it is left to the work queue. */
+  claim(event: Webhook, accepted: NewEntry): FirstClaim | null {
+    return this.claimer?.claimFirst(event, accepted) ?? null;
+  }
+}
