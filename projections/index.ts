@@ -5,22 +5,18 @@ import { auditProjection } from "./audit/audit.ts";
 import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
-import { erasuresProjection } from "./erasures/erasures.ts";
 import { eventsProjection } from "./events/projection.ts";
-import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import { momentsProjection } from "./moments/moments.ts";
 import type { Projection, Recording } from "./projection.ts";
-import { purgesProjection } from "./purges/purges.ts";
+import { purgesProjection, retentionProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
 import { replaysProjection } from "./replays/replays.ts";
-import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { serviceAccountsProjection } from "./service-accounts/service-accounts.ts";
-import { eventTypesProjection } from "./statistics/event-types.ts";
-import { statisticsProjection } from "./statistics/statistics.ts";
-import { tenantsProjection } from "./tenants/tenants.ts";
-import { usersProjection } from "./users/users.ts";
+import { eventTypesProjection, statisticsProjection } from "./statistics/statistics.ts";
+import { erasuresProjection, tenantsProjection } from "./tenants/tenants.ts";
+import { forgettingProjection, usersProjection } from "./users/users.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
 
 /** All read models. */

@@ -6,11 +6,12 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
+import openapiTS from "openapi-typescript";
+import { astToString, type OpenAPI3 } from "openapi-typescript";
 import { isInterfaceDeclaration, isTypeAliasDeclaration } from "typescript";
 import { facts } from "../src/features/facts.ts";
 import type { Services } from "../src/features/services.ts";
-import type { Health } from "../src/http/health/operations.ts";
+import type { Health } from "../src/http/api.ts";
 import { createDocument, type DocumentedOperation } from "../src/http/openapi/document.ts";
 import { operationsOf } from "../src/http/operations.ts";
 

@@ -6,7 +6,7 @@ import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
 import { unlabelled } from "../events/labels.ts";
-import { create, remove, set, type Projection } from "../projection.ts";
+import { create, remove, set, type Projection, put } from "../projection.ts";
 
 /** A purge, until it is finished. */
 export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & {
@@ -19,6 +19,12 @@ export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & 
 
 /** An event that a purge took and whose stream may not be deleted yet. */
 export type PurgingDocument = { readonly eventId: string; readonly purgeId: string };
+
+/** After how many days a tenant's finished events are purged. */
+export type RetentionDocument = {
+  readonly tenantId: string;
+  readonly retentionDays: number;
+};
 
 /** Unfinished purges by id: few. */
 export const purges: Collection<PurgeDocument> = {
@@ -113,3 +119,23 @@ function gone(event: EventDocument): Change[] {
 export function begunAgain(eventId: string, before: EventDocument | null): Change[] {
   return [...(before ? gone(before) : []), remove(purging, eventId)];
 }
+
+/** Tenants that do not keep their events for ever, by id; read to purge events that are too old. */
+export const retention: Collection<RetentionDocument> = {
+  name: "retention",
+  key: "tenantId",
+  fields: { tenantId: "id", retentionDays: "number" },
+  indexes: [],
+};
+
+/** How long tenants keep their events, where not for ever. */
+export const retentionProjection: Projection = {
+  name: "retention",
+  version: 2,
+  collections: [retention],
+  on: {
+    TenantRetentionChanged: ({ tenantId, retentionDays }) => [
+      retentionDays === null ? remove(retention, tenantId) : put(retention, { tenantId, retentionDays }),
+    ],
+  },
+};

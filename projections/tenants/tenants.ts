@@ -1,5 +1,5 @@
 import type { Collection } from "../../src/kernel/ports/read-models.ts";
-import { create, set, type Projection } from "../projection.ts";
+import { create, set, type Projection, put } from "../projection.ts";
 
 /** A tenant's name, so that operators do not mistake one for another. */
 export type TenantDocument = {
@@ -7,11 +7,22 @@ export type TenantDocument = {
   readonly name: string;
 };
 
+/** An erased tenant of which documents may be left. */
+export type ErasureDocument = { readonly tenantId: string };
+
 /** Tenants by id; asked by the operator's commands. */
 export const tenants: Collection<TenantDocument> = {
   name: "tenants",
   key: "id",
   fields: { id: "id", name: "text" },
+  indexes: [],
+};
+
+/** Erased tenants, by id, until nothing of them is left in the read models: few. */
+export const erasures: Collection<ErasureDocument> = {
+  name: "erasures",
+  key: "tenantId",
+  fields: { tenantId: "id" },
   indexes: [],
 };
 
@@ -23,5 +34,15 @@ export const tenantsProjection: Projection = {
   on: {
     TenantCreated: ({ tenantId, name }) => [create(tenants, { id: tenantId, name })],
     TenantRenamed: ({ tenantId, name }) => [set(tenants, tenantId, { name })],
+  },
+};
+
+/** Remembers that a tenant was erased; the projection runner then removes what is left of it. */
+export const erasuresProjection: Projection = {
+  name: "erasures",
+  version: 1,
+  collections: [erasures],
+  on: {
+    TenantErased: ({ tenantId }) => [put(erasures, { tenantId })],
   },
 };

@@ -14,9 +14,15 @@ export type UserDocument = {
   readonly updatedAt: string;
 };
 
+/** A deleted user whose addresses may still be readable. */
+export type ForgettingDocument = {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly deletedAt: string;
+};
+
 /** Fields that lists of users can be sorted by. */
 export const userSortFields = ["id", "email", "role", "status", "createdAt", "updatedAt"] as const;
-
 type Sort = (typeof userSortFields)[number];
 const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
 
@@ -92,5 +98,24 @@ export const usersProjection: Projection = {
       remove(users, userId),
       ...count(-1, tenantId, status, role),
     ],
+  },
+};
+
+/** Users deleted but not yet forgotten, by user id: few, and gone once every key of theirs is deleted. */
+export const forgetting: Collection<ForgettingDocument> = {
+  name: "forgetting",
+  key: "userId",
+  fields: { userId: "id", tenantId: "id", deletedAt: "time" },
+  indexes: [],
+};
+
+/** Remembers the unfinished work of a deletion, so that another process finishes it if the first one died. */
+export const forgettingProjection: Projection = {
+  name: "forgetting",
+  version: 1,
+  collections: [forgetting],
+  on: {
+    UserDeleted: ({ userId, tenantId, at }) => [create(forgetting, { userId, tenantId, deletedAt: at })],
+    UserForgotten: ({ userId }) => [remove(forgetting, userId)],
   },
 };

@@ -2,7 +2,6 @@ import type { Services } from "../features/services.ts";
 import type { Clock } from "../kernel/ports/clock.ts";
 import type { Ids } from "../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
-import type { Health } from "./health/operations.ts";
 import type { SharedMemory } from "./memory/request-memory.ts";
 
 /** The parts that every kind of answer needs. */
@@ -25,4 +24,12 @@ export interface Api extends Common {
   readonly pages: string | null;
   /** Fires when the process ends: answers that would go on for long end then. */
   readonly closing: AbortSignal;
+}
+
+/** The state of this process, for operators and their tools. */
+export interface Health {
+  /** Null when this process can do its work, else why not. */
+  readonly ready: () => string | null;
+  /** All metrics, in Prometheus' text format. */
+  readonly metrics: () => Promise<string>;
 }

@@ -1,26 +1,25 @@
 import { setMaxListeners } from "node:events";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse, IncomingHttpHeaders } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Context, Middleware } from "koa";
 import { ingestPath } from "../features/ingest/operation.ts";
+import { requireOwnPage, sessionCookie } from "../features/people/sessions/session-cookie.ts";
+import type { Services } from "../features/services.ts";
 import { type Session, isService, type ServiceCaller, CallerGone, forCaller } from "../kernel/callers/caller.ts";
 import { requestIdOf } from "../kernel/callers/input-rules.ts";
+import { refuse } from "../kernel/domain/refusal.ts";
 import type { Exchange, Operation } from "../kernel/operations/operation.ts";
 import { queryGuard } from "../kernel/operations/query-guard.ts";
-import { Admission, weightOf, type Weight } from "./admission/admission.ts";
-import type { Leave } from "./admission/places.ts";
-import { answer, answerOtherMethod, answerUnknownPath } from "./answers/answer.ts";
-import { contentNow, contentOf } from "./answers/content.ts";
-import { createFailures, type Fail } from "./answers/failures.ts";
+import { Admission, weightOf, type Weight, type Leave } from "./admission/admission.ts";
+import { answer, answerOtherMethod, answerUnknownPath, contentNow, contentOf } from "./answers/answer.ts";
+import { createFailures, type Fail } from "./answers/errors.ts";
 import { commonHeaders, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
-import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
-import { createIngestHandler } from "./ingest/handler.ts";
+import { createAnswerIngest, type AnswerIngest, createIngestHandler } from "./ingest/answer.ts";
 import { holdArrived, memoryOf, uncountedBytes, type AnswerMemory } from "./memory/request-memory.ts";
 import { operationsOf } from "./operations.ts";
 import { servePages } from "./pages/pages.ts";
-import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { hasDotSegment } from "./requests/target.ts";
@@ -180,6 +179,40 @@ async function begun(
   };
   const leave = () => place?.();
   return { exchange, memory: { hold: holdAnswer, release: () => memory.release() }, weight, leave };
+}
+
+/**
+ * The session or service account behind `Authorization: Bearer <token>`; without that header, the session behind the
+ * cookie of a browser. Throws a Refusal: unauthenticated; forbidden for a cookie that another site's page makes a
+ * browser send; precondition-failed where `X-Relay-Principal` names another caller.
+ */
+export async function authenticate(
+  { headers }: IncomingMessage, credentials: Pick<Services, "sessions" | "serviceKeys">,
+): Promise<Session | ServiceCaller> {
+  const caller = await callerOf(headers, credentials);
+  const principal = headers["x-relay-principal"];
+  const id = isService(caller) ? caller.serviceAccountId : caller.userId;
+  if (principal !== undefined && String(principal).toLowerCase() !== id) {
+    refuse("precondition-failed", "X-Relay-Principal: is not the id of this request's caller");
+  }
+  return caller;
+}
+
+async function callerOf(
+  headers: IncomingHttpHeaders, { sessions, serviceKeys }: Pick<Services, "sessions" | "serviceKeys">,
+): Promise<Session | ServiceCaller> {
+  const cookie = headers.authorization === undefined ? sessionCookie(headers) : undefined;
+  if (cookie !== undefined) {
+    const session = await sessions.authenticateBrowser(cookie.token);
+    requireOwnPage(headers);
+    return session;
+  }
+  const [, token] = /^Bearer +([^\s,]+)$/i.exec(headers.authorization ?? "") ?? [];
+  if (token === undefined) {
+    refuse("unauthenticated", "Authorization: must be Bearer and an access token or a service key");
+  }
+  if (token.startsWith("rsk_")) return serviceKeys.authenticate(token);
+  return sessions.authenticate(token);
 }
 
 /** Whether an answer broke off because its caller has gone. */

@@ -21,7 +21,7 @@ import {
 } from "../features/tenants/registration-guards.ts";
 import type { Api } from "../http/api.ts";
 import { createApp } from "../http/app.ts";
-import { createHealthApp } from "../http/health/health-app.ts";
+import { createHealthApp } from "../http/health/operations.ts";
 import { sharedMemory } from "../http/memory/request-memory.ts";
 import { createHttpServer } from "../http/server.ts";
 import { Aggregates } from "../kernel/log/aggregates.ts";

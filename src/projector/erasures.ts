@@ -1,8 +1,7 @@
 import { LRUCache } from "lru-cache";
-import { erasures } from "../../projections/erasures/erasures.ts";
 import { collections } from "../../projections/index.ts";
 import { remove } from "../../projections/projection.ts";
-import { tenants } from "../../projections/tenants/tenants.ts";
+import { erasures, tenants } from "../../projections/tenants/tenants.ts";
 import { tenantOf } from "../kernel/domain/domain-event.ts";
 import { streams } from "../kernel/domain/streams.ts";
 import type { EventStore, LogEntry, Position } from "../kernel/ports/event-store.ts";

@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { put } from "../../projections/projection.ts";
-import { eventTypes, mostEventTypes, type EventTypeDocument } from "../../projections/statistics/event-types.ts";
-import { typedChange } from "../../projections/statistics/statistics.ts";
+import {
+  eventTypes, mostEventTypes, type EventTypeDocument, typedChange,
+} from "../../projections/statistics/statistics.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
 

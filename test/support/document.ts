@@ -1,5 +1,5 @@
 import type { Services } from "../../src/features/services.ts";
-import type { Health } from "../../src/http/health/operations.ts";
+import type { Health } from "../../src/http/api.ts";
 import { createDocument, type ApiDocument } from "../../src/http/openapi/document.ts";
 import { operationsOf } from "../../src/http/operations.ts";
 import type { Schema } from "../../src/kernel/operations/description.ts";

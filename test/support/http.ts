@@ -1,6 +1,6 @@
 import addFormats from "ajv-formats";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { responses } from "../../src/http/openapi/responses.ts";
+import { responses } from "../../src/http/openapi/schemas.ts";
 import { describedFetch } from "./described.ts";
 
 /** An answer, read whole. */

@@ -1,6 +1,5 @@
 import { moments } from "../../projections/moments/moments.ts";
-import { eventTypes } from "../../projections/statistics/event-types.ts";
-import { statistics } from "../../projections/statistics/statistics.ts";
+import { eventTypes, statistics } from "../../projections/statistics/statistics.ts";
 import { logStart, type Position } from "../../src/kernel/ports/event-store.ts";
 import {
   countersOf, type Bucket, type Change, type CollectionDefinition, type Document, type FieldValue,

@@ -1,9 +1,10 @@
-import { send, type CallOptions, type ClientOptions, type Operation, type Parameters } from "./call.ts";
-import { linesOf, type LinesOf } from "./lines.ts";
+import {
+  send, type CallOptions, type ClientOptions, type Operation, type Parameters, open, type Call,
+} from "./call.ts";
 import { operations } from "./operations.ts";
-import { paged, type Page } from "./pages.ts";
+import { unreachable } from "./relay-error.ts";
 import { followed, type FollowOptions, type StreamFrame } from "./stream.ts";
-import type { AnswerOf, BodyOf, Listed, OperationId, ParametersOf } from "./types.ts";
+import type { AnswerOf, BodyOf, Listed, OperationId, ParametersOf, Schemas } from "./types.ts";
 
 /**
  * The whole API: a method for each operation of its description, by the same name. Arguments are the parameters (of
@@ -13,6 +14,21 @@ import type { AnswerOf, BodyOf, Listed, OperationId, ParametersOf } from "./type
  * a search or an export its lines.
  */
 export type RelayClient = { readonly [Id in OperationId]: Method<Id> };
+
+/** The lines of the operations that answer in lines. */
+export interface LinesOf {
+  readonly searchEvents: Schemas["EventSearchLine"];
+  readonly exportEvents: Schemas["EventExportLine"];
+}
+
+/** A page as lists answer it. */
+export interface Page {
+  /** How many there are on all pages, unless it was not asked for. */
+  readonly total?: number;
+  readonly items: readonly unknown[];
+  /** The cursor of the next page; null behind the last one. */
+  readonly nextCursor: string | null;
+}
 
 type Method<Id extends OperationId> =
   (...given: [...ParametersGiven<ParametersOf<Id>>, ...BodyGiven<BodyOf<Id>>, options?: OptionsOf<Id>]) =>
@@ -45,4 +61,48 @@ export function createClient(client: ClientOptions): RelayClient {
     return [id, method] as const;
   });
   return Object.fromEntries(methods) as unknown as RelayClient;
+}
+
+/**
+ * The lines of an answer, each as it comes; the last has `end`. Rejects as any operation does, and where the answer
+ * breaks off before that line.
+ */
+export async function* linesOf(client: ClientOptions, call: Call): AsyncGenerator<LinesOf[keyof LinesOf], void> {
+  const { body } = await open(client, call, async (answer) => answer);
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+      const lines = (text + read.value).split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) {
+        const value = JSON.parse(line) as LinesOf[keyof LinesOf];
+        yield value;
+        if ("end" in value) return;
+      }
+    }
+  } catch (error) {
+    throw call.options.signal?.aborted ? error : unreachable(call.id, error);
+  } finally {
+    await reader?.cancel().catch(() => undefined);
+  }
+  throw unreachable(call.id, new Error("the answer is incomplete"));
+}
+
+/**
+ * Asks for one page at once, and for the pages behind it one by one as a `for await` comes to their items. Each page
+ * begins behind the last item of the one before: items that come or go meanwhile move no others.
+ */
+export function paged(ask: (parameters: Parameters) => Promise<Page>, parameters: Parameters): Listed<Page, unknown> {
+  const first = ask(parameters);
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator]() {
+      const { Pg: _, ...others } = parameters;
+      for (let page = await first; ;) {
+        yield* page.items;
+        if (page.nextCursor === null) return;
+        page = await ask({ ...others, Cursor: page.nextCursor });
+      }
+    },
+  });
 }

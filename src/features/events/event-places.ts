@@ -1,6 +1,5 @@
-import { eventsCounter, levels, type Level } from "../../../projections/events/counters.ts";
+import { eventsCounter, levels, type Level, countedOf } from "../../../projections/events/counters.ts";
 import { boundsOf, periodOf, type EventFilter, type Period } from "../../../projections/events/events.ts";
-import { countedOf } from "../../../projections/events/totals.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { totalOf } from "./event-totals.ts";
 

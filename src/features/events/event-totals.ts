@@ -1,5 +1,5 @@
+import { planTotal } from "../../../projections/events/counters.ts";
 import { eventsSelected, isPlain, type EventFilter } from "../../../projections/events/events.ts";
-import { planTotal } from "../../../projections/events/totals.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { matchingIds } from "./matching-ids.ts";
 

@@ -1,4 +1,4 @@
-import { retention, type RetentionDocument } from "../../../projections/retention/retention.ts";
+import { retention, type RetentionDocument } from "../../../projections/purges/purges.ts";
 import { dayMs, millis, timestamp } from "../../kernel/domain/time.ts";
 import { serviceOrigin } from "../../kernel/log/origin.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";

@@ -1,7 +1,6 @@
-import { percentileOf } from "../../../projections/statistics/histogram.ts";
 import {
-  bucketIn, statistics, statisticsDestinations, statisticsKey, statisticsLevels, type StatisticsDestinationDocument,
-  type StatisticsDocument, type StatisticsLevel, type StatisticsSeries,
+  percentileOf, bucketIn, statistics, statisticsDestinations, statisticsKey, statisticsLevels,
+  type StatisticsDestinationDocument, type StatisticsDocument, type StatisticsLevel, type StatisticsSeries,
 } from "../../../projections/statistics/statistics.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";

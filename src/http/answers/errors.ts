@@ -2,6 +2,21 @@ import { Refusal, type RefusalKind } from "../../kernel/domain/refusal.ts";
 import { EntryTooLarge, LogUnavailable, RevisionConflict } from "../../kernel/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../kernel/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../kernel/ports/read-models.ts";
+import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
+import type { Api } from "../api.ts";
+
+/** The answer to a caller after an error. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** In place of the text, for the one kind of error that is told as JSON. */
+  readonly body?: object;
+  /** Whether it is unexpected, so that an operator must learn of it. */
+  readonly unforeseen: boolean;
+}
+
+/** Makes the answer to an error of the request with this id. */
+export type Fail = (error: unknown, requestId: string) => Omit<ErrorAnswer, "unforeseen">;
 
 const statusOf: Readonly<Record<RefusalKind, number>> = {
   invalid: 400,
@@ -20,16 +35,6 @@ const statusOf: Readonly<Record<RefusalKind, number>> = {
 
 const unavailabilities = [LogUnavailable, ReadModelsUnavailable, ExpiringStateUnavailable];
 
-/** The answer to a caller after an error. */
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly text: string;
-  /** In place of the text, for the one kind of error that is told as JSON. */
-  readonly body?: object;
-  /** Whether it is unexpected, so that an operator must learn of it. */
-  readonly unforeseen: boolean;
-}
-
 /** The answer to an error. An error that is not a Refusal is not shown to the caller. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof Refusal) {
@@ -47,4 +52,28 @@ export function errorAnswer(error: unknown): ErrorAnswer {
     return { status: 503, text: "too many changes of the same thing at once; try again", unforeseen: false };
   }
   return { status: 500, text: "something went wrong here; it has been noted", unforeseen: true };
+}
+
+/**
+ * The answer to an error. Unexpected ones are logged one by one, requests that could not be served once for each reason
+ * and then by their number: overloading the service must not fill its log.
+ */
+export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | "metrics" | "clock">): Fail {
+  const logThrottle = new LogThrottle(clock);
+  const unserved = (error: unknown, requestId: string) => {
+    const [known, cause] = error instanceof Refusal ? [error.message, {}] : [String(error), { err: error }];
+    logThrottle.tell(
+      known,
+      (reason) => logger.warn({ reason, requestId, ...cause }, "a request could not be served"),
+      (reason, requests) => logger.warn({ reason, requests }, "more requests could not be served"),
+    );
+  };
+  return (error, requestId) => {
+    const { unforeseen, ...answer } = errorAnswer(error);
+    if (unforeseen) {
+      metrics.anomaly("request failed");
+      logger.error({ err: error, requestId }, "a request failed");
+    } else if (answer.status === 503) unserved(error, requestId);
+    return answer;
+  };
 }

@@ -1,13 +1,12 @@
+import type { RequestListener } from "node:http";
+import { requestIdOf } from "../../kernel/callers/input-rules.ts";
 import { file, problem } from "../../kernel/operations/description.ts";
-import { open, type Operation } from "../../kernel/operations/operation.ts";
+import { open, type Operation, type Answer } from "../../kernel/operations/operation.ts";
+import { createFailures } from "../answers/errors.ts";
+import { plainText, send } from "../answers/send.ts";
+import type { Health, Common } from "../api.ts";
 
-/** The state of this process, for operators and their tools. */
-export interface Health {
-  /** Null when this process can do its work, else why not. */
-  readonly ready: () => string | null;
-  /** All metrics, in Prometheus' text format. */
-  readonly metrics: () => Promise<string>;
-}
+const shared = { tag: "Operation", standsAlone: true } as const;
 
 /** Liveness, readiness and metrics, by path. */
 export function healthProbes({ ready, metrics }: Health) {
@@ -21,8 +20,6 @@ export function healthProbes({ ready, metrics }: Health) {
       ({ status: 200 as const, text: await metrics(), type: "text/plain; version=0.0.4; charset=utf-8" }),
   };
 }
-
-const shared = { tag: "Operation", standsAlone: true } as const;
 
 /** The probes as operations of the API. */
 export function healthOperations(health: Health): Operation[] {
@@ -57,4 +54,19 @@ export function healthOperations(health: Health): Operation[] {
       answers: { 200: file("text/plain", "All metrics, in Prometheus' text format.") },
     }, probes["/metrics"]),
   ];
+}
+
+/** The answers of a process without the API: whether it lives, whether it can work, and its metrics. */
+export function createHealthApp(common: Common): RequestListener {
+  const probes = new Map<string, () => Promise<Answer>>(Object.entries(healthProbes(common.health)));
+  const fail = createFailures(common);
+  return (request, response) => {
+    const requestId = requestIdOf(request, common.ids);
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const probe = request.method === "GET" || request.method === "HEAD" ? probes.get(path) : undefined;
+    if (!probe) return send(response, 404, plainText, "this process serves no API", requestId);
+    void probe()
+      .catch((error: unknown): Answer => fail(error, requestId))
+      .then(({ status, text = "", type = plainText }) => send(response, status, type, String(text), requestId));
+  };
 }

@@ -1,14 +1,15 @@
-import type { IngestPath } from "../../features/ingest/operation.ts";
+import type { Middleware } from "koa";
+import { type IngestPath, ingestPath } from "../../features/ingest/operation.ts";
 import { NotAdmitted, type Admission } from "../../features/ingest/producer-authentication.ts";
 import { uuidOf } from "../../kernel/callers/input-rules.ts";
 import type { JsonObject } from "../../kernel/operations/json-text.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
-import type { Fail } from "../answers/failures.ts";
-import { json, plainText } from "../answers/send.ts";
+import type { Fail } from "../answers/errors.ts";
+import { json, plainText, sendAndHangUp } from "../answers/send.ts";
 import type { Api } from "../api.ts";
-import { uncountedBytes } from "../memory/request-memory.ts";
-import { traceparentOf } from "../requests/traceparent.ts";
-import { oneHeader, readEventHeaders, type GivenHeaders } from "./event-headers.ts";
+import { uncountedBytes, holdArrived, memoryOf } from "../memory/request-memory.ts";
+import type { ReadJsonObject } from "../requests/json-body.ts";
+import { traceparentOf, oneHeader, readEventHeaders, type GivenHeaders } from "./event-headers.ts";
 
 /** A POST to an ingest path, from the fast path or from Koa. */
 export interface IngestRequest extends GivenHeaders {
@@ -91,5 +92,35 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
     }
     metrics.ingest(answer.status, (clock.monotonic() - startedAt) / 1000);
     return answer;
+  };
+}
+
+/** Takes in POSTs to ingest paths, as Node's HTTP server reads them; leaves all other requests to the next handler. */
+export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: ReadJsonObject): Middleware {
+  return async (context, next) => {
+    const { req: request, res: response } = context;
+    const path = context.method === "POST" ? ingestPath(request.url ?? "") : undefined;
+    if (!path) {
+      await next();
+      return;
+    }
+    const { headers, rawHeaders } = request;
+    const { requestId } = context.state as { readonly requestId: string };
+    const memory = memoryOf(api, request, response);
+    await holdArrived(request, memory);
+    const answer = await answerIngest({
+      path, headers, rawHeaders, requestId,
+      body: (tenantId) => read(context, (bytes, kept) => memory.hold(tenantId, bytes, kept)),
+      holdAnswer: (tenantId, bytes) => memory.hold(tenantId, bytes),
+    });
+    const { status, type, text } = answer;
+    if (status === 413) {
+      context.respond = false;
+      sendAndHangUp(request, response, { status, text, requestId }, api.clock);
+      return;
+    }
+    context.status = status;
+    context.set({ ...answer.headers, "Content-Type": type });
+    context.body = text;
   };
 }

@@ -1,7 +1,33 @@
+import { readdir, readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
+import { extname, join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { Context, Middleware } from "koa";
 import { answer, answerOtherMethod, answerUnknownPath } from "../answers/answer.ts";
-import { readPageFiles, type PageFiles } from "./page-files.ts";
+
+/** A file as it is sent. */
+export interface PageFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly compressed: Buffer;
+}
+
+/** The built pages: the document that all of them share, and its scripts and styles. */
+export interface PageFiles {
+  /** The document; addresses in it begin with `./`. */
+  readonly document: string;
+  /** By their names. The names of files change with their contents. */
+  readonly assets: ReadonlyMap<string, PageFile>;
+}
+
+const compress = promisify(gzip);
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
 
 /** Nothing but the pages' own files, no markup from texts, and no frame around them. */
 const policy = [
@@ -60,4 +86,16 @@ function sendDocument(context: Context, document: string): void {
   context.set("Referrer-Policy", "no-referrer");
   context.type = "text/html; charset=utf-8";
   context.body = document.replaceAll('"./assets/', `"${depth === 0 ? "./" : "../".repeat(depth)}assets/`);
+}
+
+/** Reads the built pages in a folder. Rejects if there are none. */
+export async function readPageFiles(folder: string): Promise<PageFiles> {
+  const assets = join(folder, "assets");
+  const names = await readdir(assets);
+  const files = await Promise.all(names.map(async (name) => {
+    const bytes = await readFile(join(assets, name));
+    const type = types[extname(name)] ?? "application/octet-stream";
+    return [name, { type, bytes, compressed: await compress(bytes) }] as const;
+  }));
+  return { document: await readFile(join(folder, "index.html"), "utf8"), assets: new Map(files) };
 }

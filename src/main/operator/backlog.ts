@@ -1,8 +1,7 @@
 import { destinations } from "../../../projections/destinations/destinations.ts";
 import { waiting } from "../../../projections/due/due.ts";
-import { eventsCounter } from "../../../projections/events/counters.ts";
+import { eventsCounter, countedOf } from "../../../projections/events/counters.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
-import { countedOf } from "../../../projections/events/totals.ts";
 import { destinationStatus, type DestinationStatus } from "../../features/destinations/facts.ts";
 import { isWaiting } from "../../features/events/decide.ts";
 import { eventStatuses, type EventStatus } from "../../features/events/facts.ts";

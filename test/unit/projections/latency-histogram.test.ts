@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { binOf, percentileOf } from "../../../projections/statistics/histogram.ts";
+import { binOf, percentileOf } from "../../../projections/statistics/statistics.ts";
 
 /** The smallest of the durations that a share of them does not exceed. */
 function exact(durations: readonly number[], share: number): number {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { planTotal, type TotalPlan } from "../../../projections/events/counters.ts";
 import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
-import { planTotal, type TotalPlan } from "../../../projections/events/totals.ts";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
 import { eventIdOf, keyOfEvent } from "../../../src/kernel/domain/event-id.ts";
 import { idOf } from "../../support/chronicle.ts";

@@ -1,5 +1,5 @@
-import { forgetting } from "../../../../projections/forgetting/forgetting.ts";
 import { invites as inviteDocuments, type InviteDocument } from "../../../../projections/invites/invites.ts";
+import { forgetting } from "../../../../projections/users/users.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import { millis } from "../../../kernel/domain/time.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";

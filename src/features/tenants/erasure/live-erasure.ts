@@ -1,10 +1,10 @@
 import { apiKeys as apiKeyDocuments } from "../../../../projections/api-keys/api-keys.ts";
 import { destinations as destinationDocuments } from "../../../../projections/destinations/destinations.ts";
-import { erasures } from "../../../../projections/erasures/erasures.ts";
 import { events, eventsOrdered } from "../../../../projections/events/events.ts";
 import { purges } from "../../../../projections/purges/purges.ts";
 import { senders as senderDocuments } from "../../../../projections/senders/senders.ts";
 import { serviceAccounts as accountDocuments } from "../../../../projections/service-accounts/service-accounts.ts";
+import { erasures } from "../../../../projections/tenants/tenants.ts";
 import type { DomainEvent } from "../../../kernel/domain/domain-event.ts";
 import type { Aggregates, AggregateType } from "../../../kernel/log/aggregates.ts";
 import { serviceOrigin, type Origin } from "../../../kernel/log/origin.ts";

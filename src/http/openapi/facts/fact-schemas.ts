@@ -2,12 +2,60 @@ import type { SchemaObject } from "ajv/dist/2020.js";
 import eventStatus from "../../../../schemas/responses/event-status.json" with { type: "json" };
 import { auditTypes, facts, histories, schemaOf } from "../../../features/facts.ts";
 import type { Fact } from "../../../kernel/domain/fact.ts";
-import { fieldMeanings } from "./field-meanings.ts";
 
 type Properties = Readonly<Record<string, SchemaObject>>;
 type ObjectSchema = { readonly properties: Properties; readonly required: readonly string[] };
-
 const types = Object.values(histories).flat();
+
+/** The meanings of fields of facts, by name, for fields that the schema of the fact does not describe. */
+export const fieldMeanings: Readonly<Record<string, string>> = {
+  acceptedAt: "When the event was accepted.",
+  answer: "The receiver's answer; null without one.",
+  apiKeyId: "The API key that the event was posted with.",
+  attempt: "The number of the attempt.",
+  authType: "The kind of authentication; null for none.",
+  body: "The first part of the answer's body.",
+  cancellationId: "The cancellation's id.",
+  destinationId: "The destination's id.",
+  destinationRevision: "The `revision` of the newest fact of the destination that the attempt was made under.",
+  error: "Why it failed, in words.",
+  eventId: "The event's id.",
+  expiresAt: "When it expires; null for never.",
+  expression: "The JMESPath expression.",
+  from: "The value before.",
+  headers: "The headers of the answer.",
+  idempotencyKey: "The idempotency key; null without one.",
+  inviteId: "The invite's id.",
+  keyId: "The id of the key.",
+  language: "Always `jmespath`.",
+  last4: "The last four characters of the key.",
+  leaseUntil: "When the probe counts as lost, unless its outcome is known before.",
+  maxTrys: "Attempts before an event becomes a CriticalFailure, and consecutive failures that open the circuit.",
+  name: "The name.",
+  nextAttemptAt: "When the next attempt is due.",
+  position: "The position of the circuit.",
+  prefix: "What the key begins with.",
+  probe: "Whether the attempt is the probe of the circuit.",
+  purgeId: "The purge's id.",
+  reason: "The reason.",
+  replayId: "The replay's id.",
+  retryCount: "Failed attempts since acceptance or the last replay or resend.",
+  role: "The role.",
+  scopes: "What the key is limited to; null where it may do all that the role may.",
+  secretFingerprint: "The fingerprint of the webhook secret that signed the attempt.",
+  senderId: "The sender's id; null where the event was posted to its destination directly.",
+  serverRateLimit: "Most requests in flight at once.",
+  serviceAccountId: "The service account's id.",
+  status: "The user's status.",
+  statusCode: "The status code of the answer.",
+  tenantId: "The tenant's id.",
+  truncated: "Whether the answer was longer than what was kept of it.",
+  url: "The destination's URL.",
+  usedAt: "When the key was used.",
+  userId: "The user's id.",
+  webhookSecretFingerprint: "The fingerprint of the webhook secret.",
+  worker: "The process that made the attempt.",
+};
 
 /**
  * The schemas of facts as histories show them: one for each type, one for all types that a later version may add, and

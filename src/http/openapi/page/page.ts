@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Schema } from "../../../kernel/operations/description.ts";
-import type { ApiDocument, DocumentedOperation } from "../document.ts";
-import { html, inline, prose, type Markup } from "./html.ts";
-import { badge, operationSection } from "./operation.ts";
-import { schemaTable } from "./schema-table.ts";
+import type { Schema, MediaType } from "../../../kernel/operations/description.ts";
+import type { ApiDocument, DocumentedOperation, Response } from "../document.ts";
+import { html, inline, prose, type Markup, type Part } from "./html.ts";
+import { schemaTable, row, typeOf } from "./schema-table.ts";
 import { style } from "./style.ts";
 
 /** A page, and the source by which a Content-Security-Policy allows its style. */
@@ -17,6 +16,11 @@ interface Entry {
   readonly path: string;
   readonly operation: DocumentedOperation;
 }
+
+const access: Readonly<Record<string, string>> = {
+  accessToken: "an access token or a service key, in `Authorization: Bearer …`",
+  producerKey: "an API key, in `X-Api-Key`",
+};
 
 /** The document for people: one page that needs no other address and no script. */
 export function renderPage(document: ApiDocument): Page {
@@ -82,4 +86,81 @@ ${prose(schema.description ?? "")}${schemaTable(schema, "answered")}</section>
 
 function anchorOf(tag: string): string {
   return `about-${tag.toLowerCase().replaceAll(" ", "-")}`;
+}
+
+/** A method, in a colour of its own. */
+export function badge(method: string): Markup {
+  return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+}
+
+/** An operation with its parameters, its body, its answers and examples of them. */
+export function operationSection(
+  document: ApiDocument,
+  method: string,
+  path: string,
+  operation: DocumentedOperation,
+): Markup {
+  const { operationId, summary, description = "", security, requestBody, responses } = operation;
+  const [scheme] = security.flatMap((needed) => Object.keys(needed));
+  const needs = scheme === undefined ? "no authentication" : (access[scheme] ?? scheme);
+  const answers = Object.entries(responses).map(([status, given]) =>
+    answerRow(status, resolve(document, given) as Response));
+  return html`<article id="${operationId}">
+<h3><a href="#${operationId}">${summary}</a></h3>
+<p class="path">${badge(method)} <code>${path.split(/(?=\/)/).map((part) => [html`<wbr>`, part])}</code></p>
+${description === "" ? "" : prose(description)}
+<p class="access">Needs ${inline(needs)}.</p>
+${parametersTable(operation)}
+${Object.entries(requestBody?.content ?? {}).map(([type, content]) => bodySection(document, type, content))}
+<h4>Answers</h4>
+<div class="wide"><table class="answers"><tbody>${answers}</tbody></table></div>
+</article>
+`;
+}
+
+function parametersTable({ parameters }: DocumentedOperation): Part {
+  if (parameters.length === 0) return "";
+  const rows = parameters.map(({ name, in: place, required, schema, description }) =>
+    row(name, required ? "required" : "none", schema, description, html` <small>in ${place}</small>`));
+  return html`<h4>Parameters</h4>
+<div class="wide"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}
+
+function bodySection(document: ApiDocument, type: string, content: MediaType): Markup {
+  const schema = resolve(document, content.schema) as Schema;
+  const note = schema.properties ? "" : prose(schema.description ?? "");
+  return html`<h4>Body <small>${type}</small></h4>${note}${schemaTable(schema, "sent")}${examplesOf(content)}`;
+}
+
+function answerRow(status: string, { description, content = {} }: Response): Markup {
+  const kind = status.startsWith("2") ? "good" : "bad";
+  const bodies = Object.entries(content).map(([type, media]) => {
+    if (type === "text/plain" && media.examples) return said(media.examples);
+    return html`<p class="type"><small>${type}</small> ${typeOf(media.schema)}</p>${examplesOf(media)}`;
+  });
+  return html`<tr><th scope="row"><span class="status ${kind}">${status}</span></th>
+<td><p>${inline(description)}</p>${bodies}</td></tr>
+`;
+}
+
+/** Examples of an error's text. */
+function said(examples: NonNullable<MediaType["examples"]>): Markup {
+  return html`<p class="said">${Object.values(examples).map(({ value }) => html`<code>${String(value)}</code> `)}</p>`;
+}
+
+/** Examples, folded until somebody opens them. */
+function examplesOf({ examples = {} }: MediaType): Markup[] {
+  return Object.entries(examples).map(([name, { value }]) => {
+    const shown = JSON.stringify(value, null, 2);
+    const title = name === "example" ? "Example" : `Example: ${name}`;
+    return html`<details><summary>${title}</summary><pre>${shown}</pre></details>`;
+  });
+}
+
+/** The target of a reference within the document; anything else as it is. */
+function resolve(document: ApiDocument, value: object): unknown {
+  if (!("$ref" in value)) return value;
+  const path = String(value.$ref).split("/").slice(1);
+  return path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>>)[key], document);
 }

@@ -9,16 +9,14 @@ import {
   destinations, destinationsSelected, destinationSortFields,
 } from "../../../../projections/destinations/destinations.ts";
 import { leases, waiting } from "../../../../projections/due/due.ts";
+import { planTotal } from "../../../../projections/events/counters.ts";
 import { events, eventsOrdered, eventsSelected, type EventFilter } from "../../../../projections/events/events.ts";
-import { planTotal } from "../../../../projections/events/totals.ts";
-import { forgetting } from "../../../../projections/forgetting/forgetting.ts";
 import { collections } from "../../../../projections/index.ts";
 import { invites, inviteSortFields } from "../../../../projections/invites/invites.ts";
-import { candidatesOf, purges, purging, type PurgeDocument } from "../../../../projections/purges/purges.ts";
+import { candidatesOf, purges, purging, type PurgeDocument, retention } from "../../../../projections/purges/purges.ts";
 import { quarantine } from "../../../../projections/quarantine/quarantine.ts";
-import { retention } from "../../../../projections/retention/retention.ts";
 import { senders, senderSortFields } from "../../../../projections/senders/senders.ts";
-import { usersSelected, userSortFields } from "../../../../projections/users/users.ts";
+import { forgetting, usersSelected, userSortFields } from "../../../../projections/users/users.ts";
 import { wrappedKeys } from "../../../../projections/wrapped-keys/wrapped-keys.ts";
 import { DueIndex } from "../../../../src/delivery/requests/due-index.ts";
 import { matchingIds } from "../../../../src/features/events/matching-ids.ts";

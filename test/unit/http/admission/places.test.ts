@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Places, type Leave } from "../../../../src/http/admission/places.ts";
+import { Places, type Leave } from "../../../../src/http/admission/admission.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const present = () => new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createFailures } from "../../../../src/http/answers/failures.ts";
+import { createFailures } from "../../../../src/http/answers/errors.ts";
 import { Refusal } from "../../../../src/kernel/domain/refusal.ts";
 import { LogUnavailable } from "../../../../src/kernel/ports/event-store.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { streamBody } from "../../../../src/http/answers/stream-body.ts";
+import { streamBody } from "../../../../src/http/answers/answer.ts";
 
 const large = "x".repeat(60_000);
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
-import { createHealthApp } from "../../../../src/http/health/health-app.ts";
+import { createHealthApp } from "../../../../src/http/health/operations.ts";
 import { ReadModelsUnavailable } from "../../../../src/kernel/ports/read-models.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../../support/telemetry.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { traceparentOf } from "../../../../src/http/requests/traceparent.ts";
+import { traceparentOf } from "../../../../src/http/ingest/event-headers.ts";
 
 const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parent = "00f067aa0ba902b7";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { forgetting } from "../../../../../projections/forgetting/forgetting.ts";
 import { create } from "../../../../../projections/projection.ts";
+import { forgetting } from "../../../../../projections/users/users.ts";
 import { SystemIds } from "../../../../../src/engines/system/system-ids.ts";
 import { Forgetter } from "../../../../../src/features/people/persons/worker.ts";
 import { timestamp } from "../../../../../src/kernel/domain/time.ts";
