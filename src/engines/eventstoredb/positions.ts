@@ -20,7 +20,7 @@ export const untold: Position = positionOf({ commit: String(2n ** 64n - 1n), pre
 /** Positions are signed 64-bit numbers: no record is here or beyond. */
 const beyond: Position = positionOf({ commit: String(2n ** 63n), prepare: "0" });
 
-/** Servers from 24.2 on send -1, unsigned, as the checkpoint of a subscription that found nothing. */
+/** Whether a record can be there. Servers from 24.2 on send -1, unsigned, as a checkpoint. */
 export function isPossible(position: Position): boolean {
   return position < beyond;
 }

@@ -69,6 +69,7 @@ export class StreamWriter {
         const committed = await this.#committedBefore(stream, messages, until);
         if (committed) return committed;
       }
+      // The stream may have reached the expected revision meanwhile.
       if (actual !== expected) throw new RevisionConflict(stream, expected, actual);
     }
   }

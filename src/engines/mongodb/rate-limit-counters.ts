@@ -20,6 +20,7 @@ interface Admitted extends Stored {
   readonly kind: string;
 }
 
+/** Admissions per process between two counts of the keys. */
 const lookEvery = 1_000;
 
 /** How long an unsure admission counts, should its process die. */

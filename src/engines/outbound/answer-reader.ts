@@ -8,6 +8,7 @@ const maxBytes = 262_144;
 const maxHeadBytes = 65_536;
 /** Reads, interim answers and chunks together: each costs about as much CPU as an ordinary answer. */
 const maxPieces = 2_048;
+/** The start of a line between chunks; the rest is dropped. */
 const tellingChars = 32;
 /** The end of a head, from the end of its last line on. */
 const emptyLine = /\n\r{0,3}\n/g;
@@ -62,6 +63,7 @@ export class AnswerReader {
   /** The end of an incomplete head, perhaps the start of the empty line. */
   #tail = "";
   #handed: Buffer[] = [];
+  /** From here on the piece is passed on unchanged. */
   #from = 0;
 
   get fault(): string | null {

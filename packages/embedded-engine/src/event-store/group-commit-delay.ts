@@ -41,6 +41,7 @@ export class GroupCommitDelay {
     const rate = this.#appends / this.#ms;
     this.#tryOut(now, appends, rate);
     const share = Math.min(Math.max((rate - few) / (many - few), 0), 1);
+    // A trial does the opposite.
     const waits = this.#holdsUp === (this.#trial !== undefined);
     this.#gapMs = waits ? this.#longestMs * share : 0;
   }

@@ -41,7 +41,7 @@ shrinkAtRest();
 makeFolder(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
-// It may hold entries deleted right before a crash.
+// The write-ahead log may hold entries deleted right before a crash.
 const emptied = log.truncate(closingPatienceMs);
 // Closed after the log: closing any descriptor of a file drops SQLite's locks on it.
 const descriptor = openSync(path, "r");

@@ -109,6 +109,7 @@ export interface Tuning {
   readonly memtableRecords: number;
   readonly mergeFanout: number;
   readonly checkpointBytes: number;
+  /** Bytes in the write-ahead log before it restarts. */
   readonly restartBytes: number;
   readonly batchAppends: number;
   readonly batchesInFlight: number;

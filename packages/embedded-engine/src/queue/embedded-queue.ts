@@ -1,6 +1,6 @@
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../../../src/kernel/ports/work-queue.ts";
 
-/** A work queue within one process: items go to the consumer and are not stored. The due index has lost ones. */
+/** A work queue within one process: items go to the consumer and are not stored. Lost items are in the due index. */
 export class EmbeddedQueue implements WorkQueue {
   #consuming: { readonly consumer: WorkConsumer; readonly session: QueueSession } | undefined;
 
