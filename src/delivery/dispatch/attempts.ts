@@ -34,8 +34,8 @@ export class Attempts {
   }
 
   /**
-   * Sends a claimed attempt and records its outcome; resolves with whether it succeeded. A pause that the receiver asks
-   * for begins in `pause`. `mayDelay` is called after the answer: whether no event waits for the attempt's place.
+   * Sends a claimed attempt and records its outcome; resolves with whether it succeeded. `mayDelay`: no event waits for
+   * its place.
    */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
@@ -55,10 +55,8 @@ export class Attempts {
   }
 
   /**
-   * Tries until the outcome is recorded, however long the log is unavailable: the receiver has seen the request. Only
-   * where the event's record cannot be read any more is the outcome given up: it would be tried for ever, and the
-   * attempt would keep its place from others. The attempt is then left to a process that can read the record, which
-   * finds it lost.
+   * Tries until the outcome is recorded: the receiver has seen the request. Only an unreadable record leaves it to
+   * others.
    */
   async #record(
     known: Known, outcome: Outcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
@@ -108,9 +106,7 @@ export class Attempts {
     logger.error({ reason: error.message, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
-  /**
-   * While the log is unavailable, recording fails again and again for every attempt under way: hence the log throttle.
-   */
+  /** While the log is unavailable recording fails again and again, hence the throttle. */
   #tell(error: unknown, eventId: string, attempt: number): void {
     const { logger } = this.#parts;
     this.#logThrottle.tell(

@@ -23,9 +23,8 @@ const halfOpen = {
 } as CircuitBreaker.State;
 
 /**
- * The circuit breaker of one destination. Every attempt passes through it: all while it is closed, one probe while it
- * is half-open, none while it is open. The log opens and closes it, since failures may be hours apart and are those of
- * all workers; opossum neither counts nor times.
+ * The circuit breaker of one destination. The log opens and closes it, for all workers; opossum neither counts nor
+ * times.
  */
 export class Breaker {
   #breaker = madeBreaker();
@@ -57,8 +56,8 @@ export class Breaker {
   }
 
   /**
-   * Runs a task at once, and returns its result. A probe closes the breaker if it delivered, and opens it otherwise.
-   * Rejects as the task does, and where the breaker does not {@link admits admit} it.
+   * Runs a task at once. A probe closes the breaker if it delivered, and opens it otherwise. Rejects unless {@link
+   * admits admitted}.
    */
   async fire(task: Task): Promise<Ended> {
     try {

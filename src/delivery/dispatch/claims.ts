@@ -36,8 +36,8 @@ interface ClaimParts {
 }
 
 /**
- * Claims attempts: a worker claims one by appending to the event's stream at the revision it read. Only one such append
- * succeeds, so only one worker sends.
+ * A worker claims an attempt by an append at the revision it read. Only one such append succeeds, so only one worker
+ * sends.
  */
 export class Claims {
   readonly #parts: ClaimParts;
@@ -52,10 +52,8 @@ export class Claims {
   }
 
   /**
-   * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is called right before
-   * the append: the reads before it may take so long that the destination is another worker's. `held`: the last hold
-   * before the work was taken. Throws LogUnavailable, or an UnreadableRecord where the record of the destination or the
-   * tenant cannot be read.
+   * Claims one attempt, unless another worker was first. `isOurs` is called right before the append: the reads take
+   * time. Throws LogUnavailable or an UnreadableRecord.
    */
   claim(work: Work, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
     return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs, held);
@@ -120,10 +118,7 @@ export class Claims {
     return { ...start, ...accepted };
   }
 
-  /**
-   * Looks for a claim whose append was not answered, until the log has said twice that it is not there, however long
-   * the log is away: left alone, such an attempt would be given up as lost though nothing was sent.
-   */
+  /** Looks for a claim whose append was not answered, until the log has said twice that it is not there. */
   async #lookFor(start: Start): Promise<Claimed | undefined> {
     const { clock, store } = this.#parts;
     for (let absent = 0; absent < 2;) {

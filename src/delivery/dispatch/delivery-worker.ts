@@ -15,9 +15,7 @@ const idleMs = 30_000;
 const dropEveryMs = 5_000;
 /** Characters of the payloads at hand in all dispatchers. */
 const atHandCharacters = 64 * 2 ** 20;
-/**
- * Characters of the payloads being sent; they take some four times as much memory: as text, as bytes, and encrypted.
- */
+/** Characters of payloads being sent. They take four times as much memory: text, bytes, encrypted. */
 const usualSendingCharacters = 128 * 2 ** 20;
 
 /** The parts that the worker makes for its dispatchers. */

@@ -49,11 +49,7 @@ type Standing =
 /** Later than any planned attempt: all waiting events are due by then. */
 const endOfTime = Date.UTC(9999, 0);
 
-/**
- * The deliveries of one destination in this worker: never more at once than the destination's limit, one probe at a
- * time while its circuit is not closed, none while it is inactive or its receiver asked for a pause. The events of a
- * deleted destination are only cancelled.
- */
+/** The deliveries of one destination in this worker, within its limit, circuit, pause and status. */
 export class Dispatcher {
   readonly #destinationId: string;
   readonly #parts: DispatcherParts;
@@ -73,10 +69,7 @@ export class Dispatcher {
   readonly #underWay = new Set<Promise<unknown>>();
   /** Characters of the payloads that are being sent. */
   #sending = 0;
-  /**
-   * The end of the pause in which a held event was found for an open circuit's probe: it is not looked for again
-   * before.
-   */
+  /** The end of the pause in which an event was held for a probe: none is looked for again before. */
   #heldInPause: Timestamp | undefined;
   #loading = false;
   /** A wake-up arrived; the cached destination and circuit may be stale, since the queue may be ahead of the feed. */
@@ -110,10 +103,7 @@ export class Dispatcher {
     this.#lastActive = this.#parts.clock.monotonic();
   }
 
-  /**
-   * Claims the first attempt of an event that is about to be accepted, if it may begin at once and no older event
-   * waits.
-   */
+  /** Claims the first attempt of an event about to be accepted, if it may begin at once and no older event waits. */
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
     const start = this.#roomForFirst() > 0 && this.#parts.claims.first(event, accepted);
     if (!start) return null;
@@ -122,10 +112,7 @@ export class Dispatcher {
     return { entries: start.entries, settle };
   }
 
-  /**
-   * Starts all work that may start; none before the destination, its circuit and its tenant can be read. Call after
-   * offering.
-   */
+  /** Starts all work that may start. Call after offering. */
   pump(): void {
     if (this.#retryPause.paused || !this.#ownership.alive) return;
     const standing = this.#standing();
@@ -154,9 +141,7 @@ export class Dispatcher {
     this.#window.hold();
   }
 
-  /**
-   * Whether no work is under way or at hand here, since `since` (monotonic ms). The sweeper finds other waiting events.
-   */
+  /** Whether nothing is under way or at hand, since `since` (monotonic ms). The sweeper finds other waiting events. */
   idleSince(since: number): boolean {
     return this.#places.activeCount === 0 && this.#window.idle && this.#lastActive <= since;
   }
@@ -166,20 +151,14 @@ export class Dispatcher {
     await Promise.allSettled(this.#underWay);
   }
 
-  /**
-   * Leaves the destination, and cancels the timers that would outlive the dispatcher. Call once it is
-   * {@link idleSince idle}.
-   */
+  /** Leaves the destination and cancels its timers. Call once it is {@link idleSince idle}. */
   drop(): void {
     this.leave();
     this.#pause.unwatch();
     this.#breaker.drop();
   }
 
-  /**
-   * Brings pause, limit and breaker up to the cached destination and circuit. Undefined until these, the tenant and the
-   * attempts of earlier owners are known.
-   */
+  /** Brings pause, limit and breaker up to the cached destination and circuit; undefined until these are known. */
   #standing(): Standing | undefined {
     const { aggregates, clock } = this.#parts;
     const destination = aggregates.peek(destinations, this.#destinationId);
@@ -226,10 +205,7 @@ export class Dispatcher {
     void this.#places(untilOver).then(() => this.pump());
   }
 
-  /**
-   * Reads the destination and its circuit from the log. A wake-up that arrives meanwhile makes it read once more, and
-   * so does an unavailable log.
-   */
+  /** Reads the destination and its circuit from the log, once more after a wake-up meanwhile or an unavailable log. */
   async #lookAgain(): Promise<void> {
     const { aggregates } = this.#parts;
     this.#stale = false;
@@ -270,10 +246,7 @@ export class Dispatcher {
     });
   }
 
-  /**
-   * Test events are sent in any state of the destination and its circuit, past the breaker. They obey the limit, and
-   * the receiver's pause.
-   */
+  /** Test events are sent in any state of destination and circuit, within the limit and the receiver's pause. */
   #sendTests(): void {
     if (!this.#tests.wanted || this.#pause.until !== null || this.#refillPause.paused) return;
     const look = this.#tests.look();
@@ -375,8 +348,7 @@ export class Dispatcher {
   }
 
   /**
-   * Tries the destination with the oldest held event, but not during a pause. With no event held the destination
-   * becomes Active, its circuit half-open. Resolves "nothing to do" when nothing could be done now.
+   * Tries the destination with the oldest held event, but not during a pause. With none held its circuit half-opens.
    */
   async #probe(circuit: Circuit): Promise<Ended> {
     if (this.#probes.stands(circuit)) return "nothing to do";

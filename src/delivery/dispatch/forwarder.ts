@@ -22,9 +22,8 @@ interface ForwarderParts {
 }
 
 /**
- * Follows the log and publishes work items: one for each accepted event whose first attempt has not begun, and a
- * wake-up where a destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so an
- * item may be published twice, but is never left out.
+ * Publishes an item for each accepted event not begun, and a wake-up where events may go again. Its checkpoint follows
+ * the queue's acknowledgement: an item may come twice, and is never left out.
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;

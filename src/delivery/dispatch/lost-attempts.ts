@@ -38,8 +38,7 @@ interface Loss {
 }
 
 /**
- * Gives up attempts whose worker was lost: at once if the worker has certainly ended, else when the lease is over
- * without an outcome and no living process holds the attempt.
+ * Gives up attempts whose worker was lost: it has ended, or the lease is over and no living process holds the attempt.
  */
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
@@ -55,9 +54,7 @@ export class LostAttempts {
   }
 
   /**
-   * Gives up the attempts lost by now; not to be called again before it resolves. A lease is timed by this process's
-   * own clock from when it was first seen, so no clock jump ends one early. While the log is unreachable no worker can
-   * record an outcome: once it is reachable, every lease begins again.
+   * Gives up the attempts lost by now. Leases are timed by this process from when it saw them, anew after an outage.
    */
   async giveUp(): Promise<void> {
     const now = this.#parts.clock.monotonic();

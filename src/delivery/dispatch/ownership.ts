@@ -24,9 +24,7 @@ export interface SessionStart {
   readonly at: number;
 }
 
-/**
- * The membership under which a destination is this worker's, and the attempts that earlier owners may have under way.
- */
+/** The membership under which a destination is this worker's, and the attempts of earlier owners. */
 export class Ownership {
   readonly #destinationId: string;
   readonly #parts: OwnershipParts;
@@ -73,10 +71,8 @@ export class Ownership {
   }
 
   /**
-   * Learns which attempts earlier owners left under way, unless the membership changes meanwhile. Calls `found` for
-   * each attempt with a function that resolves once it is over, or the destination is another worker's. Once a lease
-   * has passed since the membership began all are over, and the due index is not asked; until then throws when the due
-   * index is behind or unavailable.
+   * Learns which attempts earlier owners left under way; `found` gets a function that resolves once one is over. Throws
+   * when the due index is behind or unavailable.
    */
   async learn(found: (untilOver: () => Promise<void>) => void): Promise<void> {
     const { claims, clock, startOf } = this.#parts;

@@ -5,9 +5,8 @@ import type { Logger } from "../../kernel/ports/telemetry.ts";
 import type { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 
 /**
- * The pause that a destination's receiver asked for by 429, as its dispatcher knows it. The log has it, too, for later
- * owners; here it begins as soon as the answer is read. The longest pause asked for holds. It is timed by the monotonic
- * clock, so that a jump of the wall clock neither ends nor prolongs it.
+ * The pause that a receiver asked for by 429. The longest one holds, by the monotonic clock. The log has it for later
+ * owners.
  */
 export class ReceiverPause {
   readonly #clock: Clock;

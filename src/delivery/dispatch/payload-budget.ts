@@ -1,8 +1,8 @@
 import { mayTake } from "../../kernel/tools/fair-share.ts";
 
 /**
- * Limits the memory for payloads in all dispatchers of a worker: with many slow destinations they would otherwise
- * exceed it. Events beyond the budget wait in the due index, which knows only ids.
+ * Limits the memory for payloads in all dispatchers of a worker. Other events wait in the due index, which knows only
+ * ids.
  */
 export class PayloadBudget {
   #left: number;
@@ -25,8 +25,7 @@ export class PayloadBudget {
   }
 
   /**
-   * Whether a dispatcher that holds so many characters may take more: dispatchers have {@link mayTake fair shares}, and
-   * a dispatcher that holds none always gets some.
+   * Whether a dispatcher that holds so many characters may take more ({@link mayTake}). One that holds none always may.
    */
   allows(characters: number): boolean {
     return characters === 0 || mayTake(1, characters, this.#left);

@@ -15,10 +15,7 @@ export interface ProbeParts {
   readonly workerId: string;
 }
 
-/**
- * Claims, releases and gives up probes of one destination. The log allows one probe at a time, of all workers. Replace
- * a probe only when it no longer {@link stands}. A change has no effect if another worker was first.
- */
+/** Claims, releases and gives up probes of one destination. The log allows one at a time, of all workers. */
 export class Probes {
   readonly #parts: ProbeParts;
   /** The standing probe, and when it was first seen (monotonic). */
@@ -28,9 +25,7 @@ export class Probes {
     this.#parts = parts;
   }
 
-  /**
-   * Whether a probe may be under way. Its lease is timed from when it was first seen: two machines' clocks may differ.
-   */
+  /** Whether a probe may be under way. Its lease is timed from when it was seen: clocks of machines may differ. */
   stands({ probe }: Circuit): boolean {
     if (!probe) return false;
     const { clock, claims } = this.#parts;

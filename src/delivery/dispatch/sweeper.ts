@@ -15,10 +15,7 @@ interface SweeperParts {
   readonly clock: Clock;
 }
 
-/**
- * Makes sure that no destination is forgotten. Each kind of wake-up is looked for separately: a slow or failed search
- * then holds up no other.
- */
+/** Makes sure that no destination is forgotten. A slow or failed search holds up no other. */
 export class Sweeper {
   readonly #parts: SweeperParts;
   #sweptTo: number;

@@ -28,8 +28,8 @@ export class TestEvents {
   }
 
   /**
-   * Begins a look, of which there is one at a time. The function, called once in its turn, gives the ids of test events
-   * to send; each is named again only after its {@link end}. It throws as the due index does.
+   * Begins a look. The function gives ids of test events to send, each again only after its {@link end}. Throws as the
+   * due index does.
    */
   look(): () => Promise<readonly string[]> {
     const position = this.#lookFrom ?? logStart;

@@ -21,10 +21,7 @@ export interface WindowParts {
   readonly payloadBudget: PayloadBudget;
 }
 
-/**
- * The work at hand of one destination. Events that do not fit, or are dropped, are in the due index, from which the
- * window is refilled.
- */
+/** The work at hand of one destination. What does not fit is in the due index, from which the window is refilled. */
 export class WorkWindow {
   readonly #parts: WindowParts;
   readonly #pages: DuePages;
@@ -33,19 +30,14 @@ export class WorkWindow {
   readonly #present = new Set<string>();
   /** Events that the due index may name and this process cannot read: the events behind them must not wait. */
   readonly #unreadable = new Set<string>();
-  /**
-   * Events that the due index named and the log does not hold: they are not probed, unless they are accepted once more.
-   */
+  /** Events that the due index named and the log does not hold: they are not probed. */
   readonly #gone = new Set<string>();
   /** The due index may hold more events; it must cover this position before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
   /** The position that the due index had to cover for the last refill, where that failed. */
   #behind: Position | undefined;
-  /**
-   * While searches for a probe fail: the log's end at the first of them, and the opening of the circuit that it was
-   * for.
-   */
+  /** While searches for a probe fail: the log's end at the first of them, and the circuit's opening. */
   #searched: { readonly openUntil: string | null; readonly upTo: Position } | undefined;
   /** The newest claim or cancellation of an event of this destination by this worker. */
   #written = logStart;
@@ -110,10 +102,7 @@ export class WorkWindow {
     if (ended === "not ours") this.lookAgain();
   }
 
-  /**
-   * Drops the work at hand when a pause begins. The end of a pause is no fact of the log: the next refill must wait
-   * until the due index covers the dropped work.
-   */
+  /** Drops the work at hand when a pause begins. The next refill waits until the due index covers it. */
   holdForPause(): void {
     const positions = this.#work.flatMap((work) => (work.kind === "first" ? [work.item.position] : []));
     if (this.#refillFrom !== undefined) positions.push(this.#refillFrom);
@@ -140,10 +129,8 @@ export class WorkWindow {
   }
 
   /**
-   * Begins a refill, of which there is one at a time. The function, called once in its turn, takes in the events that
-   * the due index names by `dueBy` (ms since 1970). It throws when the due index is behind or unavailable. The next
-   * refill then waits for no later position, even if more was claimed meanwhile: an event that the due index names in
-   * vain cannot be claimed.
+   * Begins a refill. The function takes in the events due by `dueBy` (ms since 1970). Throws when the due index is
+   * behind or unavailable.
    */
   refill(): (tenantId: string, dueBy: number) => Promise<void> {
     this.#refilling = true;
@@ -173,9 +160,8 @@ export class WorkWindow {
   }
 
   /**
-   * The event for the next probe of this circuit: of all due events the first one accepted after this outage's last
-   * probe, or else the first of all. Throws when the due index is behind or unavailable. A repeated call waits for no
-   * later position than the first one: an index that lags for long would never reach the end of a growing log.
+   * The event for the next probe: the first due one accepted after the last probe of this outage, or else the first of
+   * all. Throws when the due index is behind or unavailable.
    */
   async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
     const { log, dueIndex } = this.#parts;
@@ -223,10 +209,7 @@ export class WorkWindow {
     return this.#refilling || this.#held || this.#refillFrom !== undefined;
   }
 
-  /**
-   * The places for new items: they must neither fill the window while the due index is to be asked, nor overtake its
-   * events.
-   */
+  /** The places for new items: they must not fill the window while the due index is to be asked. */
   get #places(): number {
     if (this.#moreWaits) return 0;
     return this.#looks ? lowWater : windowSize;
@@ -261,10 +244,7 @@ function earlier(one: Position, other: Position): Position {
 /** How long looks continue where one ended. Then they start over: the index may have learned of earlier work. */
 const goOnForMs = 1_000;
 
-/**
- * Where a look ended: the caller knows all events due before `dueAt`, and of those due at that very time the `seen`
- * ones.
- */
+/** Where a look ended: all events due before `dueAt` are known, and of those due then the `seen` ones. */
 interface Place {
   readonly dueAt: string;
   readonly seen: ReadonlySet<string>;
@@ -291,9 +271,8 @@ interface DuePagesParts {
 }
 
 /**
- * Looks through the due work of one destination. A look from the start needs an index that covers all work done so far,
- * and so makes the projection flush; the looks that continue from there do not. A lagging index may name work that is
- * already done: its claim then fails.
+ * Looks through the due work of one destination. A look from the start needs an index that covers all work done so far;
+ * the looks that continue do not.
  */
 export class DuePages {
   readonly #destinationId: string;

@@ -46,10 +46,7 @@ export interface Reserved {
 /** One event to try. */
 export type Work = Unclaimed | Reserved;
 
-/**
- * Why some work had no effect: another worker was first, the destination is no longer this worker's, or the event's
- * record in the log is damaged or missing.
- */
+/** Why work had no effect: another worker was first, it is not this worker's, or its record is damaged or missing. */
 export type Miss = "nothing to do" | "not ours" | "unreadable" | "gone";
 
 /** How work ended: the receiver took the event, or did not, or the work had no effect. */

@@ -25,11 +25,7 @@ interface WorkersParts {
   readonly isLogShared: boolean;
 }
 
-/**
- * Tells which workers may still be alive, of those named in claims in the log, and which attempts they hold. Other
- * processes learn of an attempt that takes longer than the delivery timeout, as when the log does not take its outcome,
- * from a mark in the expiring state, one for each worker.
- */
+/** Tells which workers may be alive, and which attempts they hold: long ones have a mark in the expiring state. */
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #own = new Set<string>();
@@ -49,16 +45,15 @@ export class Workers {
   }
 
   /**
-   * Whether a worker has certainly ended. A process with an embedded log holds the lock on the data folder, so workers
-   * of all other processes have ended. With a shared log only the end of a lease shows that.
+   * Whether a worker has certainly ended: with an embedded log, all of other processes have; else a lease must be over.
    */
   isGone(worker: string): boolean {
     return !this.#parts.isLogShared && !this.#own.has(worker);
   }
 
   /**
-   * A worker of this process holds an attempt of an event, from before its claim until its outcome is recorded: nobody
-   * gives it up meanwhile. Call the result at the end.
+   * A worker of this process holds an attempt, from before its claim until its outcome is recorded. Call the result
+   * then.
    */
   hold(worker: string, eventId: string): () => void {
     const hold = { worker, eventId, since: this.#parts.clock.monotonic() };

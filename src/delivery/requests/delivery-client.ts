@@ -31,9 +31,7 @@ export interface Delivery {
   readonly tenant: Tenant;
 }
 
-/**
- * Proof of the caller's identity: a header, and for a fetched token how to forget it should the receiver turn it down.
- */
+/** Proof of identity: a header, and how to forget a token that the receiver turns down. */
 interface Proof {
   readonly header: AuthHeader | null;
   /** The secrets in the header, to keep out of answers. */
@@ -151,10 +149,7 @@ function outcomeOf(
 /** How much of a receiver's answer is kept in the log. */
 export const keptBodyBytes = 16_384;
 
-/**
- * The most bytes of JSON that the kept body may take: enough for any text whose escapes are of two characters, as in
- * JSON. Control characters take six each, and would let the log grow by six times the kept bytes.
- */
+/** The most bytes of JSON that the kept body may take: control characters take six each. */
 const keptJsonBytes = 2 * keptBodyBytes;
 
 const longestEscape = 6;

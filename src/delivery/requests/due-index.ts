@@ -32,9 +32,8 @@ const aheadMs = 10_000;
 const pending = { collection: events.name, where: { status: "Pending" } } as const;
 
 /**
- * Which work is due when, and which attempts are under way: the truth the queue only hints at. Answers lag the log by
- * moments, so work found here is claimed by an append at an expected revision. A Pending event is due from its
- * acceptance on, a retry from its planned time on. All queries throw ReadModelsUnavailable.
+ * Which work is due when, and which attempts are under way: the truth that the queue hints at. It lags by moments, so
+ * work is claimed by an append. All queries throw ReadModelsUnavailable.
  */
 export class DueIndex {
   readonly #readModels: ReadModels;
@@ -58,8 +57,8 @@ export class DueIndex {
   }
 
   /**
-   * The candidates for a destination's next probe: ids of the events accepted first, or first `after` a given event,
-   * among those due at `now` (ms). No test event is among them, unless it was accepted this moment.
+   * The candidates for a destination's next probe: events accepted first, or after `after`, among those due at `now`
+   * (ms).
    */
   async oldestDue(of: WorkOf, now: number, limit: number, after?: string): Promise<readonly string[]> {
     const tests = new Set(await this.tests(of.destinationId));
@@ -95,9 +94,8 @@ export class DueIndex {
   }
 
   /**
-   * The due time of the oldest work that is due by `now` (ms), or null. A destination's Pending event accepted first
-   * counts, due since its last replay or resend, if any. Leaves out unreadable events and destinations that are
-   * Inactive or Suspended.
+   * The due time of the oldest work due by `now` (ms), or null. Destinations that are Inactive or Suspended are left
+   * out.
    */
   async longestDue(now: number): Promise<string | null> {
     const times = await ofEach(await this.destinationsWithWorkDue(now), (place) => this.#dueSince(place, now));

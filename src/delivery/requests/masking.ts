@@ -45,10 +45,8 @@ function base64Forms(bytes: Uint8Array): SecretForm[] {
 }
 
 /**
- * An answer in which the secrets that its receiver knows are masked, in headers, their names and the body. Some
- * receivers send back the request, and answers are kept in the log and shown to every role. Secrets are found as they
- * are, in base64, and escaped as {@link decoded} reads it; at the end of a body that was cut off, the beginning of a
- * secret too. Takes time in proportion to the answer.
+ * An answer with the receiver's secrets masked, plain, in base64 or escaped: some receivers send the request back.
+ * Takes time in proportion to the answer.
  */
 export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
   const texts = [...Object.entries(answer.headers).flat(), answer.body];
@@ -80,11 +78,7 @@ function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean)
   return hidden;
 }
 
-/**
- * Calls `found` for each place of a form in a text and, if the text was cut off, for a beginning of the form at its
- * end. Uses the algorithm of Knuth, Morris and Pratt, whose time is linear in both lengths even if many places almost
- * match.
- */
+/** Calls `found` for each place of a form, and for its beginning at the end of a cut text (Knuth, Morris and Pratt). */
 function find(
   { text: form, least }: SecretForm, text: string, cutOff: boolean, found: (from: number, to: number) => unknown,
 ): void {
@@ -133,8 +127,8 @@ const fold = Uint8Array.from({ length: 0x100 }, (_, unit) => {
 });
 
 /**
- * A text of the same length with small letters, as names of headers are; spaces as forms write them and the signs of
- * base64url are those of base64, and line breaks the letters of their escapes.
+ * A text of the same length with small letters; spaces and base64url's signs become base64's, line breaks their
+ * escapes.
  */
 function folded(text: string): string {
   const units = Buffer.from(text, "utf16le");
@@ -164,11 +158,7 @@ export interface Decoded {
 /** How many different kinds of escapes are decoded within each other, such as a form in JSON on a page. */
 const layers = 4;
 
-/**
- * Decodes the escapes of JSON and JavaScript, of URLs and of HTML. Backslashes that begin no code of a character are
- * left out, so `\n` becomes `n`. A text decodes to the same whether it was encoded before or not, and however often. At
- * the end of a text that was cut off, an incomplete escape is left out.
- */
+/** Decodes the escapes of JSON, JavaScript, URLs and HTML, however often a text was encoded. */
 export function decoded(source: string, cutOff: boolean): Decoded {
   const pattern = cutOff ? cutOffEscapes : escapes;
   let last: Decoded = { text: source, origins: null };

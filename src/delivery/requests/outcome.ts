@@ -42,28 +42,18 @@ export const outcomeUnknown = {
 /** The shortest pause after a 429, ms: without `Retry-After`, and with one of no time or a time that is over. */
 const leastPauseMs = 1_000;
 
-/**
- * The pause that a receiver asks for by a 429, in which no new attempt to its destination begins: ms, a second at
- * least, a day at most. Null for any other outcome.
- */
+/** The pause that a receiver asks for by a 429, ms: a second to a day. Null for any other outcome. */
 export function pauseAskedBy(outcome: Outcome | typeof outcomeUnknown): number | null {
   if (outcome.ok || outcome.answer?.statusCode !== 429) return null;
   return Math.min(Math.max(outcome.retryAfterMs ?? 0, leastPauseMs), dayMs);
 }
 
-/**
- * Whether a failed attempt counts for the circuit. A failure by the relay's own fault does not count, nor does a 429:
- * by it a healthy receiver asks for a slower pace.
- */
+/** Whether a failed attempt counts for the circuit: not the relay's own faults, and no 429 of a healthy receiver. */
 export function countsForCircuit(outcome: (Outcome & { readonly ok: false }) | typeof outcomeUnknown): boolean {
   return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;
 }
 
-/**
- * The `Retry-After` of a 429 or 503 in milliseconds from `now` (ms since 1970), a day at most; null without one. It may
- * be in seconds or a date of any form of RFC 9110, 5.6.7. Of several values the latest counts; unreadable ones are
- * ignored.
- */
+/** The `Retry-After` of a 429 or 503 (RFC 9110, 10.2.3), ms from `now`, a day at most; null without one. */
 export function retryAfterMs(
   { statusCode, headers }: Pick<OutboundAnswer, "statusCode" | "headers">, now: number,
 ): number | null {

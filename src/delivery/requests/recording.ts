@@ -38,10 +38,7 @@ export interface Ended extends AppendOptions {
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
   readonly outcome: Outcome | typeof outcomeUnknown;
-  /**
-   * The tenant as it was when the attempt was claimed; the destination then existed. Used where only a newer release
-   * can read their records by now; absent if it is not known.
-   */
+  /** The tenant when the attempt was claimed, for when only a newer release can read its record by now. */
   readonly claimedFor?: TenantPolicy;
   /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
   readonly pausedUntil?: () => Timestamp | null;
@@ -82,11 +79,7 @@ export class Outcomes {
   }
 }
 
-/**
- * The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. Only the end of
- * a count of failures by a success is recorded before. A circuit that only a newer release can read by now is left
- * alone.
- */
+/** The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. */
 export class Recording {
   readonly #parts: OutcomeParts;
   readonly #ended: Ended;
@@ -98,9 +91,8 @@ export class Recording {
   }
 
   /**
-   * Records the outcome, however late. Where another process has settled the attempt, that one counts it. Throws
-   * LogUnavailable, or an UnreadableRecord where a record that it needs, such as the event's own, cannot be read.
-   * Called again until it resolves, it counts the outcome for certain: facts already in the log are not written twice.
+   * Records the outcome, however late; repeated until it resolves it counts once. Throws LogUnavailable or an
+   * UnreadableRecord.
    */
   async finish(): Promise<Recorded> {
     const again = this.#begun;
@@ -144,10 +136,7 @@ export class Recording {
     return unlessNewer(tell, () => false);
   }
 
-  /**
-   * Writes the outcome into the event's stream. An outcome already there is this recording's own only after an earlier
-   * try.
-   */
+  /** Writes the outcome into the event's stream. An outcome there is this recording's own only after an earlier try. */
   async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;
     const { known, attempt, outcome, origin, mayWait = false } = this.#ended;
@@ -212,10 +201,7 @@ export class Recording {
   }
 }
 
-/**
- * Whether an earlier try wrote an attempt's newest outcome, whether it was late, and which of its facts are of its
- * origin.
- */
+/** What an earlier try wrote of an attempt's newest outcome. */
 function writtenBefore(
   facts: LoadedWebhook["facts"], { attempt, origin: { actor, causationId } }: Ended, again: boolean,
 ): Omit<Written, "status"> {

@@ -44,10 +44,7 @@ export class TokenCache {
     this.#entries = new LRUCache({ max: settings.capacity });
   }
 
-  /**
-   * The cached token, or a fresh one: fetched once for all callers meanwhile, within the outbound deadline. After a
-   * failure the next caller tries again, unless the endpoint asked for a pause: then not before its end.
-   */
+  /** The cached token, or a fresh one, fetched once for all callers. A pause that the endpoint asks for is kept. */
   async token(grant: TenantGrant): Promise<{ readonly token: string } | NoToken> {
     const { clock } = this.#settings;
     const key = keyOf(grant);

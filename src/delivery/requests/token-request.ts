@@ -40,11 +40,7 @@ const knownErrors: ReadonlySet<unknown> = new Set([
 /** Overload, or a failure of a gateway: these do not refuse the client's proof. */
 const saysNothingOfClient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/**
- * Asks for a token by the client-credentials grant. RFC 6749 requires every server to accept HTTP Basic, but some
- * accept the form only, and refuse Basic by any status. A request with both proofs is invalid. So `first` is tried, and
- * after an answer without a token the other proof, once.
- */
+/** Asks for a token by the client-credentials grant: with the `first` proof, and after no token once with the other. */
 export async function requestToken(
   parts: TokenRequestParts, grant: ClientGrant, first: ClientProof,
 ): Promise<Token | NoToken> {
