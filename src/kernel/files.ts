@@ -44,7 +44,6 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** SQLITE_IOERR_FSYNC. */
 const sqliteSyncFailed = 1034;
 
 /**

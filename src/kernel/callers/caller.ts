@@ -21,7 +21,6 @@ export interface ServiceCaller extends Principal {
   readonly keyId: string;
   /** What the key is limited to; null: it may do all that the role may. */
   readonly scopes: readonly Scope[] | null;
-  /** When the key stops working, ISO 8601 UTC; null for never. */
   readonly expiresAt: string | null;
 }
 
@@ -42,7 +41,6 @@ export interface Session extends UserCaller {
   /** Shared by all tokens of a browser's session. Of an access token: the token's id. */
   readonly sessionId: string;
   readonly expiresAt: string;
-  /** The user's session version that the token was made under. */
   readonly sessionVersion: number;
   /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
   readonly passwordAt: string | null;

@@ -24,7 +24,6 @@ export interface Metadata {
   readonly correlationId: string;
   /** The message id of the fact that led to this one, or null when a request did. */
   readonly causationId: string | null;
-  /** When it was decided, ISO 8601 UTC. */
   readonly at: Timestamp;
   /** 128 random bits, base64url: no guess of an erased fact can be confirmed by its hash. Oldest facts have none. */
   readonly salt?: string;

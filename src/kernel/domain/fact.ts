@@ -13,17 +13,14 @@ export type SubjectType = keyof typeof subjectIds;
 /** Turns the data of one version into that of the next; may rely on the schema of its version. */
 export type Upcaster = (data: Readonly<Record<string, unknown>>) => object;
 
-/** What every fact declares. */
 interface Declared<F extends Fields> {
   /** The fields of its data, in the order in which the API's description has them. */
   readonly data: F;
   /** From each version to the next, the first from version 1. The version that is written is one more than these. */
   readonly upcasters?: readonly Upcaster[];
-  /** A sentence for readers of the API. */
   readonly meaning: string;
 }
 
-/** What a fact declares that people are shown. */
 interface Shown<F extends Fields> extends Declared<F> {
   /** The fields that histories, the audit and the stream show. Secrets, addresses, keys and hashes are hidden. */
   readonly shown: "all" | readonly (keyof F & string)[];
@@ -45,7 +42,6 @@ interface Shown<F extends Fields> extends Declared<F> {
   readonly example?: Partial<ObjectOf<F>>;
 }
 
-/** The kinds of subjects whose ids are among the fields. */
 type SubjectWithin<F> = {
   [Type in SubjectType]: (typeof subjectIds)[Type] extends keyof F ? Type : never;
 }[SubjectType];

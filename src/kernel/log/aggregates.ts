@@ -14,7 +14,6 @@ import { refuseUnreadable } from "./unreadable.ts";
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
   readonly category: string;
-  /** The name of the stream of one of them, in the category. */
   readonly stream: (id: string) => string;
   /** Folds one fact in; `position` is its place in the log. May consume the state it is given. */
   readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
@@ -66,18 +65,15 @@ export class Aggregates {
     this.#cache = new RecentlyUsed(clock, options);
   }
 
-  /** Serves a category from now on. */
   register<State, Event extends DomainEvent>(type: AggregateType<State, Event>): this {
     this.#types.set(type.category, type as unknown as AggregateType<unknown, DomainEvent>);
     return this;
   }
 
-  /** The categories served. */
   get categories(): readonly string[] {
     return [...this.#types.keys()];
   }
 
-  /** Brings cached states up to date with entries of the log. */
   follow(entries: readonly LogEntry[]): void {
     this.#changes += entries.length;
     for (const entry of entries) {

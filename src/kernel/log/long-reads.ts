@@ -13,7 +13,6 @@ export type Turn = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 interface Reader {
   readonly limit: LimitFunction;
-  /** Its reads that go on or wait. */
   reads: number;
 }
 
@@ -23,7 +22,6 @@ export class LongReads {
   readonly #pages = pLimit(pagesAtOnce);
   readonly #readers = new Map<string, Reader>();
 
-  /** The one that bounds the reads of this store. */
   static of(store: Pick<EventStore, "readStream">): LongReads {
     const reads = this.#all.get(store) ?? new LongReads();
     this.#all.set(store, reads);

@@ -9,7 +9,6 @@ import type { Freshness } from "../read-models/freshness.ts";
 import { RecentlyUsed } from "../tools/recently-used.ts";
 import { LongReads, type Turn } from "./long-reads.ts";
 
-/** Entries of the log whose times are read at once. */
 const pageEntries = 500;
 /** Moments that are remembered: those that answers pass on are asked for again. */
 const remembered = 1_000;
@@ -29,7 +28,6 @@ export interface Found {
   readonly isPresent: boolean;
 }
 
-/** A moment that was looked for, and whether entries to come cannot change it. */
 interface Seen {
   readonly moment: Moment;
   readonly isFinal: boolean;

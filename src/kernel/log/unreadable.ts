@@ -1,7 +1,6 @@
 import { Refusal } from "../domain/refusal.ts";
 import type { UnreadableEntry } from "../ports/event-store.ts";
 
-/** Why an entry cannot be read. */
 type Why = Pick<UnreadableEntry, "newer">;
 
 /** A record of the log that this process cannot read. Its message names the record, never its content. */

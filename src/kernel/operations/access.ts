@@ -3,7 +3,6 @@ import { atLeast, type Role, grants, type Scope } from "../domain/roles.ts";
 
 /** Who may call an operation, on at least one record. Rules that depend on the record are the domain's. */
 export interface Access {
-  /** The lowest role of a user that may. */
   readonly role: Role;
   /** The lowest role of a service account that may; null: none. */
   readonly serviceRole: Role | null;

@@ -63,7 +63,6 @@ export interface Description {
   /** The path's parameters; one that is an id, and so a UUID, needs a description only. */
   readonly parameters?: Readonly<Record<string, string | DescribedParameter>>;
   readonly headers?: Readonly<Record<string, DescribedParameter>>;
-  /** Bodies to send. */
   readonly examples?: Examples;
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
   /** Whether it can do without the engines: then neither 500 nor 503 is added. */

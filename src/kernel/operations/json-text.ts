@@ -123,7 +123,6 @@ export function memberText(object: string, name: string): string | undefined {
   return found;
 }
 
-/** The index of the quote that ends the string begun at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

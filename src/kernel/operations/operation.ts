@@ -37,11 +37,9 @@ export interface Answer {
 /** One request on its way through its route. */
 export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
-  /** The query string, without the question mark. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
-  /** Where the request came from. */
   readonly address: string;
   /** The caller, by token, cookie or key. Throws a Refusal (unauthenticated, forbidden). */
   authenticate(): Promise<Session | ServiceCaller>;
@@ -65,13 +63,11 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 /** An operation: its description, the schemas of its query and body, and its handler. */
 export interface Operation extends Description {
   readonly method: Method;
-  /** Names its parameters with colons. */
   readonly path: string;
   /**
    * The credential that callers must send: an access token or else a browser's cookie, the cookie, an API key, or none.
    */
   readonly security: "bearer" | "cookie" | "apiKey" | "none";
-  /** Of the signed-in operations. */
   readonly access?: Access;
   /** It may read much of the log or answer with much, so it takes one of the few places of such requests. */
   readonly isLarge?: true;
@@ -84,17 +80,14 @@ export interface Operation extends Description {
 /** The id of an operation: its name in the API document and in clients. */
 export type OperationId = keyof operations;
 
-/** The declaration of an operation. A body or query is given by its schema, or by a reader of its own. */
 interface Declared<Id extends OperationId, Input> extends Description {
   readonly id: Id;
   readonly route: `${Method} /${string}`;
   readonly body?: SchemaObject | BodyReader<Input>;
   readonly query?: SchemaObject | QueryReader<Input>;
-  /** The parameters that a list has beside those of every list. */
   readonly list?: SchemaObject;
 }
 
-/** The parameters of every list. */
 type PageParameters = "Qt" | "Pg" | "CpOrd" | "TpOrd" | "Cursor" | "Total";
 
 /** The filters of a list. */
@@ -103,7 +96,6 @@ export type Filters<Id extends keyof Inputs> = Omit<Inputs[Id], PageParameters>;
 /** The statuses that handlers answer with; others are those of thrown errors. */
 type Given = 200 | 201 | 202 | 204 | 302 | 503;
 
-/** The answers of an operation, as its declaration describes them. */
 type AnswerOf<Id extends OperationId> = {
   [Status in keyof operations[Id]["responses"] & Given]: Answer & {
     readonly status: Status;
@@ -120,7 +112,6 @@ type JsonOf<Response> = Response extends { content: { "application/json": infer 
 type Unchanging<Value> = Value extends readonly (infer Item)[] ? readonly Unchanging<Item>[]
   : Value extends object ? { readonly [Name in keyof Value]: Unchanging<Value[Name]> } : Value;
 
-/** The type of an operation's body or query, by its schema. */
 type InputOf<Id extends OperationId> = Id extends keyof Inputs
   ? Inputs[Id] extends { readonly Qt: number } ? ListRequest<Filters<Id>> : Inputs[Id]
   : undefined;
@@ -129,7 +120,6 @@ type InputOf<Id extends OperationId> = Id extends keyof Inputs
 export interface Call<Input> extends Exchange {
   readonly caller: Session | ServiceCaller;
   readonly origin: Origin;
-  /** The body, or the parameters of the query. */
   readonly input: Input;
 }
 

@@ -45,7 +45,6 @@ ajv.addKeyword({
 /** The pattern of a request's id; all others are against control characters. */
 const visiblePattern = String.raw`^[\u0021-\u007e]+$`;
 
-/** By schema. */
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 
 /** The validator of a request schema, compiled at the first value. It fills defaults in. */

@@ -38,7 +38,6 @@ export class Pause {
     });
   }
 
-  /** Ends the waits under way. */
   end(): void {
     for (const end of this.#ends) end();
   }

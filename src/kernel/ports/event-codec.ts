@@ -4,7 +4,6 @@ import type { EntryHead, LogEntry } from "./event-store.ts";
 /** A fact as text, the way engines keep it. */
 export interface EncodedEvent {
   readonly type: string;
-  /** JSON. */
   readonly data: string;
   /** JSON; holds the schema version beside the {@link Metadata}. */
   readonly metadata: string;

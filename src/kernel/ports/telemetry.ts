@@ -32,11 +32,9 @@ export type LoginResult = (typeof loginResults)[number];
 
 /** The counts for `/metrics`. */
 export interface Metrics {
-  /** An event was accepted, durably. */
   accepted(): void;
   /** An accepted, replayed or resent event finished. */
   finished(status: "Succeeded" | "CriticalFailure" | "Cancelled"): void;
-  /** A finished event was replayed or resent. */
   replayed(): void;
   /** An ingest request was answered with this status, `seconds` after it came. */
   ingest(status: number, seconds: number): void;
@@ -44,7 +42,6 @@ export interface Metrics {
   attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number | null): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
-  /** Somebody tried to log in. */
   login(result: LoginResult): void;
   /** An anomaly happened that an operator should look at. */
   anomaly(kind: Anomaly): void;

@@ -3,11 +3,9 @@ export interface SessionClaims {
   readonly userId: string;
   readonly tenantId: string;
   readonly role: string;
-  /** The token's own id, by which it is revoked. */
   readonly tokenId: string;
   /** Of a browser's session: the id that all its tokens share, by which they are revoked together. Else the token's. */
   readonly sessionId: string;
-  /** The user's session version the token was made under. */
   readonly sessionVersion: number;
   /** ISO 8601 UTC, whole seconds. */
   readonly issuedAt: string;

@@ -69,7 +69,6 @@ export class Freshness {
     return head;
   }
 
-  /** Looks where the log ends, once for all callers meanwhile. */
   #look(): Promise<Position> {
     if (!this.#running) return (this.#running = this.#log.head().finally(() => (this.#running = undefined)));
     // A look already under way may see a head older than this query.

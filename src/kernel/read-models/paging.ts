@@ -13,7 +13,6 @@ export interface PageRequest {
   /** The place behind which the page begins, from the cursor of an earlier page. */
   readonly after?: Place | undefined;
   readonly order: { readonly field: string; readonly descending: boolean };
-  /** Whether the answer has the total. */
   readonly total: boolean;
   /** Names the list, its filters and its order: a cursor is good for one list only. */
   readonly list: string;

@@ -12,7 +12,6 @@ export class EventKeys {
   readonly mayBeUnkeyed: boolean;
   readonly #hash: (text: string) => string;
 
-  /** Takes the platform's keys in clear. */
   constructor(
     { nameHashKey, keyedEventIds }: { readonly nameHashKey: Uint8Array; readonly keyedEventIds: boolean },
   ) {

@@ -14,7 +14,6 @@ import { places } from "./vault.ts";
 export interface OpenedPlatformKeys {
   /** For the keyed hashes of emails and tenant names. */
   readonly nameHashKey: Uint8Array;
-  /** For signing access tokens. */
   readonly tokenKey: Uint8Array;
   /** Whether the ids of all events with idempotency keys are made under a key: see {@link EventKeys}. */
   readonly keyedEventIds: boolean;
@@ -56,12 +55,10 @@ export class PlatformKeys {
     return this.#keys;
   }
 
-  /** The keyed hash that stands for an email. Throws as `get` does. */
   async emailHash(email: string): Promise<string> {
     return keyedHash((await this.get()).nameHashKey, comparableEmail(email));
   }
 
-  /** The keyed hash that stands for a tenant's name. Throws as `get` does. */
   async nameHash(name: string): Promise<string> {
     return keyedHash((await this.get()).nameHashKey, comparableName(name));
   }

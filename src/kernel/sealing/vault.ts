@@ -10,14 +10,12 @@ export const places = {
   platform: (name: string) => `platform/${name}`,
 } as const;
 
-/** The sealed values of a tenant. */
 interface SealedTenant {
   readonly id: string;
   readonly dataKey: string;
   readonly webhookSecret: string;
 }
 
-/** The authentication of a destination, its credentials sealed. */
 interface SealedAuth {
   readonly credentials: string;
 }

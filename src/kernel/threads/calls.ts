@@ -7,7 +7,6 @@ type CallAnswer = readonly [
   number: number, value: unknown, failure?: { readonly name: string; readonly message: string },
 ];
 
-/** A port whose methods another thread can call. */
 type Callable<Port> = { readonly [Method in keyof Port]: (...args: never[]) => Promise<unknown> };
 /** The methods of a port by name, checked to be complete. */
 export type MethodsOf<Port> = Readonly<Record<keyof Port, true>>;

@@ -1,19 +1,16 @@
 /** A queue in which owners take turns. An item weighs 1, unless `weigh` says otherwise. */
 export class FairQueue<Item> {
   readonly #weigh: (item: Item) => number;
-  /** In the order of turns. */
   readonly #lines = new Map<string, Item[]>();
 
   constructor(weigh: (item: Item) => number = () => 1) {
     this.#weigh = weigh;
   }
 
-  /** How many items wait. */
   get size(): number {
     return [...this.#lines.values()].reduce((sum, line) => sum + line.length, 0);
   }
 
-  /** How many items of the owner wait. */
   waiting(owner: string): number {
     return this.#lines.get(owner)?.length ?? 0;
   }
@@ -25,7 +22,6 @@ export class FairQueue<Item> {
     else this.#lines.set(owner, [item]);
   }
 
-  /** Puts an item before all others of its owner. */
   putBack(owner: string, item: Item): void {
     this.#lines.set(owner, [item, ...(this.#lines.get(owner) ?? [])]);
   }
@@ -64,19 +60,16 @@ export class FairQueue<Item> {
     return at >= 0;
   }
 
-  /** Whether nothing waits. */
   get isEmpty(): boolean {
     return this.#lines.size === 0;
   }
 
-  /** Takes all items. */
   clear(): Item[] {
     const items = [...this.#lines.values()].flat();
     this.#lines.clear();
     return items;
   }
 
-  /** The weight of all waiting items of the owner. */
   #weight(owner: string): number {
     return (this.#lines.get(owner) ?? []).reduce((sum, item) => sum + this.#weigh(item), 0);
   }

@@ -49,7 +49,6 @@ export function eventKeyOf(hex: string): string {
   return `8${hex.slice(0, 3)}-${variantDigits[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
 
-/** More characters than any address has. */
 const beyondAddresses = 256;
 
 /** An email address without case. Longer texts are compared by their beginning: composing accents takes seconds. */

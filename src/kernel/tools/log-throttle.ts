@@ -2,7 +2,6 @@ import type { Clock } from "../ports/clock.ts";
 
 /** How long repetitions are only counted, ms. */
 const quietMs = 10_000;
-/** Reasons that are tracked at a time. */
 const mostReasons = 100;
 
 /** Reports frequent events by reason: the first at once, repetitions by their number. */

@@ -34,13 +34,11 @@ export class RecentlyUsed<Value> {
     if (!this.#ages) this.#age();
   }
 
-  /** Forgets one at once. */
   delete(key: string): void {
     this.#used.delete(key);
     this.#unused.delete(key);
   }
 
-  /** Forgets all at once. */
   clear(): void {
     this.#used.clear();
     this.#unused.clear();

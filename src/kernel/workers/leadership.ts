@@ -40,7 +40,6 @@ export class Leadership implements Role {
     this.#loop = new Loop(parts.clock, () => this.#look());
   }
 
-  /** Whether the role runs here. */
   get leading(): boolean {
     return this.#role !== undefined;
   }
@@ -70,7 +69,6 @@ export class Leadership implements Role {
     return this.leading ? Math.min(renewEveryMs, this.#left()) : renewEveryMs;
   }
 
-  /** How much longer the lease holds, ms. */
   #left(): number {
     return this.#heldUntil - this.#parts.clock.monotonic();
   }

@@ -20,7 +20,6 @@ const gapEntries = 1_000;
 
 interface LogTailParts extends Instruments {
   readonly log: EventLog;
-  /** Which streams are followed. */
   readonly categories: readonly string[];
   /** Called with entries in the order of the log; now and then with one a second time. */
   readonly handle: (entries: readonly LogEntry[]) => void;

@@ -14,7 +14,6 @@ export class Loop {
     this.#pause = new Pause(clock);
   }
 
-  /** Begins, after a first rest. */
   start(restMs = 0): void {
     this.#running = this.#run(restMs);
   }
