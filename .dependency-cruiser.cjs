@@ -38,7 +38,7 @@ const homes = {
 };
 
 const program = "^(src|projections|schemas|packages/embedded-engine)/";
-/** What is started, not imported: the program itself and its threads. */
+/** Modules that are started, not imported: the program itself and its threads. */
 const entries = "^src/main\\.ts$|/(worker|[a-z-]+-thread)\\.ts$";
 const typesName = (name) => name.replace(/^@(.+)\//, "$1__");
 const installed = (names) => `(^|/)node_modules/(${names.join("|")}|@types/(${names.map(typesName).join("|")}))/`;

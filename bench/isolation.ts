@@ -23,7 +23,7 @@ interface Round {
   readonly with: Side;
 }
 
-interface Outcome {
+interface Comparison {
   readonly taken: readonly Round[];
   readonly ratio: number;
   readonly completeness: number;
@@ -33,7 +33,7 @@ interface Outcome {
 export async function isolation(): Promise<Report> {
   const few = await compare(5);
   const many = await compare(100);
-  const note = ({ taken, completeness }: Outcome) => {
+  const note = ({ taken, completeness }: Comparison) => {
     const p99 = (side: "with" | "without") => taken.map((round) => round[side].latency.p99.toFixed(1)).join(", ");
     return `p99 in ms by round, without: ${p99("without")}; with: ${p99("with")}; rounds of ${seconds} s, ` +
       `medians compared; ${(completeness * 100).toFixed(3)} % of the healthy delivered within ${graceMs} ms of the end`;
@@ -66,7 +66,7 @@ export async function isolation(): Promise<Report> {
 }
 
 /** Two relays under the same load in turn; on one of them the first destination is silent. */
-async function compare(destinations: number): Promise<Outcome & Pick<Report, "ledger">> {
+async function compare(destinations: number): Promise<Comparison & Pick<Report, "ledger">> {
   const stage = await Stage.open(destinations);
   try {
     const healthy = stage.urls("/fast");

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { totalmem } from "node:os";
 import { copyOf, dataSet, type DataSet } from "./data/data-set.ts";
 import { getPath, listPath, questionsOf, within, type GetQuestion, type ListQuestion } from "./data/questions.ts";
-import { Asker, type Asked } from "./support/asker.ts";
+import { Asker, type TimedAnswer } from "./support/asker.ts";
 import { total } from "./support/cpu.ts";
 import { bytesRead, folderBytes } from "./support/disk.ts";
 import type { Account } from "./support/relay.ts";
@@ -148,7 +148,7 @@ async function totalOf(side: Side, question: ListQuestion): Promise<number> {
 function answersOf(side: Side) {
   const { asker, owners, set, ledger } = side;
   const times = { lists: [] as number[], gets: [] as number[], listsAgain: [] as number[], getsAgain: [] as number[] };
-  const heard = ({ status, ms }: Asked, into: number[]) => {
+  const heard = ({ status, ms }: TimedAnswer, into: number[]) => {
     ledger.asked += 1;
     if (status === 200) ledger.answered += 1;
     into.push(ms);
@@ -178,7 +178,7 @@ function answersOf(side: Side) {
   };
 }
 
-function pageIn({ status, body }: Asked): { readonly total: number; readonly items: readonly unknown[] } {
+function pageIn({ status, body }: TimedAnswer): { readonly total: number; readonly items: readonly unknown[] } {
   if (status !== 200) return { total: 0, items: [] };
   return JSON.parse(body.toString()) as { readonly total: number; readonly items: readonly unknown[] };
 }

@@ -2,7 +2,7 @@ import { Client } from "undici";
 import type { ApiClient } from "../../test/support/api-client.ts";
 
 /** The answer to one question. */
-export interface Asked {
+export interface TimedAnswer {
   readonly status: number;
   /** From the question to the last byte of the answer, ms. */
   readonly ms: number;
@@ -17,7 +17,7 @@ export class Asker {
     this.#client = new Client(url);
   }
 
-  async get(path: string, { headers }: ApiClient): Promise<Asked> {
+  async get(path: string, { headers }: ApiClient): Promise<TimedAnswer> {
     const from = performance.now();
     const answer = await this.#client.request({ method: "GET", path, headers });
     const body = Buffer.from(await answer.body.arrayBuffer());

@@ -12,7 +12,7 @@ interface Call {
   readonly name: string;
   readonly input: unknown;
 }
-type Answer = { readonly id: number; readonly result: unknown } | { readonly id: number; readonly error: string };
+type Reply = { readonly id: number; readonly result: unknown } | { readonly id: number; readonly error: string };
 
 /** A helper process with its API at the other end of a channel. */
 export interface Remote<A extends Api> {
@@ -27,7 +27,7 @@ export function startProcess<A extends Api>(file: string): Remote<A> {
   const child = fork(path, { serialization: "advanced", execArgv: ["--disable-warning=ExperimentalWarning"] });
   const waiting = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
   let calls = 0;
-  child.on("message", (answer: Answer) => {
+  child.on("message", (answer: Reply) => {
     const caller = waiting.get(answer.id);
     waiting.delete(answer.id);
     if ("error" in answer) caller?.reject(new Error(`${file}: ${answer.error}`));
@@ -63,7 +63,7 @@ export function pidOf(child: ChildProcess): number {
 /** In a helper process: answers the calls until the channel is closed, then ends. */
 export function serve(api: Api): void {
   process.on("message", ({ id, name, input }: Call) => {
-    const reply = (answer: Answer) => void process.send?.(answer);
+    const reply = (answer: Reply) => void process.send?.(answer);
     void (async () => api[name]?.(input as never))().then(
       (result) => reply({ id, result }),
       (error: unknown) => reply({ id, error: error instanceof Error ? error.stack ?? error.message : String(error) }),

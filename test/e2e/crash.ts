@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type Json } from "../support/api-client.ts";
-import { readHistories, type Fact } from "../support/api-histories.ts";
+import { readHistories, type HistoryFact } from "../support/api-histories.ts";
 import { Ledger, printed, type Figures } from "../support/ledger.ts";
 import {
   documentHashes, listedTotals, readLists, stopCovered, totalsOf, unfinishedOf,
@@ -91,7 +91,7 @@ export function crashes(kills: Kills): void {
 
   /** Balances the books of all accounts and compares the lists with them. */
   async function expectBalance(accounts: readonly Account[], what: string): Promise<Figures> {
-    const histories = new Map<string, readonly Fact[]>();
+    const histories = new Map<string, readonly HistoryFact[]>();
     for (const account of accounts) {
       const own = await readHistories(relay.at(account.owner), ledger.eventIdsOf(account));
       for (const [id, facts] of own) histories.set(id, facts);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type ApiClient } from "../support/api-client.ts";
-import { readHistories, type Fact } from "../support/api-histories.ts";
+import { readHistories, type Histories } from "../support/api-histories.ts";
 import { library } from "../support/disk/disk.ts";
 import type { Step } from "../support/disk/journal.ts";
 import type { Loss } from "../support/disk/platter.ts";
@@ -83,7 +83,7 @@ export function onFailingDisk({ losses, deaths, rounds, anomalies }: Disturbance
 
   async function balance(account: Account): Promise<Balance> {
     const owner = relay.at(account.owner);
-    const histories: ReadonlyMap<string, readonly Fact[]> = await readHistories(owner, ledger.eventIdsOf(account));
+    const histories: Histories = await readHistories(owner, ledger.eventIdsOf(account));
     expect(await listedTotals(owner), "totals by status").to.deep.equal(totalsOf(histories));
     return ledger.balance(histories, relay.lives, deliveryTimeoutMs + 2_000);
   }

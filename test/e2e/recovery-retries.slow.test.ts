@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
-import { readHistories, type Fact } from "../support/api-histories.ts";
+import { readHistories, type HistoryFact } from "../support/api-histories.ts";
 import { movableClock, RelayOnClock } from "../support/clock/relay-on-clock.ts";
 import { startEventStoreDb } from "../support/engines/eventstoredb.ts";
 import { printed } from "../support/ledger.ts";
@@ -62,7 +62,7 @@ describe("retries that come due at about the same time", function () {
     await Promise.all(Array.from({ length: 20 }, produce));
   }
 
-  const plannedFor = (facts: readonly Fact[]): number =>
+  const plannedFor = (facts: readonly HistoryFact[]): number =>
     Date.parse(String(facts.find(({ type }) => type === "RetryScheduled")?.data["nextAttemptAt"]));
 
   it("are never early, and all on time", async () => {

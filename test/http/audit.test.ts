@@ -12,7 +12,7 @@ import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
-interface Fact {
+interface Item {
   readonly type: string;
   readonly subject: { readonly type: string; readonly id: string };
   readonly position: string;
@@ -85,9 +85,9 @@ describeOnEngines("the audit", (freshEngines) => {
   const audit = async (query = "", by = one.admin.client) =>
     shaped(await by.get(`/api/v1/audit?Qt=100${query}`), "audit-page") as unknown as {
       readonly total: number;
-      readonly items: readonly Fact[];
+      readonly items: readonly Item[];
     };
-  const types = ({ items }: { readonly items: readonly Fact[] }) => items.map(({ type }) => type);
+  const types = ({ items }: { readonly items: readonly Item[] }) => items.map(({ type }) => type);
 
   it("has the facts of all histories except events and circuits, newest first, each with its subject", async () => {
     const paths = {
@@ -96,10 +96,10 @@ describeOnEngines("the audit", (freshEngines) => {
       [`invites/${things.revoked}`]: "invite", [`destinations/${things.destinationId}`]: "destination",
       [`senders/${things.senderId}`]: "sender",
     };
-    const told: Fact[] = [];
+    const told: Item[] = [];
     for (const [path, type] of Object.entries(paths)) {
       const { items } = (await one.admin.client.get(`/api/v1/${path}/history?Qt=100`)).json as unknown as {
-        items: readonly (Fact & { readonly data: Readonly<Record<string, string>> })[];
+        items: readonly (Item & { readonly data: Readonly<Record<string, string>> })[];
       };
       const subjectOf = ({ userId, purgeId }: Readonly<Record<string, string>>) =>
         userId === undefined ? { type, id: purgeId ?? path.split("/")[1]! } : { type: "user", id: userId };
@@ -108,7 +108,7 @@ describeOnEngines("the audit", (freshEngines) => {
     const { total, items } = await audit();
     expect(items).to.have.deep.members(told);
     expect([total, items.length]).to.deep.equal([24, 24]);
-    const order = ({ time, position }: Fact) => `${time} ${position}`;
+    const order = ({ time, position }: Item) => `${time} ${position}`;
     expect(items.map(order)).to.deep.equal(told.map(order).sort().reverse());
     expect((await audit("&TpOrd=Asc")).items).to.deep.equal(items.toReversed());
   });
@@ -116,10 +116,10 @@ describeOnEngines("the audit", (freshEngines) => {
   it("pages without gap or overlap, and counts the whole", async () => {
     const { total, items } = await audit();
     for (const query of ["", "&From=2000-01-01"]) {
-      const paged: Fact[] = [];
+      const paged: Item[] = [];
       for (let page = 1; page <= Math.ceil(total / 9); page += 1) {
         const answer = await one.developer.client.get(`/api/v1/audit?Qt=9&Pg=${page}${query}`);
-        const part = shaped(answer, "audit-page") as unknown as { total: number; items: Fact[] };
+        const part = shaped(answer, "audit-page") as unknown as { total: number; items: Item[] };
         expect(part.total).to.equal(total);
         paged.push(...part.items);
       }

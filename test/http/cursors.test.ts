@@ -84,7 +84,7 @@ describeOnEngines("cursors", (freshEngines) => {
   for (const [name, path, schema, sorts, least] of lists) {
     describe(`of ${name}`, () => {
       for (const sort of sorts) {
-        it(`lead through the whole list by ${sort}, either way, whatever the size of a page`, async () => {
+        it(`lead through the whole list by ${sort}, either way, with any size of pages`, async () => {
           for (const direction of ["Asc", "Desc"]) {
             const order = `CpOrd=${sort}&TpOrd=${direction}`;
             const { items, total, nextCursor } = await get(`${path()}?Qt=100&${order}`, schema);

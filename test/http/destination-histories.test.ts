@@ -20,7 +20,7 @@ const basicAuth = { authType: "BasicAuth", credentials: { username: "canary-user
 const failure = attemptEnded(nowhere, false, 2);
 const success = attemptEnded(nowhere, true, 2);
 
-interface Fact {
+interface Item {
   readonly type: string;
   readonly revision: number;
   readonly position: string;
@@ -30,7 +30,7 @@ interface Fact {
 }
 
 /** The data without the fields of every fact. */
-const told = ({ data: { destinationId: _id, tenantId: _tenantId, at: _at, ...data } }: Fact) => data;
+const told = ({ data: { destinationId: _id, tenantId: _tenantId, at: _at, ...data } }: Item) => data;
 
 describeOnEngines("histories of destinations", (freshEngines) => {
   let engines: SharedEngines;
@@ -49,7 +49,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
   const factsOf = async (id: string, rest: string) => {
     const answer = await one.viewer.client.get(path(id, rest));
     return shaped(answer, "history-page") as unknown as {
-      readonly total: number; readonly items: readonly Fact[]; readonly nextCursor: string | null;
+      readonly total: number; readonly items: readonly Item[]; readonly nextCursor: string | null;
     };
   };
   const tell = (id: string, ...commands: Parameters<typeof tellCircuit>[2][]) =>

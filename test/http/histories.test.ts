@@ -17,7 +17,7 @@ import { Deliveries } from "../support/outcomes.ts";
 const nowhere = "00000000-0000-7000-8000-000000000000";
 const url = "https://receiver.example/hook";
 
-interface Fact {
+interface Item {
   readonly type: string;
   readonly revision: number;
   readonly position: string;
@@ -44,10 +44,10 @@ describeOnEngines("histories", (freshEngines) => {
 
   const historyOf = async (path: string, { client } = one.admin) => {
     const answer = await client.get(`/api/v1/${path}/history?Qt=100`);
-    return shaped(answer, "history-page") as unknown as { readonly total: number; readonly items: readonly Fact[] };
+    return shaped(answer, "history-page") as unknown as { readonly total: number; readonly items: readonly Item[] };
   };
   /** Type, actor's id and data of each fact, without the fields that all facts of the history share. */
-  const told = (items: readonly Fact[], ...common: readonly string[]) =>
+  const told = (items: readonly Item[], ...common: readonly string[]) =>
     items.map(({ type, actor, data }) => {
       const own = Object.entries(data).filter(([name]) => !["tenantId", "at", ...common].includes(name));
       return [type, (actor as { id?: string }).id, Object.fromEntries(own)];
@@ -177,7 +177,7 @@ describeOnEngines("histories", (freshEngines) => {
       for (const { client } of [other.owner, other.viewer]) expect((await client.get(each)).status).to.equal(403);
       expect((await one.admin.client.get(`${each}?Qt=0`)).status).to.equal(400);
     }
-    const newest = (await one.admin.client.get(`${path}?Qt=2&TpOrd=desc`)).json as { total: number; items: Fact[] };
+    const newest = (await one.admin.client.get(`${path}?Qt=2&TpOrd=desc`)).json as { total: number; items: Item[] };
     expect([newest.total, newest.items.map(({ revision }) => revision)]).to.deep.equal([5, [4, 3]]);
   });
 

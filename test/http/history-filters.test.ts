@@ -8,7 +8,7 @@ import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts
 import { eventfulAccount, type EventfulAccount } from "../support/eventful-account.ts";
 import { shaped } from "../support/http.ts";
 
-interface Fact {
+interface Item {
   readonly type: string;
   readonly time: string;
   readonly revision: number;
@@ -16,7 +16,7 @@ interface Fact {
 
 interface Page {
   readonly total?: number;
-  readonly items: readonly Fact[];
+  readonly items: readonly Item[];
   readonly nextCursor: string | null;
 }
 
@@ -63,10 +63,10 @@ describeOnEngines("filters of histories", (freshEngines) => {
       const types = [...new Set(items.map(({ type }) => type))];
       const times = [items[0], items.at(-1)].map((fact) => fact?.time ?? expect.fail("no fact"));
       const queries = [
-        ...types.map((type) => [`Type=${type}`, (fact: Fact) => fact.type === type] as const),
+        ...types.map((type) => [`Type=${type}`, (fact: Item) => fact.type === type] as const),
         ...times.flatMap((time) => [
-          [`From=${time}`, (fact: Fact) => fact.time >= time], [`To=${time}`, (fact: Fact) => fact.time <= time],
-          [`From=${time}&To=${time}&Type=${types[0] ?? ""}`, (f: Fact) => f.time === time && f.type === types[0]],
+          [`From=${time}`, (fact: Item) => fact.time >= time], [`To=${time}`, (fact: Item) => fact.time <= time],
+          [`From=${time}&To=${time}&Type=${types[0] ?? ""}`, (f: Item) => f.time === time && f.type === types[0]],
         ] as const),
         ["To=2001-01-01", () => false] as const,
       ];
@@ -80,7 +80,7 @@ describeOnEngines("filters of histories", (freshEngines) => {
         const second = await get(`${newestFirst}&Pg=2`);
         expect(second.items, query).to.deep.equal(wanted.toReversed().slice(2, 4));
         for (const direction of ["Asc", "Desc"]) {
-          const walked: Fact[] = [];
+          const walked: Item[] = [];
           for (let next: string | null = ""; next !== null;) {
             const cursor: string = next === "" ? "" : `&Cursor=${next}`;
             const page = await get(`${path()}?Qt=2&TpOrd=${direction}&Total=false&${query}${cursor}`);

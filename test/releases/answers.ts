@@ -8,7 +8,7 @@ export interface Content {
 }
 
 /** A GET request to the API and its answer. */
-export interface Answer extends Content {
+export interface RecordedAnswer extends Content {
   /** The holder of the token that was sent; see {@link Callers}. */
   readonly caller: string;
   /** With the query. */
@@ -44,7 +44,7 @@ const subjectTypes: Readonly<Record<string, string>> = {
 };
 
 /** Sends a GET as a caller. */
-export async function ask(url: string, callers: Callers, caller: string, path: string): Promise<Answer> {
+export async function ask(url: string, callers: Callers, caller: string, path: string): Promise<RecordedAnswer> {
   const answer = await fetch(url + path, { headers: { authorization: `Bearer ${callers[caller] ?? ""}` } });
   return { caller, path, ...(await contentOf(answer)) };
 }
@@ -69,7 +69,7 @@ export async function everyAnswer(
   url: string, callers: Callers, caller: string, { tenantId, eventIds }: {
     readonly tenantId: string; readonly eventIds: readonly string[];
   },
-): Promise<Answer[]> {
+): Promise<RecordedAnswer[]> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
   const operations = Object.entries(document.paths)
     .filter(([path, { get }]) => path.startsWith("/api/v1/") && get !== undefined)
@@ -93,7 +93,7 @@ export async function everyAnswer(
     const queries = isList ? [`?${wholeList}`, ...(path.includes("{") ? [] : ["?Qt=2&Pg=2&TpOrd=Asc"])] : [""];
     paths.push(...things.flatMap((id) => queries.map((query) => path.replace("{id}", id) + query)));
   }
-  const answers: Answer[] = [];
+  const answers: RecordedAnswer[] = [];
   for (const path of paths) answers.push(await ask(url, callers, caller, path));
   return answers;
 }

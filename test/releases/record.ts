@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { EventStoreDbServer } from "../support/eventstoredb-server/server.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { eventually } from "../support/relay.ts";
-import { ask, everyAnswer, send, type Answer, type Callers } from "./answers.ts";
+import { ask, everyAnswer, send, type RecordedAnswer, type Callers } from "./answers.ts";
 import { dumpDatabase, dumpDataFolder } from "./data-folder.ts";
 import { exportLog } from "./exported-log.ts";
 import { historySettings, makeHistory, type History } from "./history.ts";
@@ -115,7 +115,7 @@ async function allAnswers(url: string, { acme, globex, initech, purged }: Histor
     "Acme's Owner": acme.owner, "Globex's Owner": globex.owner, "Acme's Viewer": acme.viewer,
     "Acme's Owner, logged out": acme.ended, "the Owner of an erased tenant": initech.owner,
   };
-  const answers: Answer[] = [
+  const answers: RecordedAnswer[] = [
     ...(await everyAnswer(url, callers, "Acme's Owner", { tenantId: acme.tenantId, eventIds: [purged] })),
     ...(await everyAnswer(url, callers, "Globex's Owner", { tenantId: globex.tenantId, eventIds: [] })),
   ];

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Answer, Callers, Content, Post } from "./answers.ts";
+import type { RecordedAnswer, Callers, Content, Post } from "./answers.ts";
 
 /** The master key of all sealed values in the records. */
 export const masterKey = Buffer.alloc(32, 2).toString("base64");
@@ -11,7 +11,7 @@ export interface ReleaseRecord {
   readonly answeredAt: string;
   readonly callers: Callers;
   /** To GET requests, sent before the posts. */
-  readonly answers: readonly Answer[];
+  readonly answers: readonly RecordedAnswer[];
   /** Repeated posts and their answers: 200 with the event, unless they are refused now. */
   readonly posts: readonly (Post & { readonly answer: Content })[];
 }
@@ -29,5 +29,5 @@ export function writeRecord(folder: string, { answers, ...world }: ReleaseRecord
 export function readRecord(folder: string): ReleaseRecord {
   const world = JSON.parse(readFileSync(join(folder, files.world), "utf8")) as Omit<ReleaseRecord, "answers">;
   const lines = readFileSync(join(folder, files.answers), "utf8").split("\n").slice(0, -1);
-  return { ...world, answers: lines.map((line) => JSON.parse(line) as Answer) };
+  return { ...world, answers: lines.map((line) => JSON.parse(line) as RecordedAnswer) };
 }

@@ -13,7 +13,7 @@ export interface Condition {
 /** Without delays and failures. */
 export const calm: Condition = { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 };
 
-type Answer<Value> = { readonly value: Value } | { readonly error: Error };
+type EngineReply<Value> = { readonly value: Value } | { readonly error: Error };
 
 /** The way between a process and a simulated engine: it takes time, and may fail in either direction. */
 export class Engine {
@@ -48,7 +48,7 @@ export class Engine {
   }
 
   /** Performs a request, unless it fails before; the answer may be lost afterwards. */
-  perform<Value>(request: () => Value): { readonly answer: Answer<Value>; readonly afterMs: number } {
+  perform<Value>(request: () => Value): { readonly answer: EngineReply<Value>; readonly afterMs: number } {
     const { failBefore, failAfter } = this.condition;
     const afterMs = this.#random.chance(0.5) ? 0 : this.delay();
     const unavailable = () => ({ error: this.#unavailable(`${this.name} does not answer`) });

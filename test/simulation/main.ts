@@ -1,4 +1,4 @@
-import { Simulation, type Outcome } from "./simulation.ts";
+import { Simulation, type RunResult } from "./simulation.ts";
 import type { Weather } from "./weather.ts";
 
 /**
@@ -19,7 +19,7 @@ const scale = Number(SCALE);
 const changed = JSON.parse(WEATHER ?? "null", (_name, value: unknown) => value ?? Infinity) as Partial<Weather>;
 const weather = WEATHER === undefined ? {} : { weather: changed, ...(changed.fair && { fair: true as const }) };
 
-function report({ seed, broken, last, weather: whole, digest, figures }: Outcome): void {
+function report({ seed, broken, last, weather: whole, digest, figures }: RunResult): void {
   if (broken && BRIEF === undefined) console.log([...last, "", JSON.stringify(whole)].join("\n"));
   const numbers = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`).join(", ");
   const verdict = broken ? broken.message : "every invariant holds";

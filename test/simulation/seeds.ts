@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { Simulation, type Outcome } from "./simulation.ts";
+import { Simulation, type RunResult } from "./simulation.ts";
 
 const together = 5;
 
 /** The broken invariant of a seed, and how to see its whole trace. */
-function report({ seed, broken, last }: Outcome): string {
+function report({ seed, broken, last }: RunResult): string {
   return [`seed ${seed}: ${broken?.message}`, ...last, `SEED=${seed} make simulate shows all of it`].join("\n");
 }
 

@@ -20,7 +20,7 @@ import { Users } from "./users.ts";
 import { newsMs, promptness, weatherOf, type Weather } from "./weather.ts";
 
 /** The result of one run. */
-export interface Outcome {
+export interface RunResult {
   readonly seed: string;
   readonly weather: Weather;
   /** The first invariant that did not hold; undefined when all did. */
@@ -146,7 +146,7 @@ export class Simulation {
     });
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<RunResult> {
     const unhandled = (reason: unknown) => this.#fail(new Broken("no rejection goes unhandled", describe(reason)));
     process.on("unhandledRejection", unhandled);
     try {

@@ -22,13 +22,13 @@ const askedFor = 4;
 /** Facts of the destination, and of its circuit, that the story's reader takes from before the acceptance. */
 const factsBefore = 64;
 
-type Fact = RecordedEvent;
+type Entry = RecordedEvent;
 type OfEvent = RecordedEvent<WebhookEvent>;
 
 /** The log at the end, by stream. */
 export class WholeLog {
-  readonly #streams = new Map<string, Fact[]>();
-  readonly #byPosition = new Map<Position, Fact>();
+  readonly #streams = new Map<string, Entry[]>();
+  readonly #byPosition = new Map<Position, Entry>();
 
   static async read(log: Pick<EventLog, "readLog">): Promise<WholeLog> {
     const whole = new WholeLog();
@@ -40,7 +40,7 @@ export class WholeLog {
     }
   }
 
-  at(position: Position): Fact | undefined {
+  at(position: Position): Entry | undefined {
     return this.#byPosition.get(position);
   }
 
@@ -48,7 +48,7 @@ export class WholeLog {
     return (this.#streams.get(stream) ?? []) as RecordedEvent<Event>[];
   }
 
-  #add(entry: Fact): void {
+  #add(entry: Entry): void {
     this.#byPosition.set(entry.position, entry);
     this.#streams.set(entry.stream, [...this.#streams.get(entry.stream) ?? [], entry]);
   }
@@ -162,7 +162,7 @@ function statusOf({ answer }: Stated): number | undefined {
   return (answer as { readonly statusCode?: number } | null)?.statusCode;
 }
 
-interface Asked {
+interface AskedMoment {
   readonly event: EventRecord;
   readonly position: Position;
   readonly upTo: StoryFacts;
@@ -170,7 +170,7 @@ interface Asked {
 
 /** Compares the API's answer as of a position with a fold of the log up to there. */
 async function checkAsked(
-  { services: { queries: { events, destinations } } }: Node, caller: Caller, { event, position, upTo }: Asked,
+  { services: { queries: { events, destinations } } }: Node, caller: Caller, { event, position, upTo }: AskedMoment,
 ): Promise<void> {
   const state = upTo.event.reduce<WebhookState>(evolve, undefined);
   const { asOf, ...shown } = await events.get(caller, event.id, position);

@@ -2,20 +2,20 @@ import { RelayError } from "../../packages/client/src/index.ts";
 import type { ApiClient, Json } from "./api-client.ts";
 
 /** A fact of an event, as the history gives it. */
-export interface Fact {
+export interface HistoryFact {
   readonly type: string;
   readonly time: string;
   readonly data: Json & { readonly to?: string; readonly attempt?: number; readonly reason?: string };
 }
 
 /** Every stored event's facts, as the log has them. */
-export type Histories = ReadonlyMap<string, readonly Fact[]>;
+export type Histories = ReadonlyMap<string, readonly HistoryFact[]>;
 
 const historyPage = 100;
 const atOnce = 16;
 
 /** The status an event's facts come to; undefined without any. */
-export function statusOf(facts: readonly Fact[]): string | undefined {
+export function statusOf(facts: readonly HistoryFact[]): string | undefined {
   return facts.length === 0 ? undefined : (facts.at(-1)?.data.to ?? "Pending");
 }
 
@@ -23,7 +23,7 @@ export function statusOf(facts: readonly Fact[]): string | undefined {
 export async function readHistories(owner: ApiClient, known: readonly string[] = []): Promise<Histories> {
   const ids = new Set(known);
   for (const event of await readAll(owner, "/api/v1/events?")) ids.add(event["id"] as string);
-  const histories = new Map<string, readonly Fact[]>();
+  const histories = new Map<string, readonly HistoryFact[]>();
   const waiting = [...ids];
   const read = async () => {
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
@@ -31,7 +31,7 @@ export async function readHistories(owner: ApiClient, known: readonly string[] =
         if (error instanceof RelayError && error.status === 404) return [];
         throw error;
       });
-      if (facts.length > 0) histories.set(id, facts as unknown as readonly Fact[]);
+      if (facts.length > 0) histories.set(id, facts as unknown as readonly HistoryFact[]);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, read));

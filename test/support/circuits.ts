@@ -2,13 +2,13 @@ import { type Circuit, type CircuitCommand, changeCircuit } from "../../src/feat
 import type { ServiceParts } from "../../src/features/services.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 
-type Asked<Command> = Command extends CircuitCommand ? Omit<Command, "at"> : never;
+type Untimed<Command> = Command extends CircuitCommand ? Omit<Command, "at"> : never;
 
 /** Applies commands to a destination's circuit one after the other, as a delivery worker would. */
 export async function tellCircuit(
   world: ServiceParts,
   destination: Pick<Circuit, "destinationId" | "tenantId">,
-  ...commands: readonly Asked<CircuitCommand>[]
+  ...commands: readonly Untimed<CircuitCommand>[]
 ): Promise<void> {
   const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
   for (const command of commands) {

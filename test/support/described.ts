@@ -4,7 +4,7 @@ import type { DocumentedOperation, Response as DescribedResponse } from "../../s
 import { apiDocument, closedDocument } from "./document.ts";
 
 /** The checked parts of an answer. */
-interface Answer {
+interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -27,7 +27,7 @@ const paths = Object.entries(apiDocument.paths)
  * Fails unless the document promises the answer: a documented status of the operation, its headers, its content type, a
  * body that satisfies its schema; 404 on any other path, and 405 with `Allow`, or 204, to other methods.
  */
-export function checkDescribed(method: string, url: string, answer: Answer): void {
+export function checkDescribed(method: string, url: string, answer: ReceivedAnswer): void {
   const problem = problemOf(method, new URL(url).pathname, answer);
   if (problem === undefined) return;
   throw new Error(`${method} ${url} is not answered as the document says: ${problem}\n${answer.status} ${answer.text}`);
@@ -54,7 +54,7 @@ async function finite(answer: Response): Promise<Response> {
   return new Response(value ?? null, { status, headers });
 }
 
-function problemOf(method: string, pathname: string, answer: Answer): string | undefined {
+function problemOf(method: string, pathname: string, answer: ReceivedAnswer): string | undefined {
   const { status, headers } = answer;
   if (headers.get("x-request-id") === null) return "no X-Request-Id";
   const found = paths.find(({ form }) => form.test(pathname));
@@ -71,7 +71,7 @@ function problemOf(method: string, pathname: string, answer: Answer): string | u
 function problemWith(
   { operationId, responses }: DocumentedOperation,
   place: readonly string[],
-  { status, headers, text }: Answer,
+  { status, headers, text }: ReceivedAnswer,
   headOnly: boolean,
 ): string | undefined {
   const given = responses[status];

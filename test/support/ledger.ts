@@ -1,4 +1,4 @@
-import { statusOf, type Fact, type Histories } from "./api-histories.ts";
+import { statusOf, type HistoryFact, type Histories } from "./api-histories.ts";
 import type { Reply, Script } from "./receiver.ts";
 import type { Account } from "./relay.ts";
 import type { Life } from "./relay-process.ts";
@@ -208,7 +208,7 @@ interface Ended {
   readonly givenUp: boolean;
 }
 
-function attemptsOf(facts: readonly Fact[]): Map<number, Ended> {
+function attemptsOf(facts: readonly HistoryFact[]): Map<number, Ended> {
   const attempts = new Map<number, Ended>();
   for (const { type, time, data } of facts) {
     const { attempt, reason } = data;

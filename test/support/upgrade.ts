@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type Json } from "./api-client.ts";
-import { readHistories, type Fact } from "./api-histories.ts";
+import { readHistories, type HistoryFact } from "./api-histories.ts";
 import { Ledger, printed } from "./ledger.ts";
 import { listedTotals, totalsOf, unfinishedOf } from "./ledger-snapshot.ts";
 import { thisRelease, type Raised } from "./next-release.ts";
@@ -138,7 +138,7 @@ async function expectBalance({ relay, raised }: Upgrade, traffic: Traffic): Prom
   const { ledger, patient, guarded, undecided, people, producers } = traffic;
   const accounts = [patient, guarded, undecided];
   await settled(relay, accounts);
-  const histories = new Map<string, readonly Fact[]>();
+  const histories = new Map<string, readonly HistoryFact[]>();
   for (const account of accounts) {
     const owner = relay.at(account.owner);
     const own = await readHistories(owner, ledger.eventIdsOf(account));

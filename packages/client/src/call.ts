@@ -60,7 +60,7 @@ export interface Call {
 
 /**
  * Sends a request and reads its answer. Rejects with a RelayError unless it is a success, with the signal's reason if
- * that ends it, and with a TypeError if nothing can be sent.
+ * that ends it, and with a TypeError for a request that cannot be sent.
  */
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
   const { id, operation } = call;

@@ -34,7 +34,7 @@ interface Data {
   readonly end: { readonly reason: string };
 }
 
-/** A frame of the stream: what it is, its fields, and its place in the log where it says one. */
+/** A frame of the stream: its event, its fields, and its place in the log, if given. */
 export type StreamFrame = {
   readonly [Event in keyof Data]: { readonly event: Event; readonly data: Data[Event]; readonly id: string | null };
 }[keyof Data];

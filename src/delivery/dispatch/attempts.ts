@@ -5,7 +5,7 @@ import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { DeliveryClient } from "../requests/delivery-client.ts";
-import { failed, pauseAskedBy, type Outcome } from "../requests/outcome.ts";
+import { failed, pauseAskedBy, type AttemptOutcome } from "../requests/outcome.ts";
 import type { Outcomes } from "../requests/recording.ts";
 import { leaseMarginMs } from "./claims.ts";
 import type { ReceiverPause } from "./pauses.ts";
@@ -59,7 +59,7 @@ export class Attempts {
    * others.
    */
   async #record(
-    known: Known, outcome: Outcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
+    known: Known, outcome: AttemptOutcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
     { pause, mayWait }: { readonly pause: ReceiverPause; readonly mayWait: boolean },
   ): Promise<void> {
     const { outcomes, clock, logger, metrics, workerId } = this.#parts;
@@ -123,6 +123,6 @@ export class Attempts {
   }
 }
 
-function notSent(claimMs: number): Outcome {
+function notSent(claimMs: number): AttemptOutcome {
   return failed("not sent", `nothing was sent: the log took ${Math.round(claimMs)} ms to take the claim`, 0, {});
 }

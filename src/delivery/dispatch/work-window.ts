@@ -245,7 +245,7 @@ function earlier(one: Position, other: Position): Position {
 const goOnForMs = 1_000;
 
 /** Where a look ended: all events due before `dueAt` are known, and of those due then the `seen` ones. */
-interface Place {
+interface LookEnd {
   readonly dueAt: string;
   readonly seen: ReadonlySet<string>;
   /** Until when looks go on from here, monotonic ms. */
@@ -277,7 +277,7 @@ interface DuePagesParts {
 export class DuePages {
   readonly #destinationId: string;
   readonly #parts: DuePagesParts;
-  #place: Place | undefined;
+  #place: LookEnd | undefined;
 
   constructor(destinationId: string, parts: DuePagesParts) {
     this.#destinationId = destinationId;

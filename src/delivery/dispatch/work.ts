@@ -68,7 +68,7 @@ export interface Hold {
 /** A jump of the wall clock by this much makes a hold from before it unknown, ms. */
 const jumpMs = 1_000;
 
-/** Remembers what kept the events of one destination from being sent last, so that their claims can say it. */
+/** Remembers the last hold of one destination's events, so that their claims can state it. */
 export class Holds {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   #present: WaitReason | undefined;

@@ -7,7 +7,7 @@ import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
 import { signerOf, standardKeyOf, type Signer } from "../../kernel/tools/signature.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
-import { failed, type Outcome, retryAfterMs } from "./outcome.ts";
+import { failed, type AttemptOutcome, retryAfterMs } from "./outcome.ts";
 import {
   attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
 } from "./request.ts";
@@ -57,7 +57,7 @@ export class DeliveryClient {
   }
 
   /** Sends, and says how it ended; never throws for anything a receiver or a setting can cause. */
-  async send(delivery: Delivery): Promise<Outcome> {
+  async send(delivery: Delivery): Promise<AttemptOutcome> {
     const { clock, outbound, deliveryTimeoutMs } = this.#parts;
     const startedAt = clock.monotonic();
     const elapsed = () => Math.round(clock.monotonic() - startedAt);
@@ -133,7 +133,7 @@ function outcomeOf(
   forms: readonly SecretForm[],
   durationMs: number,
   now: number,
-): Outcome {
+): AttemptOutcome {
   if (!result.answered) return failed(result.reason, result.error, durationMs, result.connected ? loggedHeaders : {});
   const answer = maskedAnswer(keptAnswer(result), forms);
   const { statusCode } = result;

@@ -108,7 +108,7 @@ function longer(form: string, borders: Uint16Array, length: number, unit: number
   return form.charCodeAt(next) === unit ? next + 1 : next;
 }
 
-/** For each beginning of a form, the longest shorter one that it ends with. */
+/** For each beginning of a form, its longest ending that is a shorter beginning. */
 function bordersOf(form: string): Uint16Array {
   const borders = new Uint16Array(form.length);
   for (let at = 1; at < form.length; at += 1) {
@@ -201,7 +201,7 @@ const escapes = new RegExp(`(${utf8})|${codes}|${references}`, "g");
 
 const cutOffEscapes = new RegExp(`(${utf8})|(?:${incomplete.join("|")})$|${codes}|${references}`, "g");
 
-/** Null where there is nothing to decode. */
+/** Null without a content encoding. */
 function decodedOnce({ text: source, origins: before }: Decoded, pattern: RegExp): Decoded | null {
   if (source.search(pattern) === -1) return null;
   const origins = new Uint32Array(source.length + 1);

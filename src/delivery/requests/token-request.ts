@@ -54,7 +54,7 @@ export async function requestToken(
   return { ...other, error: `${one.result.error}; when the client proved itself ${how}, ${other.error}` };
 }
 
-interface Asked {
+interface TokenReply {
   readonly result: Token | NoToken;
   /** Whether another proof may help after a refusal. */
   readonly mayRefuseProof: boolean;
@@ -62,7 +62,7 @@ interface Asked {
 
 async function ask(
   { outbound, clock, userAgent }: TokenRequestParts, grant: ClientGrant, proof: ClientProof, endsAt: number,
-): Promise<Asked> {
+): Promise<TokenReply> {
   const { clientId, clientSecret, scope } = grant;
   const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
   const outcome = await outbound.post({

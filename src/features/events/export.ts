@@ -5,7 +5,7 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import type { EventStore, Position } from "../../kernel/ports/event-store.ts";
-import type { Place, ReadModels } from "../../kernel/ports/read-models.ts";
+import type { PlaceInOrder, ReadModels } from "../../kernel/ports/read-models.ts";
 import type { PageInParts, PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import type { HistoryItem } from "../facts.ts";
@@ -77,7 +77,7 @@ export class EventExport {
     const sources = { store: this.#parts.store, reads: this.#reads };
     const isCut = () => over.aborted;
     let count = 0;
-    let after: Place | undefined;
+    let after: PlaceInOrder | undefined;
     for (let isOver = filter === null; filter !== null && !isOver;) {
       if (isCut()) return;
       const documents = await this.#page(filter, after, position);
@@ -106,7 +106,7 @@ export class EventExport {
 
   /** Of read models that were lost meanwhile, an answer may lack events. */
   async #page(
-    filter: EventFilter, after: Place | undefined, position: Position,
+    filter: EventFilter, after: PlaceInOrder | undefined, position: Position,
   ): Promise<readonly EventDocument[]> {
     const { shown, readModels } = this.#parts;
     const order = { field: "id", descending: false };

@@ -5,7 +5,7 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
 import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { Place } from "../../kernel/ports/read-models.ts";
+import type { PlaceInOrder } from "../../kernel/ports/read-models.ts";
 import { cursorOf } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { type EventSummaryView, summariesOf } from "./event-summaries.ts";
@@ -25,7 +25,7 @@ export interface SearchRequest {
   readonly sessionId: string;
   readonly filter: EventListFilter;
   readonly condition: PayloadCondition;
-  readonly after: Place | undefined;
+  readonly after: PlaceInOrder | undefined;
   /** As that of a {@link PageRequest}: names the search, for its cursors. */
   readonly list: string;
 }
@@ -48,7 +48,7 @@ export type SearchLine =
 /** The documents to search, in pages. */
 interface Pages {
   readonly first: readonly EventDocument[];
-  readonly pageAfter: (place?: Place) => Promise<readonly EventDocument[]>;
+  readonly pageAfter: (place?: PlaceInOrder) => Promise<readonly EventDocument[]>;
 }
 
 interface EventSearchParts {
@@ -81,7 +81,7 @@ export class EventSearch {
     const search = this.#begin(tenantId, request.sessionId, over);
     try {
       const filter = await narrowed(this.#parts, { tenantId, ...request.filter });
-      const pageAfter = async (after?: Place) => (filter ? this.#page(filter, after) : []);
+      const pageAfter = async (after?: PlaceInOrder) => (filter ? this.#page(filter, after) : []);
       const first = await pageAfter(request.after);
       return this.#lines(tenantId, request, { first, pageAfter }, search.signal);
     } catch (error) {
@@ -151,7 +151,7 @@ export class EventSearch {
     yield [{ end: true, scanned, until: last?.acceptedAt ?? null, nextCursor }];
   }
 
-  #page(filter: EventFilter, after: Place | undefined): Promise<readonly EventDocument[]> {
+  #page(filter: EventFilter, after: PlaceInOrder | undefined): Promise<readonly EventDocument[]> {
     const { shown } = this.#parts;
     const order = { field: "id", descending: true };
     const slice = { order, limit: documentsAtOnce, ...(after && { after }) };
@@ -159,7 +159,7 @@ export class EventSearch {
   }
 }
 
-function placeOf({ id }: EventDocument): Place {
+function placeOf({ id }: EventDocument): PlaceInOrder {
   return { value: id, key: id };
 }
 

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import everyList from "../../../schemas/requests/list.json" with { type: "json" };
 import { refuse } from "../domain/refusal.ts";
-import type { Place } from "../ports/read-models.ts";
+import type { PlaceInOrder } from "../ports/read-models.ts";
 import { placeOf, type PageRequest } from "../read-models/paging.ts";
 import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
@@ -55,7 +55,7 @@ export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<
 
 /** A caller's request to a scan that goes on behind a place. */
 export interface ScanRequest<Filters> {
-  readonly after: Place | undefined;
+  readonly after: PlaceInOrder | undefined;
   /** Names the scan, for its cursors. */
   readonly list: string;
   readonly filters: Filters;

@@ -112,7 +112,7 @@ export interface Selection {
 }
 
 /** A place in an order: that of a document, there or not, with this value in the field ordered by, and this key. */
-export interface Place {
+export interface PlaceInOrder {
   readonly value: FieldValue;
   readonly key: FieldValue;
 }
@@ -124,7 +124,7 @@ export interface Query extends Selection {
   /** The page begins after the first `offset` documents; 0 when left out. */
   readonly offset?: number;
   /** The page begins behind this place, which an engine seeks in an index. Not together with `offset`. */
-  readonly after?: Place;
+  readonly after?: PlaceInOrder;
   readonly limit: number;
 }
 

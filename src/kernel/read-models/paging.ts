@@ -1,5 +1,5 @@
 import { refuse } from "../domain/refusal.ts";
-import type { Document, FieldValue, Place, Query, ReadModels, Collection } from "../ports/read-models.ts";
+import type { Document, FieldValue, PlaceInOrder, Query, ReadModels, Collection } from "../ports/read-models.ts";
 import { sha256 } from "../tools/hashing.ts";
 import type { Freshness } from "./freshness.ts";
 import type { Narrowing } from "./scans.ts";
@@ -11,7 +11,7 @@ export interface PageRequest {
   /** From 1; counts only without `after`. */
   readonly page: number;
   /** The place behind which the page begins, from the cursor of an earlier page. */
-  readonly after?: Place | undefined;
+  readonly after?: PlaceInOrder | undefined;
   readonly order: { readonly field: string; readonly descending: boolean };
   readonly total: boolean;
   /** Names the list, its filters and its order: a cursor is good for one list only. */
@@ -46,7 +46,7 @@ export function sliceOf({ quantity, page, after, order }: PageRequest): Slice {
 
 /** The page's items from those of its {@link sliceOf}, and the cursor of the next page. */
 export function cut<Item>(
-  { quantity, list }: PageRequest, found: readonly Item[], placeOf: (item: Item) => Place,
+  { quantity, list }: PageRequest, found: readonly Item[], placeOf: (item: Item) => PlaceInOrder,
 ): Pick<Page<Item>, "items" | "nextCursor"> {
   const items = found.slice(0, quantity);
   const last = found.length > quantity ? items.at(-1) : undefined;
@@ -57,7 +57,7 @@ export function cut<Item>(
 export interface List<Item> {
   readonly count: () => Promise<number>;
   readonly find: (slice: Slice) => Promise<readonly Item[]>;
-  readonly placeOf: (item: Item) => Place;
+  readonly placeOf: (item: Item) => PlaceInOrder;
 }
 
 /** A page of a list. A page beyond the end is not looked for; the list is counted only where its length is wanted. */
@@ -89,7 +89,7 @@ export function pageOf<Item>(
 }
 
 /** The place of an item in a list ordered by a number of its own. */
-export function placeOfNumber(number: number): Place {
+export function placeOfNumber(number: number): PlaceInOrder {
   return { value: number, key: number };
 }
 
@@ -121,17 +121,17 @@ export function listed<Shape extends Document, Item>(
 const checkCharacters = 16;
 
 /** The cursor of a place in a list: opaque, and good for this list only. */
-export function cursorOf(list: string, { value, key }: Place): string {
+export function cursorOf(list: string, { value, key }: PlaceInOrder): string {
   return Buffer.from(JSON.stringify([checkOf(list, value, key), value, key])).toString("base64url");
 }
 
 /** The place of a cursor. Throws a Refusal (invalid) unless {@link cursorOf} made it for this list. */
-export function placeOf(list: string, cursor: string): Place {
+export function placeOf(list: string, cursor: string): PlaceInOrder {
   const place = read(cursor);
   return place && cursorOf(list, place) === cursor ? place : refuseCursor();
 }
 
-function read(cursor: string): Place | undefined {
+function read(cursor: string): PlaceInOrder | undefined {
   try {
     const text = Buffer.from(cursor, "base64url").toString();
     const [, value, key] = JSON.parse(text) as readonly [string, ...FieldValue[]];

@@ -22,7 +22,7 @@ export class SlotTable<Item> {
     return number;
   }
 
-  /** Removes the item with this number; undefined if there is none. */
+  /** Removes the item with this number; undefined if absent. */
   take(number: number): Item | undefined {
     const slot = number % mostSlots;
     const found = this.#slots[slot];

@@ -6,19 +6,19 @@ import { Producer, RelayError, type ProducerOptions } from "../../../packages/cl
 import { pauseFor } from "../../../packages/client/src/retries.ts";
 
 const accepted = { eventId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e01", status: "Pending", acceptedAt: "2026-01-01" };
-type Answer = (...given: Parameters<RequestListener>) => void;
+type Respond = (...given: Parameters<RequestListener>) => void;
 
-const refuses = (status: number, headers: Record<string, string> = {}): Answer => (_request, response) =>
+const refuses = (status: number, headers: Record<string, string> = {}): Respond => (_request, response) =>
   void response.writeHead(status, { "content-type": "text/plain", ...headers }).end("not now");
-const accepts: Answer = (_request, response) =>
+const accepts: Respond = (_request, response) =>
   void response.writeHead(202, { "content-type": "application/json" }).end(JSON.stringify(accepted));
-const breaksOff: Answer = (request) => void request.socket.destroy();
-const neverAnswers: Answer = () => undefined;
+const breaksOff: Respond = (request) => void request.socket.destroy();
+const neverAnswers: Respond = () => undefined;
 
 describe("a producer", () => {
   let server: Server;
   let url: string;
-  let answers: Answer[];
+  let answers: Respond[];
   let requests: { readonly request: IncomingMessage; readonly body: string }[];
   let pauses: number[];
 
