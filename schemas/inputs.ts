@@ -410,6 +410,9 @@ export interface Inputs {
         readonly IdempotencyKey?: string;
         readonly Include?: readonly ("attempts" | "history")[];
     };
+    readonly lookup: {
+        readonly Q: string;
+    };
     readonly followStream: {
         readonly Kinds?: string;
         readonly DestinationUrlId?: string;

@@ -4,7 +4,7 @@ import { acceptedMsOf, greatestEventId, leastEventId } from "../../src/kernel/do
 import type { Tag, Tags } from "../../src/kernel/domain/tags.ts";
 import { millis, type Timestamp } from "../../src/kernel/domain/time.ts";
 import { uuidForm } from "../../src/kernel/domain/uuid.ts";
-import type { Change, Query, Collection } from "../../src/kernel/ports/read-models.ts";
+import type { Change, Query, Collection, ReadModels } from "../../src/kernel/ports/read-models.ts";
 import { create, remove } from "../projection.ts";
 
 /** A label of an event; its key says all of it. */
@@ -117,6 +117,28 @@ export function eventsLabelled(
 /** The id of the event that has the label of this key. */
 export function eventIdOfLabel(key: string): string {
   return key.slice(-uuidCharacters);
+}
+
+/** The type that an event's labels say; null where they say none. */
+export function eventTypeOf({ labels: own }: { readonly labels: readonly string[] | null }): string | null {
+  const prefix = `${names.eventType}:`;
+  return own?.find((label) => label.startsWith(prefix))?.slice(prefix.length) ?? null;
+}
+
+/** The tenant's first name of a tag behind this one, or of all; null where there is none. One key is read. */
+export async function tagNameAfter(
+  readModels: Pick<ReadModels, "keys">, tenantId: string, name: string | undefined,
+): Promise<string | null> {
+  const order = { field: labels.key, descending: false };
+  const next = async (from: string) => {
+    const range = { field: labels.key, from: `${tenantId}/${from}`, to: `${tenantId}/~` };
+    const [key] = await readModels.keys({ collection: labels.name, range, order, limit: 1 });
+    return key?.slice(tenantId.length + 1) ?? null;
+  };
+  // `;` sorts just behind the `:` after a name, and `A` just behind the `@` of labels that are no tags.
+  const label = await next(name === undefined ? "" : `${name};`);
+  const tag = label?.startsWith("@") ? await next("A") : label;
+  return tag?.slice(0, tag.indexOf(":")) ?? null;
 }
 
 /** An event with its labels. */

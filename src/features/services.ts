@@ -40,6 +40,7 @@ import { serviceAccounts } from "./keys/service-accounts/facts.ts";
 import { ServiceAccountQueries } from "./keys/service-accounts/queries.ts";
 import { ServiceKeys } from "./keys/service-accounts/service-keys.ts";
 import { Live } from "./live/live.ts";
+import { LookupQueries } from "./lookup/queries.ts";
 import { InviteCommands } from "./people/invites/commands.ts";
 import { invites } from "./people/invites/decide.ts";
 import { InviteQueries } from "./people/invites/queries.ts";
@@ -137,6 +138,7 @@ export interface Services {
     readonly refusals: RefusalQueries;
     readonly statistics: StatisticsQueries;
     readonly replays: ReplayQueries;
+    readonly lookup: LookupQueries;
   };
   readonly sessions: Sessions;
   readonly serviceKeys: ServiceKeys;
@@ -199,6 +201,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       refusals: new RefusalQueries(refused),
       statistics: new StatisticsQueries(parts),
       replays: new ReplayQueries(parts),
+      lookup: new LookupQueries(own),
     },
     sessions,
     serviceKeys: new ServiceKeys(parts),

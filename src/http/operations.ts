@@ -6,6 +6,7 @@ import { ingestOperation } from "../features/ingest/operation.ts";
 import { apiKeyOperations } from "../features/keys/api-keys/operations.ts";
 import { serviceAccountOperations } from "../features/keys/service-accounts/operations.ts";
 import { streamOperations } from "../features/live/operations.ts";
+import { lookupOperations } from "../features/lookup/operations.ts";
 import { inviteOperations } from "../features/people/invites/operations.ts";
 import { sessionOperations } from "../features/people/sessions/operations.ts";
 import { userOperations } from "../features/people/users/operations.ts";
@@ -32,6 +33,7 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...senderOperations(services),
     ingestOperation,
     ...eventOperations(services),
+    ...lookupOperations(services, () => all),
     ...streamOperations(services),
     ...bulkOperations(services),
     ...refusalOperations(services),

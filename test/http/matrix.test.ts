@@ -127,6 +127,7 @@ listEvents of nobody's destination          | 401    | 200 200 200 200 |        
 listEvents by another tenant's key          | 401    | 200 200 200 200 |                 |
 countEvents                                 | 401    | 200 200 200 200 |                 |
 countEvents of another tenant's destination | 401    | 200 200 200 200 |                 |
+lookup                                      | 401    | 200 200 200 200 |                 |
 searchEvents                                | 401    | 200 200 200 200 |                 |
 exportEvents                                | 401    | 200 200 200 200 |                 |
 exportEvents of another's destination       | 401    | 200 200 200 200 |                 |

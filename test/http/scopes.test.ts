@@ -80,6 +80,7 @@ testMapping               | Viewer    | senders:read       | 200
 tryMapping                | Viewer    | senders:read       | 200
 
 listEvents                | Viewer    | events:read        | 200
+lookup                    | Viewer    | any                | 200
 countEvents               | Viewer    | events:read        | 200
 getEvent                  | Viewer    | events:read        | 200
 listAttempts              | Viewer    | events:read        | 200

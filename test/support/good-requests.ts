@@ -172,6 +172,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   getStatistics: () => ({}),
   listEvents: () => ({}),
   countEvents: () => ({}),
+  lookup: () => ({ query: "?Q=a", params: { Q: "a" } }),
   searchEvents: () => ({ query: "?Text=a", params: { Text: "a" } }),
   exportEvents: () => ({}),
   followStream: () => ({}),

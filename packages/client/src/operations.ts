@@ -452,6 +452,12 @@ export const operations = {
     repeated: ["Tag"],
     lines: true,
   },
+  lookup: {
+    method: "GET",
+    path: "/api/v1/lookup",
+    credential: "token",
+    parameters: true,
+  },
   followStream: {
     method: "GET",
     path: "/api/v1/stream",
