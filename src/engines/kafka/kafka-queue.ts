@@ -64,7 +64,7 @@ export function openKafkaQueue(
   };
 }
 
-/** Keeps this process a member of the group: a new membership follows each one that ends. */
+/** Keeps this process a member of the group: a new membership follows the end of the last. */
 export class Consumption {
   readonly #parts: MembershipParts;
   readonly #ready: () => Promise<unknown>;

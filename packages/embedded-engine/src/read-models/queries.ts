@@ -31,7 +31,7 @@ export class Queries {
     this.#monotonic = monotonic;
   }
 
-  /** Null if there is no such document, or the key is not of its kind. */
+  /** Null for an unknown key, or one not of its kind. */
   get(definition: CollectionDefinition, key: string): Document | null {
     const encoded = encode(kindOf(definition, definition.key), key);
     if (encoded === unmatched) return null;
@@ -191,7 +191,7 @@ interface Condition {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Null if nothing can satisfy it. `inOrder`: the index serves the order, not the range (a term `+column`). */
+/** Null for an unsatisfiable selection. `inOrder`: the index serves the order, not the range (a term `+column`). */
 function conditionOf(
   definition: CollectionDefinition,
   selection: Selection,

@@ -35,7 +35,7 @@ export class Waiters {
     });
   }
 
-  /** Answers true to all that wait for `position` or an earlier one. */
+  /** Answers true to the callers up to `position`. */
   reached(position: Position): void {
     for (const waiter of this.#waiting) if (waiter.position <= position) waiter.settle(true);
   }
