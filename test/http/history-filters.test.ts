@@ -93,7 +93,7 @@ describeOnEngines("filters of histories", (freshEngines) => {
       }
     });
 
-    it(`give 400 for a type that the history of ${name} cannot have, and for what is no time`, async () => {
+    it(`give 400 for a type that the history of ${name} cannot have, and for a value that is no time`, async () => {
       const [known = ""] = histories[name as HistoryName] as readonly string[];
       const other = name === "sender" ? "EventAccepted" : "SenderCreated";
       for (const type of ["", "Nothing", known.toLowerCase(), other, `${known}&Type=${known}`, "__proto__"]) {

@@ -102,7 +102,7 @@ describeOnEngines("lookup", (freshEngines) => {
     expect(await look(name)).to.have.length(20);
   });
 
-  it("answers every role alike, and a service key what its scopes let it list", async () => {
+  it("answers every role alike, and a service key as far as its scopes let it list", async () => {
     const text = unique("seen");
     await post({ "x-tags": `order=${text}` });
     const url = `https://example.com/${text}`;
@@ -133,7 +133,7 @@ describeOnEngines("lookup", (freshEngines) => {
     }
   });
 
-  it("shows nothing that was deleted", async () => {
+  it("shows no deleted events and things", async () => {
     const { client } = one.owner;
     const { id } = await client.api.createSender({ name: unique("gone"), destinationUrlId: ingest.destinationId });
     await client.api.deleteSender({ id });

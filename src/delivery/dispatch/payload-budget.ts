@@ -25,7 +25,8 @@ export class PayloadBudget {
   }
 
   /**
-   * Whether a dispatcher that holds so many characters may take more ({@link mayTake}). One that holds none always may.
+   * Whether a dispatcher that holds so many characters may take more ({@link mayTake}). A dispatcher that holds none
+   * always may.
    */
   allows(characters: number): boolean {
     return characters === 0 || mayTake(1, characters, this.#left);

@@ -21,7 +21,7 @@ export interface WindowParts {
   readonly payloadBudget: PayloadBudget;
 }
 
-/** The work at hand of one destination. What does not fit is in the due index, from which the window is refilled. */
+/** The work at hand of one destination. The due index has the rest, from which the window is refilled. */
 export class WorkWindow {
   readonly #parts: WindowParts;
   readonly #pages: DuePages;

@@ -201,7 +201,7 @@ export class Recording {
   }
 }
 
-/** What an earlier try wrote of an attempt's newest outcome. */
+/** The facts that an earlier try wrote of an attempt's newest outcome. */
 function writtenBefore(
   facts: LoadedWebhook["facts"], { attempt, origin: { actor, causationId } }: Ended, again: boolean,
 ): Omit<Written, "status"> {

@@ -214,7 +214,7 @@ describe("live clients of the log", () => {
     expect(ids).to.have.length(700 + 210);
   });
 
-  it("who resume share reads, and take turns with other tenants", async () => {
+  it("that resume share reads, and take turns with other tenants", async () => {
     await happen();
     const from = await store.head();
     await happen(2_000);
