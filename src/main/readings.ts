@@ -2,7 +2,7 @@ import { destinations } from "../../projections/destinations/destinations.ts";
 import { backlogCounter } from "../../projections/due/due.ts";
 import { DueIndex } from "../delivery/requests/due-index.ts";
 import type { Readings } from "../engines/prometheus/prometheus-metrics.ts";
-import { keysUnderOldMasterKeys } from "../features/key-rotation/key-inventory.ts";
+import { keysUnderOldMasterKeys } from "../features/key-rotation/key-rotation.ts";
 import { millis } from "../kernel/domain/time.ts";
 import type { Clock } from "../kernel/ports/clock.ts";
 import type { EventLog, LogEntry } from "../kernel/ports/event-store.ts";

@@ -1,5 +1,4 @@
-import type { KafkaUnderTest } from "../support/engines/kafka.ts";
-import { kafkaOrSkip } from "../support/engines/kafka.ts";
+import { type KafkaUnderTest, kafkaOrSkip } from "../support/engines/kafka.ts";
 import { proxyFor } from "../support/engines/kafka/proxy.ts";
 import { KafkaQueues } from "../support/kafka-queues.ts";
 import { workQueueContract } from "./work-queue.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { recordUse } from "../../src/features/keys/api-keys/decide.ts";
-import { resetOwnerPassword } from "../../src/features/people/sessions/owner-password.ts";
+import { resetOwnerPassword } from "../../src/features/people/users/commands.ts";
 import { Reservations } from "../../src/features/tenants/reservations/reservations.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import type { Origin } from "../../src/kernel/log/origin.ts";

@@ -282,7 +282,7 @@ const delivery: readonly Bug[] = [
     name: "retry-before-its-time",
     breaks: "jitter only ever adds",
     changes: [{
-      file: "src/features/events/retry-policy.ts",
+      file: "src/features/events/decide.ts",
       from: "wait + Math.floor(wait * policy.jitter * random)",
       to: "wait - Math.floor(wait * policy.jitter * random)",
     }],

@@ -1,4 +1,4 @@
-import type { RetryPolicy } from "../../src/features/events/retry-policy.ts";
+import type { RetryPolicy } from "../../src/features/events/decide.ts";
 import { CredentialLookup } from "../../src/features/ingest/credential-lookup.ts";
 import { FirstAttempts } from "../../src/features/ingest/first-attempts.ts";
 import { KeyRotation } from "../../src/features/key-rotation/key-rotation.ts";

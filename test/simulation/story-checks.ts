@@ -5,9 +5,8 @@ import {
 import { evolve, type WebhookEvent, type WebhookState } from "../../src/features/events/facts.ts";
 import { eventView } from "../../src/features/events/webhooks.ts";
 import type { SenderEvent } from "../../src/features/senders/facts.ts";
-import type { Cause, Story } from "../../src/features/story/story.ts";
+import type { Cause, Story, StoryFacts } from "../../src/features/story/story.ts";
 import { tellStory } from "../../src/features/story/tell.ts";
-import type { StoryFacts } from "../../src/features/story/told.ts";
 import type { TenantEvent } from "../../src/features/tenants/facts.ts";
 import type { Caller } from "../../src/kernel/callers/caller.ts";
 import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";

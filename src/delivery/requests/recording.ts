@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type CircuitCommand, changeCircuit } from "../../features/circuits/facts.ts";
 import { destinations } from "../../features/destinations/facts.ts";
-import { decide as decideWebhook } from "../../features/events/decide.ts";
+import { decide as decideWebhook, type RetryPolicy } from "../../features/events/decide.ts";
 import { evolve, isLate, type Webhook, type WebhookEvent, type WebhookState } from "../../features/events/facts.ts";
-import type { RetryPolicy } from "../../features/events/retry-policy.ts";
 import { countFinished, loadWebhook, type LoadedWebhook } from "../../features/events/webhooks.ts";
 import { tenants, type Tenant } from "../../features/tenants/facts.ts";
 import { streams } from "../../kernel/domain/streams.ts";

@@ -1,19 +1,14 @@
 import { audit, auditSelected, type AuditFilter, type AuditItem, auditItem } from "../../../projections/audit/audit.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-
-interface AuditQueryParts {
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-}
 
 /** Queries about the changes of a tenant, and their authors. */
 export class AuditQueries {
-  readonly #parts: AuditQueryParts;
+  readonly #parts;
 
-  constructor(parts: AuditQueryParts) {
+  constructor(parts: Pick<KernelParts, "readModels" | "freshness">) {
     this.#parts = parts;
   }
 

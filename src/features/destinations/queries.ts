@@ -6,32 +6,24 @@ import destinationSchema from "../../../schemas/responses/destination.json" with
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { viewAsOf, stateAt } from "../../kernel/log/past-states.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
-import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
+import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { type Circuit, circuits } from "../circuits/facts.ts";
 import type { HistoryItem } from "../facts.ts";
 import { ownHistory, type HistoryRequest } from "../history.ts";
 import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";
 
-interface DestinationQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly moments: Moments;
-}
-
 /** Queries about destinations. */
 export class DestinationQueries {
-  readonly #parts: DestinationQueryParts;
+  readonly #parts;
 
-  constructor(parts: DestinationQueryParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness"> & { readonly moments: Moments },
+  ) {
     this.#parts = parts;
   }
 

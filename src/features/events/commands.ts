@@ -1,34 +1,37 @@
-import { requireOwn } from "../../kernel/callers/access.ts";
+import { requireOwn, ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
+import { eventIdOf, keyOfEvent } from "../../kernel/domain/event-id.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Origin } from "../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import type { Metrics } from "../../kernel/ports/telemetry.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import { timestamp, type Timestamp } from "../../kernel/domain/time.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import { type Origin, entriesOf } from "../../kernel/log/origin.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
+import { noStream } from "../../kernel/ports/event-store.ts";
 import { destinations } from "../destinations/facts.ts";
 import { decide, type WebhookCommand } from "./decide.ts";
-import type { Webhook } from "./facts.ts";
+import { type Webhook, evolve, noApiKey, type WebhookEvent, type WebhookState } from "./facts.ts";
 import { countFinished, eventView, type EventView, changeShown, type Decision } from "./webhooks.ts";
 
-interface EventCommandParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly metrics: Pick<Metrics, "finished" | "replayed">;
-}
+/** Test events of one destination. */
+const limit = { max: 10, windowMs: 60_000 };
 
 /** Makes room for the answer, before anything is changed. Rejects with a Refusal (unavailable). */
 type MakeRoom = (view: EventView) => Promise<void>;
 
+/** What to send. */
+export interface TestInput {
+  readonly eventType?: string;
+  /** The JSON text of an object. */
+  readonly payload?: string;
+}
+
 /** Commands on accepted events; `makeRoom` is asked right before an event is changed. */
 export class EventCommands {
-  readonly #parts: EventCommandParts;
+  readonly #parts;
 
-  constructor(parts: EventCommandParts) {
+  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics">) {
     this.#parts = parts;
   }
 
@@ -95,4 +98,51 @@ export class EventCommands {
     const { state } = await this.#parts.aggregates.current(destinations, destinationId);
     if (!state || state.deleted) refuse("rejected", "the event's destination was deleted");
   }
+}
+
+/** Sends test events to destinations. */
+export class TestEventCommands {
+  readonly #parts;
+
+  constructor(parts: Pick<KernelParts, "store" | "state" | "aggregates" | "clock" | "ids" | "metrics">) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Accepts a test event for a destination, whatever the destination's status; without a payload, one that says that it
+   * is a test. `makeRoom` is asked right before. Throws a Refusal (not-found, forbidden, too-many, unavailable).
+   */
+  async send(
+    caller: Caller, destinationId: string, input: TestInput, origin: Origin,
+    makeRoom?: (view: EventView) => Promise<void>,
+  ): Promise<EventView> {
+    const { store, state, aggregates, clock, ids, metrics } = this.#parts;
+    const { id, tenantId } = await ownOf(aggregates, destinations, destinationId, caller, "destination");
+    requireRole(caller, "Developer", "send test events");
+    if (!(await state.admit([`test-event:${id}`], limit))) {
+      refuse("too-many", "this destination was sent 10 test events within a minute; try again later");
+    }
+    const now = clock.now();
+    const [at, eventId] = [timestamp(now), eventIdOf(now, keyOfEvent(ids.uuid()))];
+    const { eventType, payload = usualPayload(eventType, at) } = input;
+    const facts = decide(undefined, {
+      type: "Accept",
+      event: {
+        eventId, tenantId, destinationId: id, apiKeyId: noApiKey, senderId: null, senderRevision: null,
+        idempotencyKey: null, payload, original: null, ...(eventType !== undefined && { eventType }), test: true,
+      },
+      at,
+    });
+    const event = facts.reduce<WebhookState>((before, fact: WebhookEvent) => evolve(before, fact), undefined);
+    const view = event ? eventView(event) : refuse("unavailable", "the event was not made");
+    await makeRoom?.(view);
+    await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, ids));
+    metrics.accepted();
+    return view;
+  }
+}
+
+/** As Standard Webhooks shape their bodies. */
+function usualPayload(eventType: string | undefined, timestamp: Timestamp): string {
+  return JSON.stringify({ type: eventType ?? "test", timestamp, data: { message: "This is a test event." } });
 }

@@ -1,9 +1,8 @@
 import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import type { FailureReason } from "../../kernel/domain/failure-reason.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { millis, type Timestamp } from "../../kernel/domain/time.ts";
+import { millis, type Timestamp, dayMs, timestamp } from "../../kernel/domain/time.ts";
 import { ownFailures, type Answer, type Moved, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
-import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 
 /** Commands to an event; `at` is their time, and that of the facts. */
 export type WebhookCommand =
@@ -53,6 +52,14 @@ export type WebhookCommand =
   | { readonly type: "BringForward"; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
+/** When failed deliveries are tried again. */
+export interface RetryPolicy {
+  /** Waits in milliseconds after the 1st, 2nd, … failure; the last one repeats. */
+  readonly scheduleMs: readonly number[];
+  /** The largest share of the wait that randomness may add. */
+  readonly jitter: number;
+}
+
 /** An event that had so many attempts is not replayed again: each look at it reads them all, with the answers. */
 const replayLimit = 1_000;
 
@@ -87,6 +94,24 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
       }
       return [{ type: "EventCancelled", data: { ...moved(state, "Cancelled", command.at), reason: command.reason } }];
   }
+}
+
+/**
+ * The moment of the next attempt after the `retryCount`-th failure at `now`: the schedule's wait plus
+ * `random` (0 to 1) times the jitter, or the receiver's `Retry-After` (milliseconds, a day at most) if that is later;
+ * never earlier than the schedule says.
+ */
+export function nextAttemptAt(
+  policy: RetryPolicy,
+  retryCount: number,
+  now: Timestamp,
+  random: number,
+  retryAfterMs: number | null,
+): Timestamp {
+  const last = policy.scheduleMs.length - 1;
+  const wait = policy.scheduleMs[Math.min(retryCount - 1, last)] ?? dayMs;
+  const planned = wait + Math.floor(wait * policy.jitter * random);
+  return timestamp(millis(now) + Math.max(planned, Math.min(retryAfterMs ?? 0, dayMs)));
 }
 
 /** Whether the event waits for an attempt, due or not. */

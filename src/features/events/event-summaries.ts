@@ -1,13 +1,35 @@
 import type { EventDocument } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { LongReads } from "../../kernel/log/long-reads.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
-import { inProgress, outcomeOf, type AttemptEnded, type WebhookEvent } from "./facts.ts";
-import type { HydratedEvent } from "./hydrated-events.ts";
-import { type EventView, loadShown, type LoadedWebhook } from "./webhooks.ts";
+import { inProgress, outcomeOf, type AttemptEnded, type WebhookEvent, evolve } from "./facts.ts";
+import { type EventView, loadShown, type LoadedWebhook, eventView } from "./webhooks.ts";
 
 const previewCharacters = 200;
+
+/** Events whose payloads are read first, before it is known how large they are. */
+const firstEvents = 1;
+
+/** Most events whose payloads are read at once after the first read, as they may be larger. Usual pages take two. */
+const mostEvents = 19;
+
+/** Characters of payloads in one part, unless one event alone has more. */
+const charactersAtOnce = 256 * 1024;
+
+/** An event of the read models with its payload; null where it was purged meanwhile, or this process cannot read it. */
+export interface HydratedEvent {
+  readonly document: EventDocument;
+  readonly view: EventView | null;
+}
+
+/** An event as a summary shows it. */
+export type EventSummaryView = Readonly<components["schemas"]["EventSummary"]>;
+
+/** One attempt to deliver an event. */
+export type AttemptView = Readonly<components["schemas"]["Attempt"]>;
 
 interface Sources {
   readonly store: EventStore;
@@ -36,6 +58,46 @@ export function summaryOf(view: EventView, facts: LoadedWebhook["facts"]): Event
   const attempts = attemptsOf(facts);
   const last = attempts.at(-1);
   return summaryView(view, { attempts: last?.number ?? 0, lastAttempt: last ? attemptSummary(last) : null });
+}
+
+/**
+ * Events with their payloads, which are only in the log, in parts of a bounded size: reads for a tenant take turns,
+ * part by part. Throws LogUnavailable.
+ */
+export async function* hydrated(
+  { store, reads }: { readonly store: Pick<EventStore, "readStream">; readonly reads: LongReads },
+  tenantId: string,
+  documents: readonly EventDocument[],
+): AsyncGenerator<readonly HydratedEvent[], void> {
+  let characters = 0;
+  for (let from = 0, count = firstEvents; from < documents.length;) {
+    const wanted = documents.slice(from, from + count);
+    const read = await reads.run(tenantId, (turn) =>
+      turn(() => Promise.all(wanted.map((document) => hydrate(store, document)))));
+    const part = fitting(read);
+    yield part;
+    from += part.length;
+    characters += part.reduce((sum, { view }) => sum + (view?.payload.length ?? 0), 0);
+    count = Math.max(1, Math.min(mostEvents, Math.floor((charactersAtOnce * from) / Math.max(1, characters))));
+  }
+}
+
+/** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
+export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {
+  const attempts = new Map<number, AttemptView>();
+  for (const fact of facts) {
+    if (fact.type === "DeliveryAttemptStarted") {
+      const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
+      attempts.set(number, {
+        ...inProgress(number), startedAt, finishedAt: null, requestHeaders: null, responseHeaders: null,
+        responseBody: null, truncated: false, destinationUrl,
+      });
+    } else if (fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed") {
+      const started = attempts.get(fact.data.attempt);
+      if (started) attempts.set(started.number, { ...started, ...endOf(fact) });
+    }
+  }
+  return [...attempts.values()];
 }
 
 function summaryView(
@@ -80,30 +142,6 @@ function previewOf(payload: string): string {
   return [...payload.slice(0, 2 * previewCharacters)].slice(0, previewCharacters).join("");
 }
 
-/** An event as a summary shows it. */
-export type EventSummaryView = Readonly<components["schemas"]["EventSummary"]>;
-
-/** One attempt to deliver an event. */
-export type AttemptView = Readonly<components["schemas"]["Attempt"]>;
-
-/** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
-export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {
-  const attempts = new Map<number, AttemptView>();
-  for (const fact of facts) {
-    if (fact.type === "DeliveryAttemptStarted") {
-      const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
-      attempts.set(number, {
-        ...inProgress(number), startedAt, finishedAt: null, requestHeaders: null, responseHeaders: null,
-        responseBody: null, truncated: false, destinationUrl,
-      });
-    } else if (fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed") {
-      const started = attempts.get(fact.data.attempt);
-      if (started) attempts.set(started.number, { ...started, ...endOf(fact) });
-    }
-  }
-  return [...attempts.values()];
-}
-
 function endOf(fact: AttemptEnded): Partial<AttemptView> {
   const { at: finishedAt, requestHeaders, answer } = fact.data;
   return {
@@ -112,4 +150,23 @@ function endOf(fact: AttemptEnded): Partial<AttemptView> {
     responseBody: answer?.body ?? null,
     truncated: answer?.truncated ?? false,
   };
+}
+
+async function hydrate(store: Pick<EventStore, "readStream">, document: EventDocument): Promise<HydratedEvent> {
+  const { id, acceptedIn, status, currentRetryCount, nextAttemptAt, deliveredAt } = document;
+  const [first] = await store.readStream(streams.event(id), { limit: 1, beginsAt: acceptedIn });
+  if (!first || first.unreadable !== undefined) return { document, view: null };
+  const accepted = evolve(undefined, first as RecordedEvent<WebhookEvent>);
+  if (accepted?.id !== id) return { document, view: null };
+  return { document, view: { ...eventView(accepted), status, currentRetryCount, nextAttemptAt, deliveredAt } };
+}
+
+/** The events that fit into one part, at least the first; the others are to be read again. */
+function fitting(read: readonly HydratedEvent[]): readonly HydratedEvent[] {
+  let characters = 0;
+  const end = read.findIndex(({ view }, at) => {
+    characters += view?.payload.length ?? 0;
+    return at > 0 && characters > charactersAtOnce;
+  });
+  return end < 0 ? read : read.slice(0, end);
 }

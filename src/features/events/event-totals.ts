@@ -1,9 +1,27 @@
-import { planTotal } from "../../../projections/events/counters.ts";
-import { eventsSelected, isPlain, type EventFilter } from "../../../projections/events/events.ts";
+import { planTotal, eventsCounter, levels, type Level, countedOf } from "../../../projections/events/counters.ts";
+import {
+  eventsSelected, isPlain, type EventFilter, boundsOf, periodOf, type Period,
+} from "../../../projections/events/events.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { matchingIds } from "./matching-ids.ts";
 
-type Asked = Pick<ReadModels, "sum" | "count" | "keys">;
+type Counters = Pick<ReadModels, "sum" | "count" | "keys">;
+
+/** A place in a list of events: after the first `offset` of those that match the filter. */
+export interface ListPosition {
+  readonly filter: EventFilter;
+  readonly offset: number;
+}
+
+/** The queries that count events. */
+type Counts = Pick<ReadModels, "buckets" | "sum" | "count" | "keys">;
+
+/** Some of the events that match a filter: those accepted in a part of its period, and how many these are. */
+interface Part {
+  readonly period: Period;
+  /** Infinite where it is not counted, being the last. */
+  readonly total: number;
+}
 
 /** Runs one step of a walk over many events, when it is its turn. */
 export type Stepping = <Result>(step: () => Promise<Result>) => Promise<Result>;
@@ -14,7 +32,7 @@ const atOnce: Stepping = (step) => step();
  * How many events match a filter. Without labels in the filter no event is looked at: counters tell, but for less than
  * a minute at either end. With labels the ids of all that match are walked.
  */
-export async function totalOf(readModels: Asked, filter: EventFilter, stepping: Stepping = atOnce): Promise<number> {
+export async function totalOf(readModels: Counters, filter: EventFilter, stepping: Stepping = atOnce): Promise<number> {
   if (!isPlain({ ...filter, test: undefined })) return walked(readModels, filter, stepping);
   const { sums, counts } = planTotal(filter);
   const parts = await Promise.all([
@@ -24,8 +42,34 @@ export async function totalOf(readModels: Asked, filter: EventFilter, stepping: 
   return parts.reduce((sum, part) => sum + part, 0);
 }
 
+/**
+ * The same place with less to skip, however far down the list: the filter begins, in the list's direction, less than
+ * two minutes of acceptance before the place. Null where, by the counters, the list is too short. Looks at a counter
+ * for each hour of the filter's time, and for each minute of one hour.
+ */
+export async function nearest(
+  counts: Counts, { filter, offset }: ListPosition, descending: boolean,
+): Promise<ListPosition | null> {
+  let left = offset;
+  let period = periodOf(filter);
+  for (const level of levels) {
+    let found: Period | undefined;
+    for await (const part of partsOf(counts, filter, period, level, descending)) {
+      if (left < part.total) {
+        found = part.period;
+        break;
+      }
+      left -= part.total;
+    }
+    if (!found) return null;
+    period = found;
+  }
+  const { from, to } = boundsOf(period);
+  return { filter: { ...filter, ...(descending ? { to } : { from }) }, offset: left };
+}
+
 /** Counts events of less than a minute. Test events are few, and have a label: they are counted apart. */
-async function counted(readModels: Asked, filter: EventFilter, stepping: Stepping): Promise<number> {
+async function counted(readModels: Counters, filter: EventFilter, stepping: Stepping): Promise<number> {
   const { test, ...rest } = filter;
   if (test === true) return walked(readModels, filter, stepping);
   const all = await readModels.count(eventsSelected(rest));
@@ -33,7 +77,7 @@ async function counted(readModels: Asked, filter: EventFilter, stepping: Steppin
 }
 
 /** Counts events by walking their ids. No index has all but the test events: these are walked and taken off. */
-async function walked(readModels: Asked, filter: EventFilter, stepping: Stepping): Promise<number> {
+async function walked(readModels: Counters, filter: EventFilter, stepping: Stepping): Promise<number> {
   const { test, ...rest } = filter;
   if (test === false) {
     const all = await walked(readModels, rest, stepping);
@@ -45,4 +89,40 @@ async function walked(readModels: Asked, filter: EventFilter, stepping: Stepping
     if (!page) return total;
     total += page.length;
   }
+}
+
+/** A period in parts, in the list's direction: whole hours or minutes, and the rest at either end. */
+async function* partsOf(
+  counts: Counts, filter: EventFilter, period: Period, level: Level, descending: boolean,
+): AsyncGenerator<Part, void> {
+  const { ms } = level;
+  const [first, end] = [Math.ceil(period.from / ms), Math.floor(period.until / ms)];
+  if (first >= end) {
+    yield { period, total: Infinity };
+    return;
+  }
+  const edges = [{ from: period.from, until: first * ms }, { from: end * ms, until: period.until }] as const;
+  const [before, behind] = descending ? [edges[1], edges[0]] : edges;
+  if (!isEmpty(before)) yield { period: before, total: await totalOf(counts, { ...filter, ...boundsOf(before) }) };
+  for (const [bucket, total] of await bucketsOf(counts, filter, level, first, end - 1, descending)) {
+    yield { period: { from: bucket * ms, until: (bucket + 1) * ms }, total };
+  }
+  if (!isEmpty(behind)) yield { period: behind, total: Infinity };
+}
+
+/** How many events each whole hour or minute has, but for those without any. */
+async function bucketsOf(
+  counts: Counts, filter: EventFilter, level: Level, first: number, last: number, descending: boolean,
+): Promise<readonly (readonly [bucket: number, total: number])[]> {
+  const scopes = countedOf(filter).map((counted) => eventsCounter(counted, level.name));
+  const totals = new Map<number, number>();
+  for (const buckets of await Promise.all(scopes.map((scope) => counts.buckets(scope, first, last)))) {
+    for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
+  }
+  const sorted = [...totals].sort(([one], [other]) => one - other);
+  return descending ? sorted.reverse() : sorted;
+}
+
+function isEmpty({ from, until }: Period): boolean {
+  return from >= until;
 }

@@ -1,22 +1,30 @@
 import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
-import type { EventStore, Position } from "../../kernel/ports/event-store.ts";
-import type { PlaceInOrder, ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Position } from "../../kernel/ports/event-store.ts";
+import type { PlaceInOrder } from "../../kernel/ports/read-models.ts";
 import type { PageInParts, PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import type { HistoryItem } from "../facts.ts";
-import type { AttemptView } from "./event-summaries.ts";
-import { hydrated } from "./hydrated-events.ts";
+import { type AttemptView, hydrated } from "./event-summaries.ts";
 import type { EventListFilter, EventQueries } from "./queries.ts";
 import { narrowed } from "./search.ts";
 import type { ShownEvents } from "./shown-events.ts";
 import type { EventView } from "./webhooks.ts";
 
 const documentsAtOnce = 100;
+
+/** The content type of lines that are each a JSON value. */
+export const jsonLines = "application/x-ndjson";
+
+/** Memory of such an answer, bytes: as that of a streamed page. */
+export const linesBytes = 1024 * 1024;
+
+/** Characters of a piece, unless one part alone has more. */
+const pieceCharacters = 64 * 1024;
 
 /** What an export has of each event beside the event itself. */
 export type Included = "attempts" | "history";
@@ -40,21 +48,18 @@ interface Walk {
   readonly included: readonly Included[];
 }
 
-interface EventExportParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly shown: ShownEvents;
-  readonly keys: PlatformKeys;
-  readonly events: Pick<EventQueries, "attempts" | "history">;
-}
-
 /** Exports events: walks all that match, in small portions. */
 export class EventExport {
-  readonly #parts: EventExportParts;
+  readonly #parts;
   readonly #reads = new LongReads();
 
-  constructor(parts: EventExportParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels">
+      & {
+        readonly shown: ShownEvents; readonly keys: PlatformKeys;
+        readonly events: Pick<EventQueries, "attempts" | "history">;
+      },
+  ) {
     this.#parts = parts;
   }
 
@@ -128,6 +133,43 @@ export class EventExport {
       if (error instanceof Refusal && error.kind === "not-found") return undefined;
       throw error;
     }
+  }
+}
+
+/** Values as lines of JSON. */
+export async function* linesOf(parts: AsyncIterable<readonly object[]>): AsyncGenerator<string, void> {
+  for await (const part of parts) yield part.map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+/** An export as lines of JSON. Attempts and facts are written as they are read: an event may have many. */
+export async function* exportLinesOf(parts: AsyncIterable<ExportPart>): AsyncGenerator<string, void> {
+  for await (const part of parts) {
+    if (!("events" in part)) {
+      yield `${JSON.stringify(part)}\n`;
+      continue;
+    }
+    let text = "";
+    for (const { event, attempts, history } of part.events) {
+      text += `{"item":${JSON.stringify(event).slice(0, -1)}`;
+      for (const [name, items] of Object.entries({ attempts, history })) {
+        if (items === undefined) continue;
+        text += `,"${name}":${items === null ? "null" : "["}`;
+        if (items === null) continue;
+        let separator = "";
+        for await (const some of items) {
+          for (const item of some) {
+            text += separator + JSON.stringify(item);
+            separator = ",";
+          }
+          if (text.length < pieceCharacters) continue;
+          yield text;
+          text = "";
+        }
+        text += "]";
+      }
+      text += "}}\n";
+    }
+    if (text !== "") yield text;
   }
 }
 

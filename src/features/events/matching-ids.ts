@@ -6,7 +6,7 @@ import {
 } from "../../../projections/events/labels.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 
-type Asked = Pick<ReadModels, "keys">;
+type Keys = Pick<ReadModels, "keys">;
 
 /** A range of ids of events, both ends inclusive. */
 interface IdRange {
@@ -15,7 +15,7 @@ interface IdRange {
 }
 
 /** Where a page begins; the event `passed` itself was there before. */
-interface Place {
+interface PageStart {
   readonly begin: string | undefined;
   readonly passed: string | undefined;
 }
@@ -27,7 +27,7 @@ type IdList = (range: IdRange, limit: number) => Promise<readonly string[]>;
 export interface Walk {
   readonly filter: EventFilter;
   readonly descending: boolean;
-  /** Begins behind this event's place. */
+  /** Begins behind this event. */
   readonly after?: string | undefined;
 }
 
@@ -42,27 +42,27 @@ const [fewest, most] = [128, 1_024];
  * events match.
  */
 export async function* matchingIds(
-  readModels: Asked, { filter, descending, after }: Walk,
+  readModels: Keys, { filter, descending, after }: Walk,
 ): AsyncGenerator<readonly string[], void> {
   const lists = listsOf(readModels, filter, descending);
   const { from, to } = accepted(filter) as IdRange;
   const [near, far] = descending ? [to, from] : [from, to];
-  let place: Place | undefined = after !== undefined && isBefore(near, after, descending)
+  let start: PageStart | undefined = after !== undefined && isBefore(near, after, descending)
     ? { begin: after, passed: after }
     : { begin: near, passed: after };
-  for (let size = fewest; place; size = Math.min(2 * size, most)) {
-    const { begin, passed }: Place = place;
+  for (let size = fewest; start; size = Math.min(2 * size, most)) {
+    const { begin, passed }: PageStart = start;
     const range = descending ? rangeOf(far, begin) : rangeOf(begin, far);
     const { ids, next } = intersection(await Promise.all(lists.map((list) => list(range, size))), size, descending);
     yield ids.filter((id) => id !== passed);
-    place = next;
+    start = next;
   }
 }
 
 /** The ids that all pages have, as far as every page goes, and where to go on; undefined at the end of a list. */
 function intersection(
   pages: readonly (readonly string[])[], size: number, descending: boolean,
-): { readonly ids: readonly string[]; readonly next?: Place } {
+): { readonly ids: readonly string[]; readonly next?: PageStart } {
   const [first = [], ...others] = pages;
   if (pages.some((page) => page.length === 0)) return { ids: [] };
   const last = (page: readonly string[]) => page.at(-1)!;
@@ -79,7 +79,7 @@ function intersection(
   return { ids, next: { begin, passed: bound } };
 }
 
-function listsOf(readModels: Asked, filter: EventFilter, descending: boolean): readonly IdList[] {
+function listsOf(readModels: Keys, filter: EventFilter, descending: boolean): readonly IdList[] {
   const { tenantId, statuses, destinationUrlId, test, correlationId } = filter;
   const labelled = (label: string): IdList => async (range, limit) =>
     (await readModels.keys({ ...eventsLabelled(tenantId, label, range, descending), limit })).map(eventIdOfLabel);
@@ -98,7 +98,7 @@ function listsOf(readModels: Asked, filter: EventFilter, descending: boolean): r
 }
 
 /** The events whose documents have the id of their request: accepted about when it was made. */
-function ofRequest(readModels: Asked, tenantId: string, correlationId: string, descending: boolean): IdList {
+function ofRequest(readModels: Keys, tenantId: string, correlationId: string, descending: boolean): IdList {
   const around = idsAround(correlationId);
   return async ({ from, to }, limit) => {
     if (!around) return [];

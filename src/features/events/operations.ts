@@ -14,7 +14,7 @@ import { attempt, event, eventSummary, eventTotals, fact, story, waitingEvent } 
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
-import { exportLinesOf, jsonLines, linesBytes, linesOf } from "./lines.ts";
+import { exportLinesOf, jsonLines, linesBytes, linesOf } from "./export.ts";
 import { isPointer, type PayloadCondition } from "./payload-condition.ts";
 import type { EventListFilter } from "./queries.ts";
 

@@ -3,20 +3,19 @@ import type { components } from "../../../schemas/api.ts";
 import { requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
 import type { Moments, Moment } from "../../kernel/log/moments.ts";
-import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import type { RecordedEvent } from "../../kernel/ports/event-store.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { historyItem, type HistoryItem } from "../facts.ts";
 import { isWanted, type HistoryRequest } from "../history.ts";
 import type { Story } from "../story/story.ts";
-import { attemptsOf, type AttemptView, type EventSummaryView, summariesOf, summaryOf } from "./event-summaries.ts";
+import {
+  attemptsOf, type AttemptView, type EventSummaryView, summariesOf, summaryOf, hydrated, type HydratedEvent,
+} from "./event-summaries.ts";
 import { eventStatuses, evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
-import { hydrated, type HydratedEvent } from "./hydrated-events.ts";
 import type { ShownEvents } from "./shown-events.ts";
 import { storyOf, type Chronicle } from "./story.ts";
 import { eventView, type EventView, loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "./webhooks.ts";
@@ -44,23 +43,16 @@ export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
 /** How many events there are, in all and in each status. */
 export type EventTotals = Readonly<components["schemas"]["EventTotals"]>;
 
-interface EventQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly shown: ShownEvents;
-  readonly keys: PlatformKeys;
-  readonly moments: Moments;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-}
-
 /** Queries about accepted events. */
 export class EventQueries {
-  readonly #parts: EventQueryParts;
+  readonly #parts;
   /** Bounds the parts of lists that are read at once; apart from reads of long histories, which take longer. */
   readonly #listReads = new LongReads();
 
-  constructor(parts: EventQueryParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness">
+      & { readonly shown: ShownEvents; readonly keys: PlatformKeys; readonly moments: Moments },
+  ) {
     this.#parts = parts;
   }
 

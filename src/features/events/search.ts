@@ -1,15 +1,13 @@
 import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
-import { type Clock, sleep } from "../../kernel/ports/clock.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
+import { sleep } from "../../kernel/ports/clock.ts";
 import type { PlaceInOrder } from "../../kernel/ports/read-models.ts";
 import { cursorOf } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import { type EventSummaryView, summariesOf } from "./event-summaries.ts";
-import { hydrated, type HydratedEvent } from "./hydrated-events.ts";
+import { type EventSummaryView, summariesOf, hydrated, type HydratedEvent } from "./event-summaries.ts";
 import { payloadMatcher, type PayloadCondition } from "./payload-condition.ts";
 import type { EventListFilter } from "./queries.ts";
 import type { ShownEvents } from "./shown-events.ts";
@@ -51,22 +49,17 @@ interface Pages {
   readonly pageAfter: (place?: PlaceInOrder) => Promise<readonly EventDocument[]>;
 }
 
-interface EventSearchParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly shown: ShownEvents;
-  readonly keys: PlatformKeys;
-  readonly clock: Clock;
-}
-
 /** Scans payloads, which no index has: in small portions, and at rest for half of the time, so that others go on. */
 export class EventSearch {
-  readonly #parts: EventSearchParts;
+  readonly #parts;
   readonly #reads = new LongReads();
   /** The searches under way, by tenant and session. */
   readonly #running = new Map<string, Map<string, AbortController>>();
 
-  constructor(parts: EventSearchParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "clock">
+      & { readonly shown: ShownEvents; readonly keys: PlatformKeys },
+  ) {
     this.#parts = parts;
   }
 

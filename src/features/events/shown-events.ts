@@ -4,25 +4,18 @@ import {
 } from "../../../projections/events/events.ts";
 import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
-import { type Clock, sleep } from "../../kernel/ports/clock.ts";
+import { sleep } from "../../kernel/ports/clock.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
-import { lookAgainMs, patienceMs, type Freshness } from "../../kernel/read-models/freshness.ts";
+import { lookAgainMs, patienceMs } from "../../kernel/read-models/freshness.ts";
 import type { Slice } from "../../kernel/read-models/paging.ts";
 import { everyDocument } from "../../kernel/read-models/scans.ts";
-import { nearest } from "./event-places.ts";
-import { totalOf, type Stepping } from "./event-totals.ts";
+import { nearest, totalOf, type Stepping } from "./event-totals.ts";
 import { matchingIds } from "./matching-ids.ts";
 
 /** Skipping this many events in an index costs less than looking into counters. */
 const near = 1_000;
-
-interface ShownEventParts {
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly clock: Clock;
-}
 
 /** The direction of a walk, and the event behind which it begins. */
 interface Walked {
@@ -35,11 +28,11 @@ interface Walked {
  * no query sees it half done.
  */
 export class ShownEvents {
-  readonly #parts: ShownEventParts;
+  readonly #parts;
   /** Bounds the walks over events by their labels. */
   readonly #walks = new LongReads();
 
-  constructor(parts: ShownEventParts) {
+  constructor(parts: Pick<KernelParts, "readModels" | "freshness" | "clock">) {
     this.#parts = parts;
   }
 

@@ -3,13 +3,13 @@ import { keyHashes, tokenHashes } from "../../../projections/directory/directory
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
 import { serviceKeyHashes } from "../../../projections/service-accounts/service-accounts.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import type { Aggregates, AggregateType, Folded } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import type { AggregateType, Folded } from "../../kernel/log/aggregates.ts";
 import { hasNewerStream, type StreamSources } from "../../kernel/log/newer-streams.ts";
 import { refuseUnreadable, unlessNewer } from "../../kernel/log/unreadable.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import { noStream, type LogEntry, type RecordedEvent } from "../../kernel/ports/event-store.ts";
-import type { CollectionDefinition, ReadModels } from "../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import type { CollectionDefinition } from "../../kernel/ports/read-models.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
 import { type Circuit, circuits } from "../circuits/facts.ts";
 import {
@@ -28,14 +28,6 @@ export interface Following {
   readonly fresh: boolean;
   /** Resolves true once all changes before the call are known, false when that takes too long. */
   renewed(): Promise<boolean>;
-}
-
-interface CredentialLookupParts extends StreamSources {
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly clock: Clock;
-  readonly following: Following;
 }
 
 /** A sender, and the revision of its stream that it is folded from. */
@@ -67,14 +59,19 @@ interface Secrets<State, Owner = State> {
  * UnreadableRecord.
  */
 export class CredentialLookup {
-  readonly #parts: CredentialLookupParts;
+  readonly #parts;
   readonly #keys: Secrets<ApiKey>;
   readonly #tokens: Secrets<Destination>;
   readonly #senderTokens: Secrets<Sender, SenderAt>;
   readonly #serviceKeys: Secrets<ServiceAccount, ServiceKeyOwner>;
 
   /** `max`: hashes of each kind that are remembered. */
-  constructor(parts: CredentialLookupParts, { max }: { readonly max: number }) {
+  constructor(
+    parts: StreamSources
+      & Pick<KernelParts, "aggregates" | "readModels" | "freshness" | "clock">
+      & { readonly following: Following },
+    { max }: { readonly max: number },
+  ) {
     this.#parts = parts;
     const owners = () => new LRUCache<string, string>({ max });
     this.#keys = {

@@ -3,17 +3,12 @@ import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Tags } from "../../kernel/domain/tags.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { isNewer } from "../../kernel/log/unreadable.ts";
-import type { Clock } from "../../kernel/ports/clock.ts";
 import {
-  EntryTooLarge, LogUnavailable, logStart, noStream, RevisionConflict, type EventStore, type NewEntry,
+  EntryTooLarge, LogUnavailable, logStart, noStream, RevisionConflict, type NewEntry,
 } from "../../kernel/ports/event-store.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import type { Mappings } from "../../kernel/ports/mapping.ts";
-import type { Metrics } from "../../kernel/ports/telemetry.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
 import type { Availability } from "../destinations/facts.ts";
@@ -53,24 +48,14 @@ export interface Posted {
 
 const nameTaken = "X-Idempotency-Key: gives the id of another key's event; post this one under another key";
 
-interface IngestParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly credentials: CredentialLookup;
-  readonly freshness: Freshness;
-  readonly keys: PlatformKeys;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly metrics: Metrics;
-  readonly mappings: Mappings;
-  readonly firstAttempts: FirstAttempts;
-}
-
 /** Taking events in: the one path that every webhook goes through, and the one that must be fast. */
 export class Ingest {
-  readonly #parts: IngestParts;
+  readonly #parts;
 
-  constructor(parts: IngestParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "freshness" | "clock" | "ids" | "metrics" | "mappings">
+      & { readonly credentials: CredentialLookup; readonly keys: PlatformKeys; readonly firstAttempts: FirstAttempts },
+  ) {
     this.#parts = parts;
   }
 

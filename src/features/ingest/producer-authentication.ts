@@ -1,6 +1,6 @@
 import { Refusal, refuse, type RefusalKind } from "../../kernel/domain/refusal.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
 import { RecentlyUsed } from "../../kernel/tools/recently-used.ts";
@@ -27,18 +27,12 @@ export class NotAdmitted extends Refusal {
   }
 }
 
-interface AdmissionParts {
-  readonly aggregates: Aggregates;
-  readonly credentials: CredentialLookup;
-  readonly clock: Clock;
-}
-
 /** Producers remembered as admitted. */
 const mostAdmitted = 10_000;
 
 /** Authenticates producers: whether they may hand events over, and to which destination. */
 export class ProducerAuthentication {
-  readonly #parts: AdmissionParts;
+  readonly #parts;
   /**
    * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests
    * need no hashing. In memory only, and never for long.
@@ -47,7 +41,7 @@ export class ProducerAuthentication {
   /** The {@link Aggregates.changes} since which they were admitted. */
   #changes = -1;
 
-  constructor(parts: AdmissionParts) {
+  constructor(parts: Pick<KernelParts, "aggregates" | "clock"> & { readonly credentials: CredentialLookup }) {
     this.#parts = parts;
     this.#admitted = new RecentlyUsed(parts.clock, { max: mostAdmitted });
   }

@@ -1,15 +1,14 @@
-import { wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
+import { wrappedKeys, tokenKeyName } from "../../../projections/wrapped-keys/wrapped-keys.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { hasNewerStream } from "../../kernel/log/newer-streams.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import { RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
+import { RevisionConflict } from "../../kernel/ports/event-store.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { Unsealable, type Sealing } from "../../kernel/ports/sealing.ts";
-import { pagesOf } from "../../kernel/read-models/scans.ts";
+import { pagesOf, documentOf } from "../../kernel/read-models/scans.ts";
 import { masterKeyIdOf, type PlatformEvent } from "../../kernel/sealing/facts.ts";
 import {
   neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
@@ -17,7 +16,6 @@ import {
 import { places } from "../../kernel/sealing/vault.ts";
 import { decide } from "../tenants/decide.ts";
 import { tenants } from "../tenants/facts.ts";
-import { wrappingKeys } from "./key-inventory.ts";
 
 /** A master key that something may still be wrapped under is not at hand. */
 export class MasterKeyMissing extends Error {
@@ -36,6 +34,11 @@ export class MasterKeyMissing extends Error {
 const page = 100;
 const patienceMs = 5_000;
 
+/** The most master keys queried: more than any installation has. */
+const most = 1_000;
+
+const collection = wrappedKeys.name;
+
 /** How far a rotation came. */
 export interface Rotated {
   readonly rewrapped: number;
@@ -45,13 +48,13 @@ export interface Rotated {
   readonly through: boolean;
 }
 
-interface KeyRotationParts {
-  readonly store: EventStore;
-  readonly sealing: Sealing;
-  readonly readModels: ReadModels;
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
-  readonly ids: Ids;
+/** How a master key is used. */
+export interface MasterKeyUse {
+  readonly masterKeyId: string;
+  /** How many keys it wraps. */
+  readonly wraps: number;
+  /** Whether a start without it would be refused. */
+  readonly needed: boolean;
 }
 
 /**
@@ -60,10 +63,10 @@ interface KeyRotationParts {
  * wrapped under it, an old one until certainly nothing is.
  */
 export class KeyRotation {
-  readonly #parts: KeyRotationParts;
+  readonly #parts;
   readonly #current: string;
 
-  constructor(parts: KeyRotationParts) {
+  constructor(parts: Pick<KernelParts, "store" | "sealing" | "readModels" | "aggregates" | "clock" | "ids">) {
     this.#parts = parts;
     this.#current = parts.sealing.masterKeyIds[0] ?? "";
   }
@@ -171,4 +174,39 @@ export class KeyRotation {
   #origin(): Origin {
     return serviceOrigin("key-rotation", this.#parts.ids);
   }
+}
+
+/** Every master key that is at hand, needed, or wraps something, as far as the log was projected; the newest first. */
+export async function keyInventory(
+  readModels: Pick<ReadModels, "get" | "count" | "distinct">,
+  { masterKeyIds }: Pick<Sealing, "masterKeyIds">,
+): Promise<readonly MasterKeyUse[]> {
+  const inUse = await wrappingKeys(readModels);
+  const platform = await documentOf(readModels, wrappedKeys, tokenKeyName);
+  const needed = platform ? platform.masterKeys ?? [platform.masterKeyId] : [];
+  const all = new Set([...masterKeyIds, ...needed, ...inUse]);
+  return Promise.all([...all].map(async (masterKeyId) => ({
+    masterKeyId,
+    wraps: await wrappedBy(readModels, masterKeyId),
+    needed: needed.includes(masterKeyId),
+  })));
+}
+
+/** How many keys other master keys than the newest wrap. Its own, one for each tenant, are not looked at. */
+export async function keysUnderOldMasterKeys(
+  readModels: Pick<ReadModels, "count" | "distinct">,
+  { masterKeyIds: [newest] }: Pick<Sealing, "masterKeyIds">,
+): Promise<number> {
+  const old = (await wrappingKeys(readModels)).filter((id) => id !== newest);
+  const counts = await Promise.all(old.map((id) => wrappedBy(readModels, id)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** The ids of all master keys that wrap anything, as far as the log was projected. */
+export async function wrappingKeys(readModels: Pick<ReadModels, "distinct">): Promise<readonly string[]> {
+  return await readModels.distinct({ collection }, "masterKeyId", { limit: most }) as readonly string[];
+}
+
+function wrappedBy(readModels: Pick<ReadModels, "count">, masterKeyId: string): Promise<number> {
+  return readModels.count({ collection, where: { masterKeyId } });
 }

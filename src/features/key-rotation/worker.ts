@@ -4,16 +4,12 @@ import type { KeyRotation } from "./key-rotation.ts";
 
 const retryMs = 5_000;
 
-interface KeyRotatorParts extends Instruments {
-  readonly rotation: KeyRotation;
-}
-
 /** Re-wraps keys in the background until all are under the newest master key, and logs when that is done. */
 export class KeyRotator {
-  readonly #parts: KeyRotatorParts;
+  readonly #parts;
   readonly #loop: Loop;
 
-  constructor(parts: KeyRotatorParts) {
+  constructor(parts: Instruments & { readonly rotation: KeyRotation }) {
     this.#parts = parts;
     this.#loop = new Loop(parts.clock, () => this.#tryToFinish());
   }

@@ -2,8 +2,8 @@ import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { categoryOf } from "../../kernel/domain/streams.ts";
 import { millis } from "../../kernel/domain/time.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Clock, Timer } from "../../kernel/ports/clock.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import type { Timer } from "../../kernel/ports/clock.ts";
 import {
   logStart, type EventStore, type LogEntry, type Position, type RecordedEvent, type Subscription,
 } from "../../kernel/ports/event-store.ts";
@@ -19,14 +19,6 @@ const gatherMs = 50;
 const beatMs = 500;
 const commentMs = 15_000;
 
-interface LiveParts {
-  readonly store: Pick<EventStore, "head" | "isPosition" | "readLog" | "readStream" | "subscribe">;
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
-  /** Whether no purge took an event of the tenant. */
-  readonly isShown: (tenantId: string, eventId: string) => Promise<boolean>;
-}
-
 /** The subscription that all clients share. */
 interface Run {
   /** Clients have had all of the log up to here. */
@@ -39,7 +31,7 @@ interface Run {
  * timer. An entry of a tenant without clients costs a look into a map.
  */
 export class Live {
-  readonly #parts: LiveParts;
+  readonly #parts;
   readonly #resuming: Resuming;
   readonly #clients = new Map<string, Set<StreamClient>>();
   /** Clients whose session may be over. */
@@ -51,7 +43,13 @@ export class Live {
   #isGathering = false;
   #isStopped = false;
 
-  constructor(parts: LiveParts) {
+  constructor(
+    parts: Pick<KernelParts, "aggregates" | "clock"> & {
+      readonly store: Pick<EventStore, "head" | "isPosition" | "readLog" | "readStream" | "subscribe">;
+      /** Whether no purge took an event of the tenant. */
+      readonly isShown: (tenantId: string, eventId: string) => Promise<boolean>;
+    },
+  ) {
     this.#parts = parts;
     this.#resuming = new Resuming({
       ...parts, covered: () => this.#run?.covered ?? logStart, failed: (client) => this.#end(client, "unavailable"),

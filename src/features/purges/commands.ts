@@ -4,10 +4,9 @@ import type { Caller } from "../../kernel/callers/caller.ts";
 import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { tenants } from "../tenants/facts.ts";
 import { type PurgeFilter, purges, decide, noPurges } from "./facts.ts";
@@ -15,18 +14,11 @@ import { type PurgeFilter, purges, decide, noPurges } from "./facts.ts";
 /** Another purge of the tenant was ordered in between: the events it took must not be counted twice. */
 class CountedTooEarly extends Error {}
 
-interface PurgeParts {
-  readonly aggregates: Aggregates;
-  readonly shown: ShownEvents;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Purging finished events: hidden at once, soon deleted from the log. */
 export class PurgeCommands {
-  readonly #parts: PurgeParts;
+  readonly #parts;
 
-  constructor(parts: PurgeParts) {
+  constructor(parts: Pick<KernelParts, "aggregates" | "clock" | "ids"> & { readonly shown: ShownEvents }) {
     this.#parts = parts;
   }
 

@@ -1,9 +1,7 @@
 import { retention, type RetentionDocument } from "../../../projections/purges/purges.ts";
 import { dayMs, millis, timestamp } from "../../kernel/domain/time.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { serviceOrigin } from "../../kernel/log/origin.ts";
-import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { pagesOf } from "../../kernel/read-models/scans.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
@@ -15,19 +13,14 @@ const pageSize = 100;
 
 const lookedAfter = (tenantId: string) => `retention/${tenantId}`;
 
-interface RetentionParts extends Instruments {
-  readonly readModels: ReadModels;
-  readonly purge: PurgeCommands;
-  readonly state: ExpiringState;
-  readonly ids: Ids;
-}
-
 /** Purges the finished events that are older than their tenant's `retentionDays`. */
 export class Retention {
-  readonly #parts: RetentionParts;
+  readonly #parts;
   readonly #logThrottle: LogThrottle;
 
-  constructor(parts: RetentionParts) {
+  constructor(
+    parts: Instruments & Pick<KernelParts, "readModels" | "state" | "ids"> & { readonly purge: PurgeCommands },
+  ) {
     this.#parts = parts;
     this.#logThrottle = new LogThrottle(parts.clock);
   }

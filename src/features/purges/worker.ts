@@ -3,14 +3,11 @@ import { fingerprint } from "../../../projections/index.ts";
 import { purges, purging, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
 import { sleep, timestampNow } from "../../kernel/ports/clock.ts";
-import {
-  noStream, RevisionConflict, type EventStore, type LogEntry, type Position,
-} from "../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { noStream, RevisionConflict, type LogEntry, type Position } from "../../kernel/ports/event-store.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { documentOf, pagesOf } from "../../kernel/read-models/scans.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
@@ -23,26 +20,20 @@ const pageSize = 500;
 const together = 50;
 const purgesAtOnce = 100;
 
-interface PurgerParts extends Instruments {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-}
-
 /**
  * Deletes the streams of events that purges took, once the events are shown to nobody, and while no read models are
  * being built, which would still have to read them. An interrupted purge begins again from the start: a deleted stream
  * costs only a read. Two processes at once would do work twice, nothing else.
  */
 export class Purger {
-  readonly #parts: PurgerParts;
+  readonly #parts;
   /** The last event of each purge that was looked at. */
   readonly #cursors = new Map<string, string>();
   /** Purges with an event that is left to a process of a newer release. */
   readonly #unfinished = new Set<string>();
   readonly #stuck: LogThrottle;
 
-  constructor(parts: PurgerParts) {
+  constructor(parts: Instruments & Pick<KernelParts, "store" | "aggregates" | "readModels">) {
     this.#parts = parts;
     this.#stuck = new LogThrottle(parts.clock);
   }

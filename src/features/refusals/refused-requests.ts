@@ -1,9 +1,9 @@
+import type { Caller } from "../../kernel/callers/caller.ts";
 import { refusalsOf } from "../../kernel/domain/streams.ts";
-import { timestamp } from "../../kernel/domain/time.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import type { Clock } from "../../kernel/ports/clock.ts";
-import type { ExpiringState, Tally } from "../../kernel/ports/expiring-state.ts";
-import type { Logger } from "../../kernel/ports/telemetry.ts";
+import { timestamp, millis } from "../../kernel/domain/time.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import type { Tally } from "../../kernel/ports/expiring-state.ts";
+import { pageOf, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { tenants } from "../tenants/facts.ts";
@@ -25,6 +25,15 @@ export interface RefusalGroup extends Refused {
   readonly count: number;
 }
 
+/** Filters of refused requests; `from` and `to` are inclusive, and a group matches with any moment of its time. */
+export interface RefusalFilter {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly destinationUrlId?: string | undefined;
+  readonly senderId?: string | undefined;
+  readonly status?: number | undefined;
+}
+
 /** Groups of a tenant that are kept, and for how long. */
 export const refusalLimits = { most: 1_000, ttlMs: 30 * 86_400_000 } as const;
 
@@ -39,13 +48,6 @@ const mostLookups = 20;
 
 /** Takes the place of further groups of a tenant. */
 const others = { reason: "other reasons", destinationUrlId: null, senderId: null, apiKeyId: null };
-
-interface Parts {
-  readonly state: Pick<ExpiringState, "tally" | "tallies">;
-  readonly aggregates: Pick<Aggregates, "peek" | "read">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Groups that wait to be written. */
 class Gathered {
@@ -81,7 +83,7 @@ class Gathered {
  * Best effort: a crash or an engine that does not answer loses some. Memory and writes are bounded, whatever is posted.
  */
 export class RefusedRequests {
-  readonly #parts: Parts;
+  readonly #parts;
   readonly #logThrottle: LogThrottle;
   /** Those of tenants that exist. */
   #known = new Gathered();
@@ -90,7 +92,7 @@ export class RefusedRequests {
   #isScheduled = false;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(parts: Parts) {
+  constructor(parts: Pick<KernelParts, "state" | "aggregates" | "clock" | "logger">) {
     this.#parts = parts;
     this.#logThrottle = new LogThrottle(parts.clock);
   }
@@ -156,8 +158,43 @@ export class RefusedRequests {
   }
 }
 
+/** Queries about refused ingest requests. */
+export class RefusalQueries {
+  readonly #refused: RefusedRequests;
+
+  constructor(refused: RefusedRequests) {
+    this.#refused = refused;
+  }
+
+  /** The newest groups of the caller's tenant that match. Rejects where the expiring state cannot be reached. */
+  async list({ tenantId }: Caller, filter: RefusalFilter, page: PageRequest): Promise<Page<RefusalGroup>> {
+    const groups = (await this.#refused.of(tenantId)).toReversed();
+    const numbers = numbersOf(groups);
+    return pageOf(groups.filter((group) => matches(filter, group)), page, (group) => numbers.get(group)!);
+  }
+}
+
 /** The same for requests that are counted together. */
 function identityOf({ status, reason, destinationUrlId, senderId, apiKeyId }: Refused, now: number): string {
   const minute = Math.floor(now / minuteMs);
   return `${minute}/${sha256(JSON.stringify([status, reason, destinationUrlId, senderId, apiKeyId]))}`;
+}
+
+/** Numbers groups by their last time; a thousand of one moment, in ascending order, differ. */
+function numbersOf(groups: readonly RefusalGroup[]): ReadonlyMap<RefusalGroup, number> {
+  const numbers = new Map<RefusalGroup, number>();
+  let before = 0;
+  for (const group of groups) {
+    before = Math.max(millis(group.lastAt) * refusalLimits.most, before + 1);
+    numbers.set(group, before);
+  }
+  return numbers;
+}
+
+function matches({ from, to, destinationUrlId, senderId, status }: RefusalFilter, group: RefusalGroup): boolean {
+  return (from === undefined || millis(group.lastAt) >= millis(from))
+    && (to === undefined || millis(group.firstAt) <= millis(to))
+    && (destinationUrlId === undefined || group.destinationUrlId === destinationUrlId)
+    && (senderId === undefined || group.senderId === senderId)
+    && (status === undefined || group.status === status);
 }

@@ -1,7 +1,7 @@
 import { events, isDocumentSelected, type EventDocument } from "../../../projections/events/events.ts";
 import { acceptedMsOf } from "../../kernel/domain/event-id.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import { selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
@@ -21,17 +21,12 @@ const pageSize = 200;
 /** Candidates held in memory, beyond those of a batch. */
 const mostAhead = 4_000;
 
-interface CandidateParts {
-  readonly readModels: ReadModels;
-  readonly shown: ShownEvents;
-}
-
 /**
  * The events of a replay in the order of their acceptance, from a cursor on: by id, and by their place in the log where
  * ids are less than 2 s apart. Events that left the set since the order are not among them; others may leave it later.
  */
 export class Candidates {
-  readonly #parts: CandidateParts;
+  readonly #parts;
   readonly #job: ReplayJob;
   /** Found and not yet taken, by id. */
   #ahead: Candidate[] = [];
@@ -40,7 +35,7 @@ export class Candidates {
   /** Whether there are none beyond those found. */
   #ended = false;
 
-  constructor(parts: CandidateParts, job: ReplayJob) {
+  constructor(parts: Pick<KernelParts, "readModels"> & { readonly shown: ShownEvents }, job: ReplayJob) {
     this.#parts = parts;
     this.#job = job;
     this.#last = job.progress.cursor;

@@ -5,13 +5,10 @@ import { ownOf, requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import type { EventStore, Position } from "../../kernel/ports/event-store.ts";
-import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
+import type { Position } from "../../kernel/ports/event-store.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import { Turns } from "../../kernel/tools/turns.ts";
 import { destinations } from "../destinations/facts.ts";
@@ -19,30 +16,22 @@ import { bulkFilter, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { isMeant } from "./candidates.ts";
 import { decide, type ReplayJobFilter } from "./facts.ts";
-import { replayView, type ReplayView } from "./queries.ts";
-import { ReplayJobs } from "./replay-jobs.ts";
+import { replayView, type ReplayView, ReplayJobs } from "./queries.ts";
 
 /** Replays of a tenant that may run at once. */
 const mostRunning = 100;
 
-interface ReplayParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly shown: ShownEvents;
-  readonly state: ExpiringState;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Ordering and cancelling replays, which run in the background. */
 export class ReplayCommands {
-  readonly #parts: ReplayParts;
+  readonly #parts;
   readonly #jobs: ReplayJobs;
   /** Two orders at once would both take the last place. */
   readonly #turns: Turns;
 
-  constructor(parts: ReplayParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "state" | "clock" | "ids">
+      & { readonly shown: ShownEvents },
+  ) {
     this.#parts = parts;
     this.#turns = new Turns(parts);
     this.#jobs = new ReplayJobs(parts);

@@ -2,18 +2,16 @@ import { eventIdOf } from "../../kernel/domain/event-id.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../../kernel/ports/event-store.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import type { Metrics } from "../../kernel/ports/telemetry.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
+import { noStream, RevisionConflict, type RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { EventKeys } from "../../kernel/sealing/event-keys.ts";
 import { decide } from "../events/decide.ts";
 import type { Webhook, WebhookEvent } from "../events/facts.ts";
 import { changeShown, loadShown, loadWebhook } from "../events/webhooks.ts";
-import type { LoadedReplay } from "./replay-jobs.ts";
+import type { LoadedReplay } from "./queries.ts";
 
 type Facts = readonly RecordedEvent<WebhookEvent>[];
 
@@ -22,25 +20,21 @@ export type Action = () => Promise<boolean>;
 
 const notMeant: Action = () => Promise.resolve(false);
 
-interface PutToWorkParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly metrics: Pick<Metrics, "accepted" | "replayed">;
-}
-
 /**
  * Puts the events of one replay to work, each once, however often that is tried: the event's own stream tells, or the
  * name of the new event.
  */
 export class PutToWork {
-  readonly #parts: PutToWorkParts;
+  readonly #parts;
   readonly #replay: LoadedReplay;
   readonly #keys: EventKeys;
   readonly #origin: Origin;
 
-  constructor(parts: PutToWorkParts, replay: LoadedReplay, keys: EventKeys) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics">,
+    replay: LoadedReplay,
+    keys: EventKeys,
+  ) {
     this.#parts = parts;
     this.#replay = replay;
     this.#keys = keys;

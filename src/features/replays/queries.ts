@@ -2,29 +2,39 @@ import { replays, type ReplayDocument } from "../../../projections/replays/repla
 import type { components } from "../../../schemas/api.ts";
 import { requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { Actor } from "../../kernel/domain/domain-event.ts";
+import type { Actor, DomainEvent } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import { streams } from "../../kernel/domain/streams.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
+import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
+import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
+import { noStream, RevisionConflict, type LogEntry, type RecordedEvent } from "../../kernel/ports/event-store.ts";
+import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-import type { ReplayJob } from "./facts.ts";
-import { ReplayJobs } from "./replay-jobs.ts";
+import { type ReplayJob, evolve, type ReplayJobEvent } from "./facts.ts";
 
-interface ReplayQueryParts {
-  readonly store: EventStore;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly ids: Ids;
+/** A replay as it is in the log. */
+export interface LoadedReplay {
+  readonly job: ReplayJob;
+  /** The revision of its newest fact. */
+  readonly revision: number;
+  /** The author of the order. */
+  readonly actor: Actor;
+  /** The id of the fact that ordered it. */
+  readonly orderId: string;
+  /** The id of the request that ordered it. */
+  readonly correlationId: string;
 }
+
+/** A replay as the API shows it. */
+export type ReplayView = Readonly<components["schemas"]["Replay"]>;
 
 /** Queries about replays that run, or ran, in the background. */
 export class ReplayQueries {
-  readonly #parts: ReplayQueryParts;
+  readonly #parts;
   readonly #jobs: ReplayJobs;
 
-  constructor(parts: ReplayQueryParts) {
+  constructor(parts: Pick<KernelParts, "store" | "readModels" | "freshness" | "ids">) {
     this.#parts = parts;
     this.#jobs = new ReplayJobs(parts);
   }
@@ -47,8 +57,71 @@ function viewOf({ tenantId: _, settled: __, ...shown }: ReplayDocument): ReplayV
   return shown as ReplayView;
 }
 
-/** A replay as the API shows it. */
-export type ReplayView = Readonly<components["schemas"]["Replay"]>;
+/**
+ * The replays in the log, each in a stream of its own. A long one has thousands of facts, so only the first and the
+ * newest are read.
+ */
+export class ReplayJobs {
+  readonly #parts;
+
+  constructor(parts: Pick<KernelParts, "store" | "ids">) {
+    this.#parts = parts;
+  }
+
+  /** Undefined where there is none. Throws LogUnavailable, or an UnreadableRecord. */
+  async load(id: string): Promise<LoadedReplay | undefined> {
+    const stream = streams.replay(id);
+    const [[first], [newest]] = await Promise.all([
+      this.#parts.store.readStream(stream, { limit: 1 }),
+      this.#parts.store.readStream(stream, { backwards: true, limit: 1 }),
+    ]);
+    if (!first || !newest) return undefined;
+    const job = evolve(evolve(undefined, readable(first)), readable(newest));
+    const { id: orderId, metadata: { actor, correlationId } } = readable(first);
+    return job && { job, revision: newest.revision, actor, orderId, correlationId };
+  }
+
+  /** The revision of a replay's newest fact. Throws LogUnavailable. */
+  async revisionOf(id: string): Promise<number> {
+    const [newest] = await this.#parts.store.readStream(streams.replay(id), { backwards: true, limit: 1 });
+    return newest?.revision ?? noStream;
+  }
+
+  /**
+   * Appends facts behind a revision; resolves with the revision of the last. Throws RevisionConflict where another
+   * process was first, or LogUnavailable.
+   */
+  async append(id: string, expected: number, facts: readonly DomainEvent[], origin: Origin): Promise<number> {
+    const entries = entriesOf(facts, origin, this.#parts.ids);
+    return (await this.#parts.store.append(streams.replay(id), expected, entries)).revision;
+  }
+
+  /**
+   * Decides on the replay as it is in the log and appends the facts, again where another writer was first. Resolves
+   * with the replay after them, and who ordered it. Throws as {@link load} and `decide` do.
+   */
+  async change(
+    id: string, origin: Origin, decide: (job: ReplayJob | undefined) => readonly ReplayJobEvent[],
+  ): Promise<{ readonly job: ReplayJob; readonly actor: Actor }> {
+    for (;;) {
+      const loaded = await this.load(id);
+      const facts = decide(loaded?.job);
+      try {
+        await this.append(id, loaded?.revision ?? noStream, facts, origin);
+        const job = facts.reduce<ReplayJob | undefined>((state, fact) => evolve(state, fact), loaded?.job);
+        if (!job) throw new Error(`replay ${id} is changed before it was ordered`);
+        return { job, actor: loaded?.actor ?? origin.actor };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+  }
+}
+
+function readable(entry: LogEntry): RecordedEvent<ReplayJobEvent> {
+  if (entry.unreadable !== undefined) refuseUnreadable("the replay's record", entry);
+  return entry as RecordedEvent<ReplayJobEvent>;
+}
 
 /** The API's view of a replay as its facts tell it. */
 export function replayView(

@@ -1,23 +1,22 @@
+import { waiting } from "../../../projections/due/due.ts";
+import { eventsCounter } from "../../../projections/events/counters.ts";
 import { events } from "../../../projections/events/events.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import { replays } from "../../../projections/replays/replays.ts";
+import { timestamp } from "../../kernel/domain/time.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
-import type { Metrics } from "../../kernel/ports/telemetry.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import type { EventKeys } from "../../kernel/sealing/event-keys.ts";
+import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { destinations } from "../destinations/facts.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { candidateOf, Candidates, isMeant, type Candidate } from "./candidates.ts";
 import { decide, evolve, type ReplayJob, type ReplayJobCommand } from "./facts.ts";
-import { outstandingOf } from "./outstanding.ts";
-import { Pace } from "./pace.ts";
 import { PutToWork } from "./put-to-work.ts";
-import type { LoadedReplay, ReplayJobs } from "./replay-jobs.ts";
+import { type LoadedReplay, ReplayJobs } from "./queries.ts";
 
 /** Most events of a batch: a fact has their ids. */
 const mostInBatch = 500;
@@ -28,17 +27,59 @@ const together = 8;
 /** A batch that takes longer than this is recorded in part. */
 const recordEveryMs = 5_000;
 
-/** The parts that runs of replays need. */
-export interface ReplayRunParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly shown: ShownEvents;
-  readonly jobs: ReplayJobs;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly metrics: Pick<Metrics, "accepted" | "replayed">;
+/** Replays looked at together; further ones wait until some are over. */
+const mostReplays = 1_000;
+
+/** A retry that is due within this time counts as work that is under way. */
+const soonMs = 60_000;
+
+const underWay = ["Pending", "Processing", "Failed"] as const;
+
+/** After a pause, what may be made up for at once is half a second's worth. */
+const burstS = 0.5;
+
+/** Ten tenths of an event are one. */
+const rounding = 1e-9;
+
+type ReplayRunParts =
+  & Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "clock" | "ids" | "metrics">
+  & { readonly shown: ShownEvents; readonly jobs: ReplayJobs };
+
+/** Replays to carry out in the background. */
+export class Replaying {
+  readonly #parts;
+  readonly #jobs: ReplayJobs;
+
+  constructor(parts: Omit<ReplayRunParts, "jobs"> & { readonly keys: PlatformKeys }) {
+    this.#parts = parts;
+    this.#jobs = new ReplayJobs(parts);
+  }
+
+  /** The ids of replays that are not settled, as far as the read models know. Throws ReadModelsUnavailable. */
+  unsettled(): Promise<readonly string[]> {
+    return this.#parts.readModels.keys({
+      collection: replays.name,
+      where: { settled: false },
+      order: { field: replays.key, descending: false },
+      limit: mostReplays,
+    });
+  }
+
+  /**
+   * A run of a replay, from where it has come to; null where nothing is left to do. Throws LogUnavailable, or an
+   * UnreadableRecord.
+   */
+  async begin(id: string): Promise<ReplayRun | null> {
+    const loaded = await this.#jobs.load(id);
+    if (!loaded || loaded.job.settled) return null;
+    const { events } = await this.#parts.keys.get();
+    return new ReplayRun({ ...this.#parts, jobs: this.#jobs }, loaded, events);
+  }
+
+  /** Whether a run knows the newest fact of its replay: another process, or a command, may have added one. */
+  async isCurrent(id: string, run: ReplayRun): Promise<boolean> {
+    return (await this.#jobs.revisionOf(id)) === run.revision;
+  }
 }
 
 /**
@@ -47,7 +88,7 @@ export interface ReplayRunParts {
  * one goes on.
  */
 export class ReplayRun {
-  readonly #parts: ReplayRunParts;
+  readonly #parts;
   readonly #work: PutToWork;
   readonly #candidates: Candidates;
   readonly #pace: Pace;
@@ -211,6 +252,59 @@ export class ReplayRun {
     this.#job = facts.reduce<ReplayJob>((job, fact) => evolve(job, fact) ?? job, this.#job);
     this.#recordedAt = this.#parts.clock.monotonic();
   }
+}
+
+/** Spreads work over time: so many a second, beginning with one. */
+export class Pace {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #perSecond: number;
+  #credit = 1;
+  #at: number;
+
+  constructor(clock: Pick<Clock, "monotonic">, perSecond: number) {
+    this.#clock = clock;
+    this.#perSecond = perSecond;
+    this.#at = clock.monotonic();
+  }
+
+  /** How many may begin now: a whole number. */
+  get allowed(): number {
+    const now = this.#clock.monotonic();
+    const most = Math.max(1, this.#perSecond * burstS);
+    this.#credit = Math.min(most, this.#credit + ((now - this.#at) / 1_000) * this.#perSecond);
+    this.#at = now;
+    return Math.floor(this.#credit + rounding);
+  }
+
+  /** Counts so many as begun. */
+  take(count: number): void {
+    this.#credit -= count;
+  }
+}
+
+/**
+ * How many events of a destination are to be sent, are being sent, or have a retry that is due within a minute; of such
+ * retries `most` are counted. Whoever put them to work: a replay makes way for all of them. Counters tell, however many
+ * there are.
+ */
+async function outstandingOf(
+  readModels: Pick<ReadModels, "sum" | "keys">,
+  { tenantId, destinationId }: { readonly tenantId: string; readonly destinationId: string },
+  now: number,
+  most: number,
+): Promise<number> {
+  const place = { tenantId, destinationUrlId: destinationId };
+  const [retries, ...counts] = await Promise.all([
+    readModels.keys({
+      collection: waiting.name,
+      where: { destinationId },
+      range: { field: "dueAt", to: timestamp(now + soonMs) },
+      order: { field: "dueAt", descending: false },
+      limit: most,
+    }),
+    ...underWay.map((status) => readModels.sum(eventsCounter({ ...place, status }, "all"))),
+  ]);
+  return counts.reduce((sum, count) => sum + count, retries.length);
 }
 
 /** As `Promise.all`, but rejects only when none is under way any more. */

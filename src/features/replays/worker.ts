@@ -3,8 +3,7 @@ import { sleep } from "../../kernel/ports/clock.ts";
 import { RevisionConflict } from "../../kernel/ports/event-store.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
-import type { ReplayRun } from "./replay-run.ts";
-import type { Replaying } from "./replaying.ts";
+import type { ReplayRun, Replaying } from "./replay-run.ts";
 
 /** Steps of different replays that are made at once. */
 const together = 8;
@@ -13,23 +12,19 @@ const restMs = 20;
 /** A replay that may do nothing now is looked at again after this time, ms. */
 const lookAgainMs = 200;
 
-interface ReplayerParts extends Instruments {
-  readonly replaying: Pick<Replaying, "unsettled" | "begin" | "isCurrent">;
-}
-
 /**
  * Carries out all replays, a step of each at a time. Two processes at once would do no event twice: the one that
  * records first goes on, the other begins its run again.
  */
 export class Replayer {
-  readonly #parts: ReplayerParts;
+  readonly #parts;
   readonly #runs = new Map<string, ReplayRun>();
   /** When each replay that could do nothing is looked at again, monotonic. */
   readonly #notBefore = new Map<string, number>();
   readonly #limit = pLimit(together);
   readonly #stuck: LogThrottle;
 
-  constructor(parts: ReplayerParts) {
+  constructor(parts: Instruments & { readonly replaying: Pick<Replaying, "unsettled" | "begin" | "isCurrent"> }) {
     this.#parts = parts;
     this.#stuck = new LogThrottle(parts.clock);
   }

@@ -5,32 +5,23 @@ import type { Caller } from "../../kernel/callers/caller.ts";
 import { cleanName } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import type { Mappings } from "../../kernel/ports/mapping.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
 import { destinations, type Destination } from "../destinations/facts.ts";
-import { checkedMapping } from "./checked-mapping.ts";
 import { decide, type SenderCommand } from "./decide.ts";
 import { senders, problemOfSearchFields, type SearchField } from "./facts.ts";
-import type { SenderView, SenderQueries } from "./queries.ts";
-
-interface SenderParts {
-  readonly aggregates: Aggregates;
-  readonly queries: SenderQueries;
-  readonly mappings: Mappings;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
+import { checkedMapping, type SenderView, type SenderQueries } from "./queries.ts";
 
 /** Commands on senders. */
 export class SenderCommands {
-  readonly #parts: SenderParts;
+  readonly #parts;
 
-  constructor(parts: SenderParts) {
+  constructor(
+    parts: Pick<KernelParts, "aggregates" | "mappings" | "clock" | "ids"> & { readonly queries: SenderQueries },
+  ) {
     this.#parts = parts;
   }
 

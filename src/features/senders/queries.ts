@@ -4,34 +4,25 @@ import senderSchema from "../../../schemas/responses/sender.json" with { type: "
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { viewAsOf } from "../../kernel/log/past-states.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { Mappings } from "../../kernel/ports/mapping.ts";
-import { type ReadModels, tenantCounter } from "../../kernel/ports/read-models.ts";
+import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import type { HistoryItem } from "../facts.ts";
 import { ownHistory, type HistoryRequest } from "../history.ts";
-import { checkedMapping } from "./checked-mapping.ts";
 import { senders, type Mapping, type Sender } from "./facts.ts";
-
-interface SenderQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly moments: Moments;
-  readonly mappings: Mappings;
-}
 
 /** Queries about senders. */
 export class SenderQueries {
-  readonly #parts: SenderQueryParts;
+  readonly #parts;
 
-  constructor(parts: SenderQueryParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "mappings">
+      & { readonly moments: Moments },
+  ) {
     this.#parts = parts;
   }
 
@@ -86,4 +77,14 @@ export function senderView(document: SenderDocument): SenderView {
   const searchFields = [...document.searchFields];
   const status = document.active ? "Active" : "Inactive";
   return fieldsOf<SenderView>(senderSchema, { ...document, searchFields, status });
+}
+
+/** A tenant's mapping without any other fields. Throws a Refusal (invalid) where its expression does not compile. */
+export async function checkedMapping(
+  mappings: Mappings, tenantId: string, { language, expression }: Mapping,
+): Promise<Mapping> {
+  if (!expression.isWellFormed()) refuse("invalid", "mapping.expression: must be well-formed Unicode");
+  const problem = await mappings.problemOf(tenantId, expression);
+  if (problem !== null) refuse("invalid", `mapping.expression: ${problem}`);
+  return { language, expression };
 }

@@ -5,9 +5,7 @@ import {
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
-import type { Clock } from "../../kernel/ports/clock.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../kernel/read-models/freshness.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 
 /** The sizes of the buckets that are answered, in minutes, and the level that each is read from. */
 const buckets = {
@@ -70,17 +68,11 @@ interface Buckets {
 
 type Numbers = Record<string, number>;
 
-interface Parts {
-  readonly readModels: Pick<ReadModels, "find">;
-  readonly freshness: Pick<Freshness, "ask">;
-  readonly clock: Pick<Clock, "now">;
-}
-
 /** Queries about the work on events, by time. */
 export class StatisticsQueries {
-  readonly #parts: Parts;
+  readonly #parts;
 
-  constructor(parts: Parts) {
+  constructor(parts: Pick<KernelParts, "readModels" | "freshness" | "clock">) {
     this.#parts = parts;
   }
 

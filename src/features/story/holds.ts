@@ -2,8 +2,9 @@ import type { Fact } from "../../kernel/domain/fact.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { CircuitEvent } from "../circuits/facts.ts";
 import { destinationFacts } from "../destinations/facts.ts";
-import type { Cause, StoryEntry } from "./story.ts";
-import { cause, circuitEntry, destinationEntry, type StoryFacts, type Told } from "./told.ts";
+import {
+  type Cause, type StoryEntry, cause, circuitEntry, destinationEntry, type StoryFacts, type Told,
+} from "./story.ts";
 
 /** A time in which a destination's events were held, by what its own facts and those of its circuit say. */
 export interface Hold {

@@ -1,11 +1,14 @@
+import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import { isWaiting } from "../events/decide.ts";
 import {
   inProgress, outcomeOf, type AttemptEnded, type AttemptOutcome, evolve, type WebhookEvent, type WebhookState,
 } from "../events/facts.ts";
-import { settingsOf } from "./settings.ts";
-import type { Cause, Chapter, Story, StoryEntry } from "./story.ts";
-import { cause, circuitEntry, destinationEntry, eventEntry, notRecorded, type StoryFacts, type Told } from "./told.ts";
+import { facts } from "../facts.ts";
+import {
+  type Cause, type Chapter, type Story, type StoryEntry, cause, circuitEntry, destinationEntry, eventEntry, notRecorded,
+  type StoryFacts, type Told, entryOf,
+} from "./story.ts";
 import { Waits, type Claim, type StoryMoment, type Wait, type WaitEnd } from "./waits.ts";
 
 /**
@@ -180,4 +183,26 @@ class Teller {
 
 function lostBy(failed: Failed): Cause {
   return cause("lease-lost", eventEntry(failed), { attempt: failed.data.attempt });
+}
+
+/** The chapters about settings that changed after a position, in no order. */
+function settingsOf({ destination, tenant, sender }: StoryFacts, after: string): Chapter[] {
+  const changes = [
+    ...destination.filter(isSetting).map(destinationEntry),
+    ...tenant.filter(isSetting).map((fact) =>
+      entryOf(fact, "tenant", tenantOf(fact) ?? "")),
+    ...sender.filter(isSetting).map((fact) =>
+      entryOf(fact, "sender", fact.data.senderId)),
+  ];
+  return changes.filter(({ position }) => position > after).map(settingOf);
+}
+
+function isSetting({ type }: { readonly type: string }): boolean {
+  return facts.get(type)?.setting !== undefined;
+}
+
+function settingOf(entry: StoryEntry): Chapter {
+  const { time, actor } = entry;
+  const because = actor.type === "service" && actor.part !== "operator" ? [] : [cause("requested", entry)];
+  return { kind: "setting", from: time, to: time, entries: [entry], because };
 }

@@ -1,8 +1,10 @@
 import { millis, type Timestamp } from "../../kernel/domain/time.ts";
 import type { WebhookEvent } from "../events/facts.ts";
 import { holdsOf, type Hold } from "./holds.ts";
-import type { Cause, CauseCode, Chapter, StoryEntry, Waiting } from "./story.ts";
-import { cause, destinationEntry, eventEntry, notRecorded, type StoryFacts, type Told } from "./told.ts";
+import {
+  type Cause, type CauseCode, type Chapter, type StoryEntry, type Waiting, cause, destinationEntry, eventEntry,
+  notRecorded, type StoryFacts, type Told,
+} from "./story.ts";
 
 /** A due event that nothing holds is sent within this time; if it was not, no entry says why. */
 const promptMs = 5_000;

@@ -5,16 +5,14 @@ import { checkEmail, checkPassword, cleanName } from "../../kernel/callers/input
 import { clientNetwork } from "../../kernel/domain/ipv6.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import { noStream, RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
-import type { ExpiringState, RateLimit } from "../../kernel/ports/expiring-state.ts";
-import type { Ids } from "../../kernel/ports/ids.ts";
-import { type Passwords, addressOwner } from "../../kernel/ports/passwords.ts";
-import type { Sealing } from "../../kernel/ports/sealing.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
+import { noStream, RevisionConflict } from "../../kernel/ports/event-store.ts";
+import type { RateLimit } from "../../kernel/ports/expiring-state.ts";
+import { addressOwner } from "../../kernel/ports/passwords.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import { places, type Vault } from "../../kernel/sealing/vault.ts";
+import { places } from "../../kernel/sealing/vault.ts";
 import { secretFingerprint, webhookSecret } from "../../kernel/tools/signature.ts";
 import type { People } from "../people/persons/people.ts";
 import { decide, type TenantCommand } from "./decide.ts";
@@ -26,31 +24,23 @@ import type { Reservations } from "./reservations/reservations.ts";
 /** A tenant as its creator is shown it, including the webhook secret in clear. */
 export type CreatedTenant = Readonly<components["schemas"]["CreatedTenant"]>;
 
-interface TenantParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly reservations: Reservations;
-  readonly people: People;
-  readonly keys: PlatformKeys;
-  readonly vault: Vault;
-  readonly sealing: Sealing;
-  readonly passwords: Passwords;
-  readonly state: ExpiringState;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly guards: RegistrationGuards;
-}
-
 const nameTaken = "name: a tenant with this name exists already";
 const nameOvertaken = "name: was changed by another request";
 
 /** Commands on tenants. */
 export class TenantCommands {
-  readonly #parts: TenantParts;
+  readonly #parts;
   readonly #limit: RateLimit | null;
 
   /** `creationLimit`: requests to create a tenant per client network; null for none. */
-  constructor(parts: TenantParts, options: { readonly creationLimit: RateLimit | null }) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "vault" | "sealing" | "passwords" | "state" | "clock" | "ids">
+      & {
+        readonly reservations: Reservations; readonly people: People; readonly keys: PlatformKeys;
+        readonly guards: RegistrationGuards;
+      },
+    options: { readonly creationLimit: RateLimit | null },
+  ) {
     this.#parts = parts;
     this.#limit = options.creationLimit;
   }

@@ -4,30 +4,21 @@ import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { stateAt } from "../../kernel/log/past-states.ts";
-import type { EventStore } from "../../kernel/ports/event-store.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Page } from "../../kernel/read-models/paging.ts";
-import type { Vault } from "../../kernel/sealing/vault.ts";
 import { verify } from "../../kernel/tools/signature.ts";
 import type { HistoryItem } from "../facts.ts";
 import { historyPage, type HistoryRequest } from "../history.ts";
 import { ownTenant, tenants, type Tenant } from "./facts.ts";
 
-interface TenantQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly vault: Vault;
-  readonly moments: Moments;
-}
-
 /** Queries about tenants. */
 export class TenantQueries {
-  readonly #parts: TenantQueryParts;
+  readonly #parts;
 
-  constructor(parts: TenantQueryParts) {
+  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "vault"> & { readonly moments: Moments }) {
     this.#parts = parts;
   }
 

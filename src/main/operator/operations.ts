@@ -4,12 +4,11 @@ import createTenant from "../../../schemas/requests/create-tenant.json" with { t
 import { JwtTokens } from "../../engines/jose/jwt-tokens.ts";
 import { ShownEvents } from "../../features/events/shown-events.ts";
 import { People } from "../../features/people/persons/people.ts";
-import { resetOwnerPassword } from "../../features/people/sessions/owner-password.ts";
 import { Sessions } from "../../features/people/sessions/sessions.ts";
+import { resetOwnerPassword } from "../../features/people/users/commands.ts";
 import { PurgeCommands } from "../../features/purges/commands.ts";
 import { TenantCommands, type CreatedTenant } from "../../features/tenants/commands.ts";
-import { Erasure } from "../../features/tenants/erasure/erasure.ts";
-import { LiveErasure } from "../../features/tenants/erasure/live-erasure.ts";
+import { Erasure, LiveErasure } from "../../features/tenants/erasure.ts";
 import { openRegistration } from "../../features/tenants/registration-guards.ts";
 import { Reservations } from "../../features/tenants/reservations/reservations.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";

@@ -6,7 +6,7 @@ import { tenants } from "../../../projections/tenants/tenants.ts";
 import { usersCounter } from "../../../projections/users/users.ts";
 import { AesSealing } from "../../engines/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../engines/system/system-clock.ts";
-import { keyInventory, type MasterKeyUse } from "../../features/key-rotation/key-inventory.ts";
+import { keyInventory, type MasterKeyUse } from "../../features/key-rotation/key-rotation.ts";
 import { inFile } from "../../kernel/files.ts";
 import { tenantCounter, type ReadModelQuestions } from "../../kernel/ports/read-models.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";

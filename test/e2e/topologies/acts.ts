@@ -2,8 +2,7 @@ import { expect } from "chai";
 import type { Schemas } from "../../../packages/client/src/index.ts";
 import { text, type Json } from "../../support/api-client.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eventReaches, eventually, openAccount } from "../../support/relay.ts";
-import type { Account, TestRelay } from "../../support/relay.ts";
+import { eventReaches, eventually, openAccount, type Account, type TestRelay } from "../../support/relay.ts";
 import { onTopology } from "../../support/topologies.ts";
 
 type Story = Schemas["Story"];

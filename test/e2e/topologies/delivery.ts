@@ -3,8 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { ApiClient, text, type Json } from "../../support/api-client.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eventReaches, eventually, openAccount } from "../../support/relay.ts";
-import type { Account, TestRelay } from "../../support/relay.ts";
+import { eventReaches, eventually, openAccount, type Account, type TestRelay } from "../../support/relay.ts";
 import { onTopology } from "../../support/topologies.ts";
 
 export const deliverySuite = onTopology("delivery, end to end over TLS", ({ start }) => {

@@ -66,7 +66,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "only finished replays are carried out",
     breaks: "no replay is left undone",
-    file: "src/features/replays/replaying.ts",
+    file: "src/features/replays/replay-run.ts",
     from: "where: { settled: false },",
     to: "where: { settled: false, state: \"Finished\" },",
   },

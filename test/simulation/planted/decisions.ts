@@ -3,7 +3,7 @@ import { manyLost } from "./weathers.ts";
 
 const event = "src/features/events/decide.ts";
 const state = "src/features/events/facts.ts";
-const retries = "src/features/events/retry-policy.ts";
+const retries = "src/features/events/decide.ts";
 const circuit = "src/features/circuits/facts.ts";
 const outcome = "src/delivery/requests/outcome.ts";
 
@@ -26,14 +26,14 @@ export const decisions: readonly PlantedBug[] = [
   {
     name: "a replay of many says one too many",
     breaks: "a bulk replay reports no more than it replayed",
-    file: "src/features/bulk/replay.ts",
+    file: "src/features/bulk/commands.ts",
     from: "let replayed = 0;",
     to: "let replayed = 1;",
   },
   {
     name: "a cancellation of many says one too many",
     breaks: "a bulk cancellation reports no more than it cancelled",
-    file: "src/features/bulk/cancel.ts",
+    file: "src/features/bulk/commands.ts",
     from: "let cancelled = 0;",
     to: "let cancelled = 1;",
   },

@@ -62,7 +62,7 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "a payload loses its last byte",
     breaks: "an event shows its own payload",
-    file: "src/features/events/hydrated-events.ts",
+    file: "src/features/events/event-summaries.ts",
     from: "view: { ...eventView(accepted), status,",
     to: "view: { ...eventView(accepted), payload: accepted.payload.slice(0, -1), status,",
   },

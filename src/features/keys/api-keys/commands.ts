@@ -4,27 +4,20 @@ import type { Caller } from "../../../kernel/callers/caller.ts";
 import { cleanName, parseOptionalDateTime } from "../../../kernel/callers/input-rules.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { requireRole } from "../../../kernel/domain/roles.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
 import { apiKeys, decide, type ApiKeyCommand } from "./decide.ts";
 import { apiKeyView, type CreatedApiKeyView } from "./queries.ts";
 
 const prefix = "rk_";
 
-interface ApiKeyParts {
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Commands on API keys. */
 export class ApiKeyCommands {
-  readonly #parts: ApiKeyParts;
+  readonly #parts;
 
-  constructor(parts: ApiKeyParts) {
+  constructor(parts: Pick<KernelParts, "aggregates" | "clock" | "ids">) {
     this.#parts = parts;
   }
 

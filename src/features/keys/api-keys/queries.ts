@@ -2,28 +2,19 @@ import { apiKeys as collection, type ApiKeyDocument } from "../../../../projecti
 import type { components } from "../../../../schemas/api.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import type { DataOf } from "../../../kernel/domain/domain-event.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import type { EventStore } from "../../../kernel/ports/event-store.ts";
-import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
+import { tenantCounter } from "../../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
 import type { HistoryItem } from "../../facts.ts";
 import { ownHistory, type HistoryRequest } from "../../history.ts";
 import { apiKeys } from "./decide.ts";
 import type { ApiKeyEvent } from "./facts.ts";
 
-interface ApiKeyQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-}
-
 /** Queries about API keys. */
 export class ApiKeyQueries {
-  readonly #parts: ApiKeyQueryParts;
+  readonly #parts;
 
-  constructor(parts: ApiKeyQueryParts) {
+  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness">) {
     this.#parts = parts;
   }
 

@@ -4,10 +4,9 @@ import type { Caller } from "../../../kernel/callers/caller.ts";
 import { cleanName, parseOptionalDateTime } from "../../../kernel/callers/input-rules.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { rolesByCode, type RoleCode } from "../../../kernel/domain/roles.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
 import { decide, type ServiceAccountOrder } from "./decide.ts";
 import { serviceAccounts, type ServiceAccount, type ServiceRole } from "./facts.ts";
@@ -20,18 +19,11 @@ type ServiceRoleCode = Exclude<RoleCode, 10>;
 
 const prefix = "rsk_";
 
-interface ServiceAccountParts {
-  readonly aggregates: Aggregates;
-  readonly queries: ServiceAccountQueries;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Commands on service accounts and their keys. */
 export class ServiceAccountCommands {
-  readonly #parts: ServiceAccountParts;
+  readonly #parts;
 
-  constructor(parts: ServiceAccountParts) {
+  constructor(parts: Pick<KernelParts, "aggregates" | "clock" | "ids"> & { readonly queries: ServiceAccountQueries }) {
     this.#parts = parts;
   }
 

@@ -4,32 +4,27 @@ import {
 import type { components } from "../../../../schemas/api.ts";
 import serviceAccountSchema from "../../../../schemas/responses/service-account.json" with { type: "json" };
 import { ownOf } from "../../../kernel/callers/access.ts";
-import type { Caller } from "../../../kernel/callers/caller.ts";
+import type { Caller, ServiceCaller } from "../../../kernel/callers/caller.ts";
 import type { DataOf } from "../../../kernel/domain/domain-event.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import type { EventStore } from "../../../kernel/ports/event-store.ts";
-import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
+import { refuse } from "../../../kernel/domain/refusal.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
+import { tenantCounter } from "../../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../../kernel/read-models/fields-of.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
+import { sha256 } from "../../../kernel/tools/hashing.ts";
 import type { HistoryItem } from "../../facts.ts";
 import { ownHistory, type HistoryRequest } from "../../history.ts";
+import type { CredentialLookup } from "../../ingest/credential-lookup.ts";
+import { tenants } from "../../tenants/facts.ts";
 import { serviceAccounts, type ServiceAccountEvent } from "./facts.ts";
-
-interface ServiceAccountQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-}
 
 const name = "service account";
 
 /** Queries about service accounts and their keys. */
 export class ServiceAccountQueries {
-  readonly #parts: ServiceAccountQueryParts;
+  readonly #parts;
 
-  constructor(parts: ServiceAccountQueryParts) {
+  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness">) {
     this.#parts = parts;
   }
 
@@ -79,4 +74,28 @@ export function serviceKeyView(issued: DataOf<ServiceAccountEvent, "ServiceKeyIs
 
 function statusOf({ active }: { readonly active: boolean }): "Active" | "Inactive" {
   return active ? "Active" : "Inactive";
+}
+
+/** Authenticates service accounts by their keys. */
+export class ServiceKeys {
+  readonly #parts;
+
+  constructor(parts: Pick<KernelParts, "aggregates"> & { readonly credentials: CredentialLookup }) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The service account of a key, as the log has it now. Throws a Refusal (unauthenticated) where the key is unknown,
+   * deleted or expired, or its account is Inactive.
+   */
+  async authenticate(serviceKey: string): Promise<ServiceCaller> {
+    const { aggregates, credentials } = this.#parts;
+    const owner = await credentials.serviceKey(sha256(serviceKey));
+    if (!owner) refuse("unauthenticated", "the service key is not valid");
+    const { account: { id: serviceAccountId, tenantId, name, role }, key: { id: keyId, scopes, expiresAt } } = owner;
+    // The streams of an erased tenant are gone, but may still be in memory.
+    const { state: tenant } = await aggregates.read(tenants, tenantId);
+    if (!tenant) refuse("unauthenticated", "the service key is not valid");
+    return { serviceAccountId, tenantId, name, role, keyId, scopes, expiresAt };
+  }
 }

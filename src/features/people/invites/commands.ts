@@ -8,17 +8,14 @@ import { refuse } from "../../../kernel/domain/refusal.ts";
 import { rolesByCode } from "../../../kernel/domain/roles.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import { millis, timestamp } from "../../../kernel/domain/time.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { readPages } from "../../../kernel/log/long-reads.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../../kernel/log/unreadable.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import type { EventStore, RecordedEvent } from "../../../kernel/ports/event-store.ts";
-import type { ExpiringState, RateLimit } from "../../../kernel/ports/expiring-state.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
-import { type Passwords, addressOwner } from "../../../kernel/ports/passwords.ts";
-import type { ReadModels } from "../../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
+import type { RecordedEvent } from "../../../kernel/ports/event-store.ts";
+import type { RateLimit } from "../../../kernel/ports/expiring-state.ts";
+import { addressOwner } from "../../../kernel/ports/passwords.ts";
 import { documentOf } from "../../../kernel/read-models/scans.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
@@ -35,30 +32,21 @@ import {
 } from "./decide.ts";
 import { inviteView, type CreatedInviteView } from "./queries.ts";
 
-interface InviteParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly reservations: Reservations;
-  readonly people: People;
-  readonly keys: PlatformKeys;
-  readonly passwords: Passwords;
-  readonly state: ExpiringState;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /**
  * Inviting people, and their registration. The user that an invite leads to has the invite's id, so that one person's
  * key seals the address in both, and deleting the user makes both unreadable.
  */
 export class InviteCommands {
-  readonly #parts: InviteParts;
+  readonly #parts;
   readonly #limit: RateLimit | null;
 
   /** `registrationLimit`: requests to register per client network; null for none. */
-  constructor(parts: InviteParts, options: { readonly registrationLimit: RateLimit | null }) {
+  constructor(
+    parts: Pick<
+      KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "passwords" | "state" | "clock" | "ids"
+    > & { readonly reservations: Reservations; readonly people: People; readonly keys: PlatformKeys },
+    options: { readonly registrationLimit: RateLimit | null },
+  ) {
     this.#parts = parts;
     this.#limit = options.registrationLimit;
   }

@@ -1,29 +1,19 @@
 import { invites as collection, type InviteDocument } from "../../../../projections/invites/invites.ts";
 import type { components } from "../../../../schemas/api.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import type { EventStore } from "../../../kernel/ports/event-store.ts";
-import { type ReadModels, tenantCounter } from "../../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
+import { tenantCounter } from "../../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
 import type { HistoryItem } from "../../facts.ts";
 import { ownHistory, type HistoryRequest } from "../../history.ts";
 import { invites } from "./decide.ts";
 
-interface InviteQueryParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly clock: Clock;
-}
-
 /** Queries about invites. */
 export class InviteQueries {
-  readonly #parts: InviteQueryParts;
+  readonly #parts;
 
-  constructor(parts: InviteQueryParts) {
+  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "clock">) {
     this.#parts = parts;
   }
 

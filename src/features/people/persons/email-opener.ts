@@ -1,12 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { streams } from "../../../kernel/domain/streams.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { readPages } from "../../../kernel/log/long-reads.ts";
 import { isNewer, refuseUnreadable } from "../../../kernel/log/unreadable.ts";
 import type { EventStore, LogEntry, RecordedEvent } from "../../../kernel/ports/event-store.ts";
-import { Unsealable, type Sealing } from "../../../kernel/ports/sealing.ts";
+import { Unsealable } from "../../../kernel/ports/sealing.ts";
 import { masterKeyIdOf } from "../../../kernel/sealing/facts.ts";
 import { neededMasterKeys, readPlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
-import { places, type Vault } from "../../../kernel/sealing/vault.ts";
+import { places } from "../../../kernel/sealing/vault.ts";
 import { facts } from "../../facts.ts";
 import type { TenantEvent } from "../../tenants/facts.ts";
 import { personKey, type KeyedTenant } from "./people.ts";
@@ -15,21 +16,18 @@ import { personKey, type KeyedTenant } from "./people.ts";
 const typesWithEmail: ReadonlySet<string> = new Set(
   [...facts].filter(([, { data }]) => "email" in data).map(([type]) => type));
 
-interface EmailOpenerParts {
-  readonly store: Pick<EventStore, "readStream">;
-  readonly sealing: Sealing;
-  readonly vault: Vault;
-}
-
 /**
  * Prepares entries for the pure projections: sealed addresses in facts about users and invites become clear ones, or
  * null where the person was deleted since. Everything else is passed on.
  */
 export class EmailOpener {
-  readonly #parts: EmailOpenerParts;
+  readonly #parts;
   readonly #tenants: LRUCache<string, KeyedTenant>;
 
-  constructor(parts: EmailOpenerParts, options: { readonly max: number }) {
+  constructor(
+    parts: Pick<KernelParts, "sealing" | "vault"> & { readonly store: Pick<EventStore, "readStream"> },
+    options: { readonly max: number },
+  ) {
     this.#parts = parts;
     this.#tenants = new LRUCache({ max: options.max });
   }

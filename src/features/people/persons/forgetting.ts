@@ -2,30 +2,19 @@ import { invites as inviteDocuments, type InviteDocument } from "../../../../pro
 import { forgetting } from "../../../../projections/users/users.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import { millis } from "../../../kernel/domain/time.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { readPages } from "../../../kernel/log/long-reads.ts";
 import { hasNewerStream } from "../../../kernel/log/newer-streams.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../../kernel/log/unreadable.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import type { EventStore, RecordedEvent } from "../../../kernel/ports/event-store.ts";
-import type { ReadModels } from "../../../kernel/ports/read-models.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
+import type { RecordedEvent } from "../../../kernel/ports/event-store.ts";
 import { everyDocument } from "../../../kernel/read-models/scans.ts";
 import { comparableEmail } from "../../../kernel/tools/hashing.ts";
 import { decide } from "../../tenants/decide.ts";
 import { tenants, type Tenant, type UserEvent } from "../../tenants/facts.ts";
 import { invites, decide as decideInvite } from "../invites/decide.ts";
 import type { People } from "./people.ts";
-
-interface ForgettingParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly people: People;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly clock: Clock;
-}
 
 /** A deleted user who is not forgotten yet. */
 export interface DeletedUser {
@@ -38,9 +27,12 @@ export interface DeletedUser {
  * deleted, the user's own last, since the others are found only with it. Repeating it, as after a crash, does no harm.
  */
 export class Forgetting {
-  readonly #parts: ForgettingParts;
+  readonly #parts;
 
-  constructor(parts: ForgettingParts) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "clock">
+      & { readonly people: People },
+  ) {
     this.#parts = parts;
   }
 

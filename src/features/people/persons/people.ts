@@ -1,26 +1,18 @@
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { entriesOf, type Origin } from "../../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../../kernel/log/unreadable.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../../kernel/ports/event-store.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
 import type { Sealing, SealingKey } from "../../../kernel/ports/sealing.ts";
-import { places, type Vault } from "../../../kernel/sealing/vault.ts";
+import { places } from "../../../kernel/sealing/vault.ts";
 import { RecentlyUsed } from "../../../kernel/tools/recently-used.ts";
 import type { Tenant } from "../../tenants/facts.ts";
 import type { PersonEvent } from "./facts.ts";
 
 /** A tenant, as far as its data key goes. */
 export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
-
-interface PeopleParts {
-  readonly store: EventStore;
-  readonly sealing: Sealing;
-  readonly vault: Vault;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
 
 /**
  * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
@@ -29,10 +21,13 @@ interface PeopleParts {
  * UnreadableRecord where only a newer release can read a person's key.
  */
 export class People {
-  readonly #parts: PeopleParts;
+  readonly #parts;
   readonly #keys: RecentlyUsed<SealingKey>;
 
-  constructor(parts: PeopleParts, options: { readonly max: number }) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "sealing" | "vault" | "clock" | "ids">,
+    options: { readonly max: number },
+  ) {
     this.#parts = parts;
     this.#keys = new RecentlyUsed(parts.clock, options);
   }

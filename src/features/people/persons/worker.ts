@@ -1,6 +1,6 @@
 import { timestamp } from "../../../kernel/domain/time.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { serviceOrigin } from "../../../kernel/log/origin.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
 import type { Instruments } from "../../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../../kernel/tools/log-throttle.ts";
 import type { Forgetting } from "./forgetting.ts";
@@ -8,17 +8,12 @@ import type { Forgetting } from "./forgetting.ts";
 /** The process that deletes a user forgets it, too, and has this long to do so. */
 const graceMs = 2_000;
 
-interface ForgetterParts extends Instruments {
-  readonly forgetting: Forgetting;
-  readonly ids: Ids;
-}
-
 /** Finishes forgetting deleted users where a process died before it had. */
 export class Forgetter {
-  readonly #parts: ForgetterParts;
+  readonly #parts;
   readonly #failures: LogThrottle;
 
-  constructor(parts: ForgetterParts) {
+  constructor(parts: Instruments & Pick<KernelParts, "ids"> & { readonly forgetting: Forgetting }) {
     this.#parts = parts;
     this.#failures = new LogThrottle(parts.clock);
   }

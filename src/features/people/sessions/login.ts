@@ -2,11 +2,12 @@ import { clientNetwork } from "../../../kernel/domain/ipv6.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import { nilUuid } from "../../../kernel/domain/uuid.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import { type Clock, sleep } from "../../../kernel/ports/clock.ts";
-import type { ExpiringState, RateLimit } from "../../../kernel/ports/expiring-state.ts";
-import { type Passwords, addressOwner } from "../../../kernel/ports/passwords.ts";
-import type { Logger, LoginResult, Metrics } from "../../../kernel/ports/telemetry.ts";
+import { sleep } from "../../../kernel/ports/clock.ts";
+import type { RateLimit } from "../../../kernel/ports/expiring-state.ts";
+import { addressOwner } from "../../../kernel/ports/passwords.ts";
+import type { LoginResult } from "../../../kernel/ports/telemetry.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { LogThrottle } from "../../../kernel/tools/log-throttle.ts";
 import { type Tenant, type User, tenants } from "../../tenants/facts.ts";
@@ -14,19 +15,6 @@ import type { Reservations } from "../../tenants/reservations/reservations.ts";
 import type { People } from "../persons/people.ts";
 import { userView, type UserView } from "../users/queries.ts";
 import type { IssuedToken, Sessions } from "./sessions.ts";
-
-interface LoginParts {
-  readonly state: ExpiringState;
-  readonly keys: PlatformKeys;
-  readonly reservations: Reservations;
-  readonly aggregates: Aggregates;
-  readonly passwords: Passwords;
-  readonly people: People;
-  readonly sessions: Sessions;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-}
 
 /** A fresh token and its user. */
 export type SignedIn = IssuedToken & { readonly user: UserView };
@@ -56,12 +44,19 @@ interface Found {
 
 /** Trades an email and a password for a session. */
 export class Login {
-  readonly #parts: LoginParts;
+  readonly #parts;
   readonly #limit: RateLimit | null;
   readonly #failedMs: number;
   readonly #failures: LogThrottle;
 
-  constructor(parts: LoginParts, { limit, failedMs }: LoginOptions) {
+  constructor(
+    parts: Pick<KernelParts, "state" | "aggregates" | "passwords" | "clock" | "logger" | "metrics">
+      & {
+        readonly keys: PlatformKeys; readonly reservations: Reservations; readonly people: People;
+        readonly sessions: Sessions;
+      },
+    { limit, failedMs }: LoginOptions,
+  ) {
     this.#parts = parts;
     this.#limit = limit;
     this.#failedMs = failedMs;

@@ -3,13 +3,12 @@ import { refuse } from "../../../kernel/domain/refusal.ts";
 import { roles, type Role } from "../../../kernel/domain/roles.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import { dayMs, millis, timestamp, type Timestamp } from "../../../kernel/domain/time.ts";
-import type { Aggregates, Folded } from "../../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
+import type { Folded } from "../../../kernel/log/aggregates.ts";
 import { entriesOf, type Origin } from "../../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import { noStream, RevisionConflict, type EventStore } from "../../../kernel/ports/event-store.ts";
-import type { ExpiringState } from "../../../kernel/ports/expiring-state.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
-import type { SessionClaims, Tokens } from "../../../kernel/ports/tokens.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
+import { noStream, RevisionConflict } from "../../../kernel/ports/event-store.ts";
+import type { SessionClaims } from "../../../kernel/ports/tokens.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { tenants, type Tenant, type User } from "../../tenants/facts.ts";
 import type { SessionEvent } from "./facts.ts";
@@ -20,16 +19,6 @@ export interface IssuedToken {
   /** Seconds. */
   readonly expiresIn: number;
   readonly expiresAt: string;
-}
-
-interface SessionParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly state: ExpiringState;
-  readonly tokens: Tokens;
-  readonly keys: PlatformKeys;
-  readonly clock: Clock;
-  readonly ids: Ids;
 }
 
 /** How long after its session's end a logout is remembered: a clock may be set back, and the token be good again. */
@@ -49,10 +38,14 @@ const leastVersion = (userId: string) => `sessions:${userId}`;
  * hold at once in every process, through the expiring state all share.
  */
 export class Sessions {
-  readonly #parts: SessionParts;
+  readonly #parts;
   readonly #ttlMs: number;
 
-  constructor(parts: SessionParts, options: { readonly ttlMs: number }) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "state" | "tokens" | "clock" | "ids">
+      & { readonly keys: PlatformKeys },
+    options: { readonly ttlMs: number },
+  ) {
     this.#parts = parts;
     this.#ttlMs = options.ttlMs;
   }

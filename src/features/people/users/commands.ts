@@ -4,18 +4,17 @@ import { checkEmail, checkPassword } from "../../../kernel/callers/input-rules.t
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { rolesByCode } from "../../../kernel/domain/roles.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import type { Origin } from "../../../kernel/log/origin.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
-import { type Passwords, tenantOwner } from "../../../kernel/ports/passwords.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
+import { type Origin, serviceOrigin } from "../../../kernel/log/origin.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
+import { tenantOwner } from "../../../kernel/ports/passwords.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { decide, type TenantCommand } from "../../tenants/decide.ts";
 import { ownTenant, tenants, statusesByCode, type Tenant, type User } from "../../tenants/facts.ts";
 import type { Reservations } from "../../tenants/reservations/reservations.ts";
 import type { Forgetting } from "../persons/forgetting.ts";
 import type { People } from "../persons/people.ts";
+import { userByEmail } from "../sessions/login.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { userView, type UserView, type UserQueries } from "./queries.ts";
 
@@ -25,25 +24,17 @@ type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
 export const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
 
-interface UserParts {
-  readonly aggregates: Aggregates;
-  readonly reservations: Reservations;
-  readonly people: People;
-  readonly keys: PlatformKeys;
-  readonly passwords: Passwords;
-  readonly sessions: Sessions;
-  readonly users: UserQueries;
-  readonly forgetting: Forgetting;
-  readonly freshness: Freshness;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Commands on users. */
 export class UserCommands {
-  readonly #parts: UserParts;
+  readonly #parts;
 
-  constructor(parts: UserParts) {
+  constructor(
+    parts: Pick<KernelParts, "aggregates" | "passwords" | "freshness" | "clock" | "ids">
+      & {
+        readonly reservations: Reservations; readonly people: People; readonly keys: PlatformKeys;
+        readonly sessions: Sessions; readonly users: UserQueries; readonly forgetting: Forgetting;
+      },
+  ) {
     this.#parts = parts;
   }
 
@@ -162,4 +153,24 @@ export class UserCommands {
     if (!tenant || !user) refuse("not-found", "user not found");
     return userView(tenantId, user, await people.open(tenant, userId, user.email));
   }
+}
+
+/**
+ * Sets an Owner's password for an operator, and ends the Owner's sessions. Throws a Refusal (invalid, not-found,
+ * rejected).
+ */
+export async function resetOwnerPassword(
+  parts: Pick<KernelParts, "aggregates" | "passwords" | "clock" | "ids">
+    & { readonly reservations: Reservations; readonly keys: PlatformKeys; readonly sessions: Sessions },
+  email: string, password: string,
+): Promise<void> {
+  checkPassword("password", password);
+  const { aggregates, keys, passwords, sessions, clock, ids } = parts;
+  const found = await userByEmail(parts, await keys.emailHash(email));
+  const { tenant: { id: tenantId }, user } = found ?? refuse("not-found", "no user has this email");
+  const passwordHash = await passwords.hash(password, tenantOwner(tenantId));
+  const at = timestampNow(clock);
+  await aggregates.change(tenants, tenantId, serviceOrigin("operator", ids), (state) =>
+    decide(state, { type: "ResetOwnerPassword", userId: user.id, passwordHash, at }));
+  await sessions.endOlder(tenantId, user.id);
 }

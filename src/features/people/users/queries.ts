@@ -1,28 +1,26 @@
 import { users, usersCounter, usersSelected, type UserFilter } from "../../../../projections/users/users.ts";
 import type { components } from "../../../../schemas/api.ts";
 import userSchema from "../../../../schemas/responses/user.json" with { type: "json" };
-import type { Caller } from "../../../kernel/callers/caller.ts";
+import { type Caller, isService, type ServiceCaller, type Session } from "../../../kernel/callers/caller.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
-import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import type { ReadModels } from "../../../kernel/ports/read-models.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { fieldsOf } from "../../../kernel/read-models/fields-of.ts";
-import type { Freshness } from "../../../kernel/read-models/freshness.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
 import { ownTenant, type User } from "../../tenants/facts.ts";
+import type { TenantQueries } from "../../tenants/queries.ts";
 import type { People } from "../persons/people.ts";
 
-interface UserQueryParts {
-  readonly aggregates: Aggregates;
-  readonly readModels: ReadModels;
-  readonly freshness: Freshness;
-  readonly people: People;
-}
+/** A user as the API shows it. */
+export type UserView = Readonly<components["schemas"]["User"]>;
+
+/** The caller, its tenant and its rights. */
+export type MeView = Readonly<Omit<components["schemas"]["Me"], "operations">>;
 
 /** Queries about users. */
 export class UserQueries {
-  readonly #parts: UserQueryParts;
+  readonly #parts;
 
-  constructor(parts: UserQueryParts) {
+  constructor(parts: Pick<KernelParts, "aggregates" | "readModels" | "freshness"> & { readonly people: People }) {
     this.#parts = parts;
   }
 
@@ -50,8 +48,30 @@ export class UserQueries {
   }
 }
 
-/** A user as the API shows it. */
-export type UserView = Readonly<components["schemas"]["User"]>;
+/** Queries of callers about themselves. */
+export class MeQueries {
+  readonly #parts;
+
+  constructor(parts: { readonly tenants: TenantQueries; readonly users: UserQueries }) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (not-found) where the user is deleted meanwhile. */
+  async get(caller: Session | ServiceCaller): Promise<MeView> {
+    const { tenantId, role, expiresAt } = caller;
+    const [principal, tenant] = await Promise.all([
+      this.#principal(caller), this.#parts.tenants.get(caller, tenantId),
+    ]);
+    const scopes = isService(caller) && caller.scopes ? [...caller.scopes] : null;
+    return { principal, tenant: { id: tenantId, name: tenant.name }, role, scopes, expiresAt };
+  }
+
+  async #principal(caller: Session | ServiceCaller): Promise<MeView["principal"]> {
+    if (isService(caller)) return { type: "serviceAccount", id: caller.serviceAccountId, name: caller.name };
+    const { email } = await this.#parts.users.get(caller, caller.userId);
+    return { type: "user", id: caller.userId, name: email };
+  }
+}
 
 /** The API's view of a folded user, with its opened email. */
 export function userView(tenantId: string, user: User, email: string | null): UserView {

@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { categoryOf, streams, subjectOf } from "../../../kernel/domain/streams.ts";
-import type { Aggregates, Folded } from "../../../kernel/log/aggregates.ts";
+import type { KernelParts } from "../../../kernel/kernel-parts.ts";
+import type { Folded } from "../../../kernel/log/aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../../kernel/log/unreadable.ts";
-import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
-import {
-  LogUnavailable, noStream, RevisionConflict, type EventStore, type RecordedEvent,
-} from "../../../kernel/ports/event-store.ts";
-import type { Ids } from "../../../kernel/ports/ids.ts";
+import { timestampNow } from "../../../kernel/ports/clock.ts";
+import { LogUnavailable, noStream, RevisionConflict, type RecordedEvent } from "../../../kernel/ports/event-store.ts";
 import { tenants, type Tenant, type TenantEvent } from "../facts.ts";
 import { availability, evolve, type Holder, type ReservationEvent, type ReservationState } from "./facts.ts";
 
@@ -39,21 +37,14 @@ interface StoredReservation {
 /** How often a reservation is tried while rivals are first. */
 const attempts = 20;
 
-interface ReservationParts {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /**
  * Names that are unique on the platform. A name is reserved before the append that uses it, so that only one of any
  * number of rivals gets it; a reservation that is not used is taken over after 30 s, its holder being refused first.
  */
 export class Reservations {
-  readonly #parts: ReservationParts;
+  readonly #parts;
 
-  constructor(parts: ReservationParts) {
+  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids">) {
     this.#parts = parts;
   }
 

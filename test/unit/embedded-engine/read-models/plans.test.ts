@@ -20,7 +20,7 @@ import { forgetting, usersSelected, userSortFields } from "../../../../projectio
 import { wrappedKeys } from "../../../../projections/wrapped-keys/wrapped-keys.ts";
 import { DueIndex } from "../../../../src/delivery/requests/due-index.ts";
 import { matchingIds } from "../../../../src/features/events/matching-ids.ts";
-import { keyInventory } from "../../../../src/features/key-rotation/key-inventory.ts";
+import { keyInventory } from "../../../../src/features/key-rotation/key-rotation.ts";
 import type { Metadata } from "../../../../src/kernel/domain/domain-event.ts";
 import { eventIdOf } from "../../../../src/kernel/domain/event-id.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Claims } from "../../../../src/delivery/dispatch/claims.ts";
 import type { AttemptOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
-import { BulkReplay } from "../../../../src/features/bulk/replay.ts";
+import { BulkReplay } from "../../../../src/features/bulk/commands.ts";
 import { EventCommands } from "../../../../src/features/events/commands.ts";
 import { ShownEvents } from "../../../../src/features/events/shown-events.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";

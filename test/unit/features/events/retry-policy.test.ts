@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { nextAttemptAt, type RetryPolicy } from "../../../../src/features/events/retry-policy.ts";
+import { nextAttemptAt, type RetryPolicy } from "../../../../src/features/events/decide.ts";
 import { millis, timestamp } from "../../../../src/kernel/domain/time.ts";
 
 const now = "2026-01-15T09:30:00.000Z";

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { AesSealing, masterKeyId } from "../../../../src/engines/aes-sealing/aes-sealing.ts";
 import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
-import { keyInventory } from "../../../../src/features/key-rotation/key-inventory.ts";
-import { KeyRotation, MasterKeyMissing } from "../../../../src/features/key-rotation/key-rotation.ts";
+import { keyInventory, KeyRotation, MasterKeyMissing } from "../../../../src/features/key-rotation/key-rotation.ts";
 import { EmailOpener } from "../../../../src/features/people/persons/email-opener.ts";
 import { serveAll } from "../../../../src/features/services.ts";
 import { tenants } from "../../../../src/features/tenants/facts.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Pace } from "../../../../src/features/replays/pace.ts";
+import { Pace } from "../../../../src/features/replays/replay-run.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 describe("the pace of a replay", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ShownEvents } from "../../../../src/features/events/shown-events.ts";
-import { Replaying } from "../../../../src/features/replays/replaying.ts";
+import { Replaying } from "../../../../src/features/replays/replay-run.ts";
 import { Replayer } from "../../../../src/features/replays/worker.ts";
 import { serveAll } from "../../../../src/features/services.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";

@@ -4,9 +4,8 @@ import { decide, type WebhookCommand } from "../../../../src/features/events/dec
 import {
   evolve, type WaitReason, type WebhookEvent, type WebhookState,
 } from "../../../../src/features/events/facts.ts";
-import type { Cause, Chapter } from "../../../../src/features/story/story.ts";
+import type { Cause, Chapter, StoryFacts, Told } from "../../../../src/features/story/story.ts";
 import { tellStory } from "../../../../src/features/story/tell.ts";
-import type { StoryFacts, Told } from "../../../../src/features/story/told.ts";
 import type { Actor, DomainEvent } from "../../../../src/kernel/domain/domain-event.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { position } from "../../../support/position.ts";

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { rootCertificates } from "node:tls";
 import { expect } from "chai";
 import { createAddressRules } from "../../../../src/engines/outbound/address-rules.ts";
-import type { RetryPolicy } from "../../../../src/features/events/retry-policy.ts";
+import type { RetryPolicy } from "../../../../src/features/events/decide.ts";
 import type { RateLimit } from "../../../../src/kernel/ports/expiring-state.ts";
 import { configWarnings, readConfig, type Config } from "../../../../src/main/config/config.ts";
 import { ConfigError } from "../../../../src/main/config/parse.ts";

@@ -5,7 +5,7 @@ import {
 } from "../../../../projections/events/events.ts";
 import { labels } from "../../../../projections/events/labels.ts";
 import { eventsProjection } from "../../../../projections/events/projection.ts";
-import { nearest, type Place } from "../../../../src/features/events/event-places.ts";
+import { nearest, type ListPosition } from "../../../../src/features/events/event-totals.ts";
 import type { EventStatus } from "../../../../src/features/events/facts.ts";
 import { ShownEvents } from "../../../../src/features/events/shown-events.ts";
 import { eventIdOf } from "../../../../src/kernel/domain/event-id.ts";
@@ -83,7 +83,7 @@ describe("places in lists of events", () => {
     shown = new ShownEvents({ readModels: models, freshness: undefined!, clock: undefined! });
   }
 
-  async function listed({ filter, offset }: Place, descending: boolean): Promise<readonly string[]> {
+  async function listed({ filter, offset }: ListPosition, descending: boolean): Promise<readonly string[]> {
     const page = { order: eventsOrdered(descending), offset, limit: 3 };
     return idsOf(await models.find({ ...eventsSelected(filter), ...page }) as unknown as readonly EventDocument[]);
   }

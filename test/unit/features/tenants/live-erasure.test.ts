@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
-import { liveErasure } from "../../../../../src/main/operator/operations.ts";
+import { liveErasure } from "../../../../src/main/operator/operations.ts";
 import {
   createService, createTenant, createUser, freshEmail, openIngest, password, roleCodes, type Client,
-} from "../../../../support/accounts.ts";
-import { http } from "../../../../support/http.ts";
-import { ManualRelay, never } from "../../../../support/manual-relay.ts";
-import { until } from "../../../../support/staged-worker.ts";
+} from "../../../support/accounts.ts";
+import { http } from "../../../support/http.ts";
+import { ManualRelay, never } from "../../../support/manual-relay.ts";
+import { until } from "../../../support/staged-worker.ts";
 
 const accessTokenTtlMs = 3_600_000;
 
