@@ -11,7 +11,7 @@ import { isTagValue } from "../../kernel/domain/tags.ts";
 import { uuidForm } from "../../kernel/domain/uuid.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import type { EventStore } from "../../kernel/ports/event-store.ts";
-import type { Document, Place, ReadModels } from "../../kernel/ports/read-models.ts";
+import type { Document, PlaceInOrder, ReadModels } from "../../kernel/ports/read-models.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShownByKey } from "../events/webhooks.ts";
@@ -92,7 +92,7 @@ export class LookupQueries {
     const known = uuidForm.test(id) ? await readModels.get(collection, id) : null;
     if (known?.["tenantId"] === tenantId) return [itemOf(known, "id", "id")];
     const found: Ranked[] = [];
-    let after: Place | undefined;
+    let after: PlaceInOrder | undefined;
     for (let read = 0; read < newestThings; read += pageThings) {
       const order = { field: key, descending: true };
       const page = await readModels.find({
