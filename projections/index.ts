@@ -49,7 +49,7 @@ export const collections: readonly CollectionDefinition[] = [
   quarantine,
 ];
 
-/** A text that differs after any change of a definition or of a projection's version. */
+/** Differs after each change of a definition or version. */
 export const fingerprint = JSON.stringify([projections.map(({ name, version }) => [name, version]), collections]);
 
 type Handler = (data: object, recording: Recording) => readonly Change[];
@@ -61,7 +61,7 @@ for (const { on } of projections) {
   }
 }
 
-/** Everything a fact, as it was recorded, changes in the read models. */
+/** All changes that a fact makes in the read models. */
 export function project(fact: DomainEvent & Recording): readonly Change[] {
   return (handlers.get(fact.type) ?? []).flatMap((handler) => handler(fact.data, fact));
 }

@@ -3,14 +3,14 @@ import type { DataOf, Metadata } from "../src/kernel/domain/domain-event.ts";
 import type { Fact } from "../src/kernel/domain/fact.ts";
 import type { Change, CollectionDefinition, Document, Collection } from "../src/kernel/ports/read-models.ts";
 
-/** A fact's place in the log and in its stream, and its metadata. */
+/** The position, revision and metadata of a fact. */
 export interface Recording {
   readonly position: string;
   readonly revision: number;
   readonly metadata: Metadata;
 }
 
-/** The changes of each type of fact, as recorded; facts of other types change nothing. */
+/** The changes of each type of fact. */
 export type Handlers = {
   readonly [Type in AnyEvent["type"]]?: (
     data: DataOf<AnyEvent, Type>,
@@ -18,10 +18,10 @@ export type Handlers = {
   ) => readonly Change[];
 };
 
-/** A read model: its collections, and the pure function from a fact to changes of them. */
+/** A read model: its collections, and the pure function from facts to changes. */
 export interface Projection {
   readonly name: string;
-  /** Raise it whenever a fact leads to other changes than before, so that stored read models are rebuilt. */
+  /** Raise it when facts lead to other changes, so that stored read models are rebuilt. */
   readonly version: number;
   readonly collections: readonly CollectionDefinition[];
   readonly on: Handlers;
@@ -32,7 +32,7 @@ export function put<Shape extends Document>(collection: Collection<Shape>, docum
   return { op: "put", collection: collection.name, key: document[collection.key] as string, document };
 }
 
-/** Creates a document that, by the log so far, does not exist. */
+/** Creates a document that does not exist. */
 export function create<Shape extends Document>(collection: Collection<Shape>, document: Shape): Change {
   return { op: "put", collection: collection.name, key: document[collection.key] as string, document, fresh: true };
 }
@@ -47,8 +47,8 @@ export function set<Shape extends Document>(
 }
 
 /**
- * The handlers of facts that change settings of a thing: each sets those in the document that `idName` names. `names`:
- * the fields of documents that are not called as the settings are.
+ * Handlers of facts that change settings: each sets those in the document that `idName` names. `names`: the fields of
+ * documents that have another name.
  */
 export function settingHandlers<Shape extends Document>(
   facts: Readonly<Record<string, Fact>>, collection: Collection<Shape>, idName: string,

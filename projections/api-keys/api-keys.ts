@@ -6,7 +6,7 @@ export type ApiKeyDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
-  /** `rk_`; this and `last4` are all of the key that is ever shown again. */
+  /** `rk_`; only this and `last4` of the key are ever shown again. */
   readonly prefix: string;
   readonly last4: string;
   readonly createdAt: string;
@@ -14,10 +14,10 @@ export type ApiKeyDocument = {
   readonly lastUsedAt: string | null;
 };
 
-/** Fields that lists of API keys can be sorted by. */
+/** The sort fields of the list. */
 export const apiKeySortFields = ["id", "name", "createdAt", "expiresAt", "lastUsedAt"] as const;
 
-/** Keys that are not revoked, by id; an index for each field that the list can be sorted by. */
+/** Keys that are not revoked. */
 export const apiKeys: Collection<ApiKeyDocument> = {
   name: "apiKeys",
   key: "id",
@@ -34,7 +34,7 @@ export const apiKeys: Collection<ApiKeyDocument> = {
   indexes: apiKeySortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Lists API keys, each with its latest use, known from accepted events or from the key's own stream. */
+/** Lists API keys with their latest use. */
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
   version: 3,
@@ -45,9 +45,9 @@ export const apiKeysProjection: Projection = {
       add(tenantCounter(apiKeys, tenantId), 1),
     ],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
-    // Events are purged, and facts about one key come from several streams: only the latest use counts.
+    // Only the latest use counts: facts about a key come from several streams, and events are purged.
     EventAccepted: ({ apiKeyId, sourceEventId, test, at }) =>
-      // A replay's event names the key of its source, which nobody used again; a test event names none.
+      // A replay's event names the key of its source; a test event names none.
       (sourceEventId === undefined && !test ? [raise(apiKeys, apiKeyId, { lastUsedAt: at })] : []),
     ApiKeyUsed: ({ keyId, usedAt }) => [raise(apiKeys, keyId, { lastUsedAt: usedAt })],
   },

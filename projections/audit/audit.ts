@@ -1,25 +1,24 @@
 import { auditTypes, facts, historyItem, type HistoryItem } from "../../src/features/facts.ts";
 import type { Actor } from "../../src/kernel/domain/domain-event.ts";
 import { subjectIds, type SubjectType } from "../../src/kernel/domain/fact.ts";
-import { type Selection, tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { tenantCounter, type Selection, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, type Projection, type Recording } from "../projection.ts";
 
-/** A fact as the audit lists it: the fields that its history shows, and its subject. */
+/** A fact of the audit: the fields of its history, and its subject. */
 export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
   readonly tenantId: string;
   readonly subjectType: SubjectType;
   readonly subjectId: string;
-  /** Of a user or a service account; null where somebody else acted. */
+  /** Null unless a user or a service account acted. */
   readonly actorId: string | null;
 };
 
-/** The narrowest last: of several indexes that would do, both engines take the last. */
+/** The narrowest last: of several usable indexes both engines take the last. */
 const filters = ["type", "actorId", "subjectId", "correlationId"] as const;
 
 /**
- * The facts about tenants' settings and people that somebody asked for, by their place in the log. Each filter has an
- * index with the fields of the other filters at its end, so that any combination of filters looks up the documents of
- * the page only.
+ * Facts that somebody caused, by their position in the log. Each filter's index ends with the fields of the others, so
+ * that any combination reads only the documents of the page.
  */
 export const audit: Collection<AuditDocument> = {
   name: "audit",
@@ -55,7 +54,7 @@ export interface AuditFilter {
   readonly to?: string | undefined;
 }
 
-/** Selects the facts that match a filter. */
+/** Selects facts by a filter. */
 export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
   const where = Object.fromEntries(Object.entries(equal).flatMap(([field, value]) =>
     value === undefined ? [] : [[field, value]]));
@@ -63,10 +62,9 @@ export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
   return { collection: audit.name, where, ...((from ?? to) !== undefined && { range }) };
 }
 
-/** Of the data of facts: each has its tenant's id and that of its subject. */
 type Data = Readonly<Record<"tenantId" | (typeof subjectIds)[SubjectType], string>>;
 
-/** A fact as the audit lists it; undefined where the audit leaves it out. */
+/** Undefined for a fact that the audit leaves out. */
 export function auditDocument(type: string, data: object, recording: Recording): AuditDocument | undefined {
   const subjectType = facts.get(type)?.audit;
   const { position, revision, metadata } = recording;
@@ -79,7 +77,7 @@ export function auditDocument(type: string, data: object, recording: Recording):
   };
 }
 
-/** The audit leaves out the service's own acts, such as hourly purges: they would bury the changes of people. */
+/** The service's own acts, such as hourly purges, would bury the changes of people. */
 function isSomebody(actor: Actor): boolean {
   return actor.type !== "service" || actor.part === "operator";
 }
@@ -91,7 +89,7 @@ function recorded(type: string) {
   };
 }
 
-/** Lists the changes of a tenant's settings and people, with the author of each; of deleted people too. */
+/** Lists the changes of settings and people, also of deleted people. */
 export const auditProjection: Projection = {
   name: "audit",
   version: 1,

@@ -1,11 +1,11 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/features/circuits/facts.ts";
 import {
-  destinationStatus, type DestinationStatus, destinationFacts, type AuthType,
+  destinationStatus, destinationFacts, type DestinationStatus, type AuthType,
 } from "../../src/features/destinations/facts.ts";
-import { type Change, type Selection, tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { tenantCounter, type Change, type Selection, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
-/** A destination as the API shows it, with the fields from which its availability follows in place of it. */
+/** A destination, with the fields from which its availability follows. */
 export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -13,23 +13,21 @@ export type DestinationDocument = {
   /** The most requests that may be under way to it at once. */
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
-  /** As a person set it. */
   readonly active: boolean;
   readonly circuit: CircuitPosition;
-  /** Until when an open circuit lets nothing through; null unless open. */
+  /** Null unless the circuit is open. */
   readonly openUntil: string | null;
-  /** When its circuit needs attention: at the end of the timer, or of a pause beyond that, or of the probe's lease. */
+  /** The end of the timer, of a longer pause, or of the probe's lease. */
   readonly wakeAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
 
-/** Fields that lists of destinations can be sorted by. */
+/** The sort fields of the list. */
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
 /**
- * Destinations that are not deleted, by id; indexed by each field that the list can be sorted by, with and without the
- * fields that make up the status in front.
+ * Destinations that are not deleted; indexed by each sort field, with and without the fields of the status in front.
  */
 export const destinations: Collection<DestinationDocument> = {
   name: "destinations",
@@ -55,13 +53,13 @@ export const destinations: Collection<DestinationDocument> = {
   ],
 };
 
-/** Filters of a list of destinations. */
+/** Filters of the list. */
 export interface DestinationFilter {
   readonly tenantId: string;
   readonly status?: DestinationStatus | undefined;
 }
 
-/** Selects the destinations that match a filter. */
+/** Selects destinations by a filter. */
 export function destinationsSelected({ tenantId, status }: DestinationFilter): Selection {
   if (!status) return { collection: destinations.name, where: { tenantId } };
   const active = status !== "Inactive";
@@ -72,7 +70,7 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
 function circuitMoved(
   { destinationId, position, openUntil, probe, pausedUntil = "", at }: CircuitEvent["data"],
 ): Change[] {
-  // At `openUntil` the circuit is looked at even during a pause: if no event is held, it becomes half-open.
+  // Even during a pause the circuit is checked at `openUntil`: without held events it becomes half-open.
   const isLookedAt = openUntil !== null && openUntil <= at;
   const probeAt = isLookedAt && pausedUntil > openUntil ? pausedUntil : openUntil;
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? probeAt);

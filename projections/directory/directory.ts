@@ -1,13 +1,13 @@
 import type { Collection } from "../../src/kernel/ports/read-models.ts";
 import { create, remove, type Projection } from "../projection.ts";
 
-/** An API key, by its SHA-256 (hex). */
+/** An API key by its SHA-256 (hex). */
 export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string };
 
-/** The destination of an ingest token, by the token's SHA-256 (hex). */
+/** A destination by the SHA-256 (hex) of its ingest token. */
 export type TokenHashDocument = { readonly tokenHash: string; readonly destinationId: string };
 
-/** API keys that are not revoked, by hash: ingest asks for one that it does not remember. */
+/** API keys that are not revoked. */
 export const keyHashes: Collection<KeyHashDocument> = {
   name: "keyHashes",
   key: "keyHash",
@@ -15,7 +15,7 @@ export const keyHashes: Collection<KeyHashDocument> = {
   indexes: [],
 };
 
-/** Current ingest tokens of destinations, by hash; those of senders are in `senderTokenHashes`. */
+/** Current ingest tokens of destinations; `senderTokenHashes` has those of senders. */
 export const tokenHashes: Collection<TokenHashDocument> = {
   name: "tokenHashes",
   key: "tokenHash",
@@ -23,10 +23,7 @@ export const tokenHashes: Collection<TokenHashDocument> = {
   indexes: [],
 };
 
-/**
- * Tells ingest the API key or destination that a hash belongs to. The stream of the API key or destination tells
- * whether the key or token is still valid.
- */
+/** Maps hashes to API keys and destinations, whose streams tell if the key or token is valid. */
 export const directoryProjection: Projection = {
   name: "directory",
   version: 2,

@@ -3,7 +3,7 @@ import type { Moved } from "../../src/features/events/facts.ts";
 import type { Change, Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, remove, set, type Projection } from "../projection.ts";
 
-/** An event that waits for its next attempt to be due. One that is Pending is due at once: `events` has those. */
+/** An event in WaitingRetry. Pending events are due at once: `events` has those. */
 export type WaitingDocument = {
   readonly eventId: string;
   readonly destinationId: string;
@@ -18,7 +18,7 @@ export type LeaseDocument = {
   readonly destinationId: string;
   readonly attempt: number;
   readonly startedAt: string;
-  /** The sweeper gives the attempt up after it has waited for the time from `startedAt` to `leaseUntil`. */
+  /** The sweeper gives the attempt up after the time from `startedAt` to `leaseUntil`. */
   readonly leaseUntil: string;
   readonly worker: string;
 };
@@ -26,7 +26,7 @@ export type LeaseDocument = {
 /** A test event that waits for its attempt. */
 export type WaitingTestDocument = { readonly eventId: string; readonly destinationId: string };
 
-/** Test events that are Pending: they are also sent where all other events are held. */
+/** Pending test events: they are sent even if all others are held. */
 export const waitingTests: Collection<WaitingTestDocument> = {
   name: "waitingTests",
   key: "eventId",
@@ -34,7 +34,7 @@ export const waitingTests: Collection<WaitingTestDocument> = {
   indexes: [["destinationId"]],
 };
 
-/** Events in WaitingRetry, by id; a dispatcher asks for its destination's, the sweeper for those that are due. */
+/** Indexed for dispatchers by destination, and for the sweeper by due time. */
 export const waiting: Collection<WaitingDocument> = {
   name: "waiting",
   key: "eventId",
@@ -50,7 +50,7 @@ export const waiting: Collection<WaitingDocument> = {
   ],
 };
 
-/** Attempts without an outcome, oldest first for the sweeper, by destination for its dispatcher. */
+/** Indexed by age for the sweeper, and by destination for its dispatcher. */
 export const leases: Collection<LeaseDocument> = {
   name: "leases",
   key: "key",
@@ -66,10 +66,9 @@ export const leases: Collection<LeaseDocument> = {
   indexes: [["destinationId"]],
 };
 
-/** The scope whose one counter is the number of events that wait for an attempt. */
+/** The counter of events that wait for an attempt. */
 export const backlogCounter = "due/backlog";
 
-/** Removes an event from the waiting ones if a fact ends its wait. */
 function leave({ eventId, from, to, test }: Moved): Change[] {
   if (!isWaiting({ status: from }) || isWaiting({ status: to })) return [];
   return [

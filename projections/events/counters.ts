@@ -1,23 +1,23 @@
 import { eventStatuses, type EventStatus, type Moved } from "../../src/features/events/facts.ts";
 import { millis } from "../../src/kernel/domain/time.ts";
 import type { Change } from "../../src/kernel/ports/read-models.ts";
-import { type EventDocument, type EventFilter, boundsOf, periodOf, type Period } from "./events.ts";
+import { boundsOf, periodOf, type EventDocument, type EventFilter, type Period } from "./events.ts";
 
 const minuteMs = 60_000;
 
-/** The units of acceptance time in which events are counted, largest first. */
+/** Units of acceptance time in which events are counted, largest first. */
 export const levels = [
   { name: "hour", ms: 60 * minuteMs },
   { name: "minute", ms: minuteMs },
 ] as const;
 export type Level = (typeof levels)[number];
 
-/** Counters are kept by the minute; those by the hour, and the overall one, follow. */
+/** Counters by the minute roll up into those by the hour and the overall one. */
 const rollUps = { hour: 60, all: Infinity };
 
 /**
- * The sets that have counters: a destination's events by status, a tenant's by status, and all of a tenant's; and the
- * same of test events, which the others lack.
+ * Sets with counters: a destination's events by status, a tenant's by status, all of a tenant's; and the same of test
+ * events.
  */
 export interface Counted extends Pick<EventFilter, "tenantId" | "destinationUrlId"> {
   readonly status?: EventStatus | undefined;
@@ -25,8 +25,7 @@ export interface Counted extends Pick<EventFilter, "tenantId" | "destinationUrlI
 }
 
 /**
- * The scope of counters. At level `all` it has the one bucket 0; at the others, a bucket is the number
- * of hours or minutes since 1970.
+ * The scope of counters. Level `all` has one bucket, 0; elsewhere a bucket is a number of hours or minutes since 1970.
  */
 export function eventsCounter(counted: Counted, level: Level["name"] | "all"): string {
   const { tenantId, destinationUrlId = "*", status = "*", test = false } = counted;
@@ -34,7 +33,6 @@ export function eventsCounter(counted: Counted, level: Level["name"] | "all"): s
   return level === "minute" ? scope : `${scope}/${level}`;
 }
 
-/** The scopes, by the minute, that count the events of a tenant and of one of its destinations. */
 interface Scopes {
   readonly tenantId: string;
   readonly all: string;
@@ -42,7 +40,7 @@ interface Scopes {
 }
 
 const scopesRemembered = 1_000;
-/** By destination. Building them for each event would cost more than counting it. */
+/** Cached by destination: building them costs more than counting an event. */
 const scopes = new Map<string, Scopes>();
 
 function scopesOf(tenantId: string, destinationUrlId: string, test: boolean): Scopes {
@@ -82,7 +80,7 @@ export function counted(
   return comeOrGone({ tenantId, destinationUrlId, status: "Pending", acceptedAt, test }, 1);
 }
 
-/** Takes an event out of the counters. */
+/** Removes an event from the counters. */
 export function uncounted(event: EventDocument): Change[] {
   return comeOrGone(event, -1);
 }
@@ -120,7 +118,6 @@ export interface CounterRange {
 /** The parts of a total: counters to sum, and less than a minute at either end in which events are to be counted. */
 export interface TotalPlan {
   readonly sums: readonly CounterRange[];
-  /** The filter, with both ends of a time. */
   readonly counts: readonly EventFilter[];
 }
 

@@ -6,7 +6,7 @@ import { millis, timestamp } from "../../src/kernel/domain/time.ts";
 import type { Query, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
 import { labelsWanted, type LabelFilter } from "./labels.ts";
 
-/** A webhook event as lists show it, without its payload, which stays in the log. */
+/** An event without its payload, which stays in the log. */
 export type EventDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -19,23 +19,20 @@ export type EventDocument = {
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
   readonly deliveredAt: string | null;
-  /** The place in the log of the fact that accepted it, which has its payload. */
+  /** The position of the fact that accepted it, which has its payload. */
   readonly acceptedIn: string;
-  /** The place in the log of the fact that finished it; meaningless while it is not finished. */
+  /** The position of the fact that finished it; meaningless before. */
   readonly finishedIn: string | null;
   /** True of a test event, null of any other. */
   readonly test: true | null;
-  /** The id of the request that brought it, where that tells the time; else a label has it. */
+  /** The id of the request if it tells the time; else a label has it. */
   readonly correlationId: string | null;
-  /** Its labels, see `labels`; null for none. */
   readonly labels: readonly string[] | null;
-  /** How many attempts began: the number of the last one. */
   readonly attempts: number;
   /** The attempt whose outcome was recorded last, unless another began since: null then, as are the fields below. */
   readonly endedAttempt: number | null;
   readonly endedAt: string | null;
   readonly endedStatusCode: number | null;
-  /** Null also where it succeeded. */
   readonly endedReason: FailureReason | null;
   readonly endedDurationMs: number | null;
 };
@@ -79,10 +76,9 @@ export const events: Collection<EventDocument> = {
 /** Filters of a list of events; `from` and `to` are inclusive. */
 export interface EventFilter extends LabelFilter {
   readonly tenantId: string;
-  /** Any of them; all statuses where it is missing. */
+  /** Any of them; all by default. */
   readonly statuses?: readonly EventStatus[] | undefined;
   readonly destinationUrlId?: string | undefined;
-  /** The id of the request that brought the event. */
   readonly correlationId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -94,7 +90,7 @@ export interface Period {
   readonly until: number;
 }
 
-/** The times of acceptance that a filter lets through. */
+/** The period of acceptance of a filter. */
 export function periodOf({ from, to }: Pick<EventFilter, "from" | "to">): Period {
   return {
     from: from === undefined ? -Infinity : millis(from),
@@ -102,7 +98,7 @@ export function periodOf({ from, to }: Pick<EventFilter, "from" | "to">): Period
   };
 }
 
-/** A finite period as a filter has it. */
+/** The bounds of a finite period, for a filter. */
 export function boundsOf({ from, until }: Period): { readonly from: string; readonly to: string } {
   return { from: timestamp(from), to: timestamp(until - 1) };
 }
@@ -129,7 +125,7 @@ export function eventsSelected({ tenantId, statuses, destinationUrlId, test, fro
   };
 }
 
-/** An event, with the id of the request that brought it. */
+/** An event with the id of its request. */
 export interface SelectableEvent {
   readonly tenantId: string;
   readonly destinationUrlId: string;
@@ -141,7 +137,6 @@ export interface SelectableEvent {
   readonly ownerId: string | null;
   readonly tags: Tags | null;
   readonly test: boolean;
-  /** Null where it is not known. */
   readonly correlationId: string | null;
 }
 
@@ -175,7 +170,7 @@ function isWithin(
     && (to === undefined || acceptedAt <= to);
 }
 
-/** The range of ids of the events accepted in a time; both ends inclusive. */
+/** The ids of events accepted in a period; both ends inclusive. */
 export function accepted({ from, to }: Pick<EventFilter, "from" | "to">): NonNullable<Selection["range"]> {
   return {
     field: events.key,
@@ -184,7 +179,7 @@ export function accepted({ from, to }: Pick<EventFilter, "from" | "to">): NonNul
   };
 }
 
-/** How events are ordered by either of the fields that lists can be sorted by. */
+/** The order of lists of events. */
 export function eventsOrdered(descending: boolean): Query["order"] {
   return { field: events.key, descending };
 }

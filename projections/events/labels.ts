@@ -7,13 +7,12 @@ import { uuidForm } from "../../src/kernel/domain/uuid.ts";
 import type { Change, Query, Collection, ReadModels } from "../../src/kernel/ports/read-models.ts";
 import { create, remove } from "../projection.ts";
 
-/** A label of an event; its key says all of it. */
+/** A label of an event. */
 export type LabelDocument = { readonly key: string };
 
 /**
- * What events are found by besides status, destination and time: tags, sender, type and the like, each as one text. A
- * label's events are adjacent in the order of their acceptance. An event that was posted to its destination without any
- * of these has none.
+ * Texts for searches by tags, sender, type and the like. A label's events are adjacent in the order of acceptance. Most
+ * events have none.
  */
 export const labels: Collection<LabelDocument> = {
   name: "labels",
@@ -28,13 +27,11 @@ export interface LabelFilter {
   readonly eventType?: string | undefined;
   readonly ownerId?: string | undefined;
   readonly messageId?: string | undefined;
-  /** All of them must hold. */
   readonly tags?: readonly Tag[] | undefined;
-  /** True: test events only. */
   readonly test?: boolean | undefined;
 }
 
-/** No tag has such a name, nor has a value the character that ends a label. */
+/** Tags have no such names, and values lack the character that ends a label. */
 const names = {
   senderId: "@sender", eventType: "@type", ownerId: "@owner", messageId: "@message", correlationId: "@correlation",
 } as const;
@@ -42,13 +39,10 @@ const testLabel = "@test";
 const end = "\n";
 
 const uuidCharacters = 36;
-/** An event has the id of its request in its document if it was accepted so soon, milliseconds. */
+/** The longest time, ms, from the id of a request to the acceptance of its event. */
 const soonMs = 1_000;
 
-/**
- * The labels of an event that is accepted; null where it has none, as most events. `correlationId`: where its document
- * does not have it.
- */
+/** The labels of a new event; null for none. `correlationId`: unless the document has it. */
 export function labelsOf(
   accepted: DataOf<WebhookEvent, "EventAccepted">, correlationId: string | undefined,
 ): readonly string[] | null {
@@ -69,15 +63,12 @@ export function labelsWanted({ tags = [], test, ...filter }: LabelFilter): strin
   return [...named, ...tags.map(({ name, value }) => `${name}:${value}`), ...(test === true ? [testLabel] : [])];
 }
 
-/** The label of an event whose document does not have the id of its request. */
+/** The label for a request's id that the document lacks. */
 export function correlationLabel(correlationId: string): string {
   return `${names.correlationId}:${correlationId}`;
 }
 
-/**
- * Whether the id of a request tells when its event was accepted, to a second: it is a UUID of version 7 that was made
- * just before, as the relay makes one for each request that brings none.
- */
+/** Whether a request's id is a UUID of version 7 made just before the acceptance, as the relay's own are. */
 export function isOfOwnRequest(acceptedAt: Timestamp, correlationId: string): boolean {
   return isTimed(correlationId) && Math.abs(millis(acceptedAt) - acceptedMsOf(correlationId)) <= soonMs;
 }
@@ -89,7 +80,7 @@ export function idsAround(correlationId: string): { readonly from: string; reado
   return { from: leastEventId(ms - soonMs), to: greatestEventId(ms + soonMs) };
 }
 
-/** Both a UUID of version 7 and the id of an event begin with a time. */
+/** UUIDs of version 7 and ids of events begin with a time. */
 function isTimed(correlationId: string): boolean {
   return correlationId[14] === "7" && uuidForm.test(correlationId);
 }
@@ -102,7 +93,7 @@ function keyOf(tenantId: string, label: string, eventId: string): string {
   return `${tenantId}/${label}${end}${eventId}`;
 }
 
-/** Where to look for the events of a tenant that have a label: {@link eventIdOfLabel} tells them. */
+/** The range of labels of a tenant's events; see {@link eventIdOfLabel}. */
 export function eventsLabelled(
   tenantId: string, label: string, { from, to }: { readonly from?: string; readonly to?: string }, descending: boolean,
 ): Omit<Query, "limit"> {
@@ -148,12 +139,12 @@ interface Labelled {
   readonly labels: readonly string[] | null;
 }
 
-/** Puts the labels of a new event where they are found. */
+/** Stores the labels of a new event. */
 export function labelled({ id, tenantId, labels: own }: Labelled): Change[] {
   return own === null ? [] : own.map((label) => create(labels, { key: keyOf(tenantId, label, id) }));
 }
 
-/** Takes the labels of an event away. */
+/** Removes the labels of an event. */
 export function unlabelled({ id, tenantId, labels: own }: Labelled): Change[] {
   return own === null ? [] : own.map((label) => remove(labels, keyOf(tenantId, label, id)));
 }

@@ -26,7 +26,7 @@ function ended({ attempt, at, answer, durationMs }: Outcome, reason: FailureReas
   };
 }
 
-/** Lists and counts events as their facts move them; which events a purge takes does not follow from one fact alone. */
+/** Lists and counts events. Purges are not made by one fact alone: the projection runner carries them out. */
 export const eventsProjection: Projection = {
   name: "events",
   version: 6,
@@ -60,7 +60,7 @@ export const eventsProjection: Projection = {
       ...moved(fact),
     ],
     DeliverySucceeded: (fact, { position: finishedIn }) => {
-      // An outcome that comes late, after another settled the event, moves nothing.
+      // A late outcome, after another settled the event.
       if (fact.from === fact.to) return [];
       const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null, finishedIn, ...ended(fact, null) };
       return [set(events, fact.eventId, fields), ...moved(fact)];

@@ -3,7 +3,7 @@ import type { Role } from "../../src/kernel/domain/roles.ts";
 import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, set, type Projection } from "../projection.ts";
 
-/** An invite as the API lists it, except that it may have expired; the email is null once its person is deleted. */
+/** An invite; the email is null once its person is deleted. */
 export type InviteDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -14,13 +14,13 @@ export type InviteDocument = {
   readonly expiresAt: string;
 };
 
-/** The invite of a token, by the token's SHA-256 (hex). */
+/** An invite by the SHA-256 (hex) of its token. */
 export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId: string; readonly tenantId: string };
 
-/** Fields that lists of invites can be sorted by. */
+/** The sort fields of the list. */
 export const inviteSortFields = ["id", "email", "role", "createdAt", "expiresAt"] as const;
 
-/** Invites of every status, by id; an index for each field that the list can be sorted by. */
+/** Invites of every status. */
 export const invites: Collection<InviteDocument> = {
   name: "invites",
   key: "id",
@@ -37,7 +37,7 @@ export const invites: Collection<InviteDocument> = {
   indexes: inviteSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Every invite by the hash of its token, in any status: its own stream says whether it can be used. */
+/** Invites of every status by hash; an invite's stream tells if it is usable. */
 export const inviteHashes: Collection<InviteHashDocument> = {
   name: "inviteHashes",
   key: "tokenHash",

@@ -6,27 +6,25 @@ import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
 import { unlabelled } from "../events/labels.ts";
-import { create, remove, set, type Projection, put } from "../projection.ts";
+import { create, remove, set, put, type Projection } from "../projection.ts";
 
 /** A purge, until it is finished. */
 export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & {
   readonly tenantId: string;
-  /** Whether events that it took may still be in `events`. */
   readonly hiding: boolean;
-  /** Whether the streams of all events that it took are deleted. */
   readonly completed: boolean;
 };
 
 /** An event that a purge took and whose stream may not be deleted yet. */
 export type PurgingDocument = { readonly eventId: string; readonly purgeId: string };
 
-/** After how many days a tenant's finished events are purged. */
+/** A tenant's retention in days. */
 export type RetentionDocument = {
   readonly tenantId: string;
   readonly retentionDays: number;
 };
 
-/** Unfinished purges by id: few. */
+/** Unfinished purges: few. */
 export const purges: Collection<PurgeDocument> = {
   name: "purges",
   key: "id",
@@ -47,7 +45,7 @@ export const purges: Collection<PurgeDocument> = {
   ],
 };
 
-/** Hidden events whose streams are still to be deleted, by id, with the purge that took them. */
+/** Hidden events whose streams are not deleted yet. */
 export const purging: Collection<PurgingDocument> = {
   name: "purging",
   key: "eventId",
@@ -55,10 +53,7 @@ export const purging: Collection<PurgingDocument> = {
   indexes: [["purgeId"]],
 };
 
-/**
- * Records that a purge was ordered, and that it is done; the projection runner makes the changes in between, by
- * {@link hidden} and the like.
- */
+/** Records the begin and the end of a purge; the projection runner does the work in between. */
 export const purgesProjection: Projection = {
   name: "purges",
   version: 2,
@@ -90,7 +85,7 @@ export function eventsMeant(
   return statuses.map((one) => ({ tenantId, statuses: [one], destinationUrlId: destinationId ?? undefined, to }));
 }
 
-/** Where to look for the events that a purge took, each in the order of their acceptance. */
+/** The selections that together hold a purge's events, each in the order of acceptance. */
 export function candidatesOf(purge: PurgeDocument): Selection[] {
   return eventsMeant(purge).map(eventsSelected);
 }
@@ -120,7 +115,7 @@ export function begunAgain(eventId: string, before: EventDocument | null): Chang
   return [...(before ? gone(before) : []), remove(purging, eventId)];
 }
 
-/** Tenants that do not keep their events for ever, by id; read to purge events that are too old. */
+/** Tenants with a retention. */
 export const retention: Collection<RetentionDocument> = {
   name: "retention",
   key: "tenantId",
@@ -128,7 +123,7 @@ export const retention: Collection<RetentionDocument> = {
   indexes: [],
 };
 
-/** How long tenants keep their events, where not for ever. */
+/** Records the retention of tenants. */
 export const retentionProjection: Projection = {
   name: "retention",
   version: 2,

@@ -8,13 +8,13 @@ export type QuarantineDocument = {
   /** Of the first entry that is not projected. `type`, `reason` and `newer` are those of the unreadable entry. */
   readonly revision: number;
   readonly type: string;
-  /** Why, without any of the content. */
+  /** Has none of the content. */
   readonly reason: string;
-  /** Whether a newer release can read the entry: the stream waits for that release. Otherwise it is damaged. */
+  /** Whether the stream waits for a newer release, rather than being damaged. */
   readonly newer: boolean;
 };
 
-/** Streams quarantined, by name. No projection writes it: unreadable entries are the projection runner's to handle. */
+/** Quarantined streams, written by the projection runner. */
 export const quarantine: Collection<QuarantineDocument> = {
   name: "quarantine",
   key: "stream",
@@ -30,9 +30,8 @@ export function isOfDueIndex(change: Change): boolean {
 }
 
 /**
- * Quarantines a stream, or remembers a later entry of a quarantined one. An event with an unreadable history cannot be
- * delivered, so the due index forgets it. `due`: the changes of the due index by the stream's facts before that entry.
- * The event itself stays to be shown as it was.
+ * Quarantines a stream, and removes its event from the due index: it cannot be delivered. `due`: the changes to the due
+ * index by its readable facts. The event stays listed as it was.
  */
 export function quarantineStream(document: QuarantineDocument, due: readonly Change[]): Change[] {
   return [
@@ -41,15 +40,11 @@ export function quarantineStream(document: QuarantineDocument, due: readonly Cha
   ];
 }
 
-/**
- * Ends the quarantine: the stream is projected like any other from now on. `due`: the changes of the due index by all
- * its facts so far, with which the due index has the event again as if there had been no quarantine.
- */
+/** Ends the quarantine. `due`: the changes to the due index by all facts of the stream so far. */
 export function takeBack(stream: string, due: readonly Change[]): Change[] {
   return [remove(quarantine, stream), ...lastOfEach(due)];
 }
 
-/** The last change of each document, of changes that put or remove documents. */
 function lastOfEach(changes: readonly Change[]) {
   const last = new Map<string, Extract<Change, { readonly op: "put" | "remove" }>>();
   for (const change of changes) {

@@ -4,12 +4,11 @@ import type { Actor } from "../../src/kernel/domain/domain-event.ts";
 import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, set, type Projection } from "../projection.ts";
 
-/** A replay as the API lists it. */
+/** A replay. */
 export type ReplayDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly state: ReplayState;
-  /** Whether it is settled: all is counted. */
   readonly settled: boolean;
   readonly matched: number;
   readonly done: number;
@@ -29,10 +28,10 @@ export type ReplayDocument = {
   readonly finishedAt: string | null;
 };
 
-/** Fields that lists of replays can be sorted by. */
+/** The sort fields of the list. */
 export const replaySortFields = ["id", "startedAt"] as const;
 
-/** All replays that run, or ran, in the background. */
+/** All replays in the background. */
 export const replays: Collection<ReplayDocument> = {
   name: "replays",
   key: "id",
@@ -61,7 +60,7 @@ export const replays: Collection<ReplayDocument> = {
   indexes: [...replaySortFields.map((sort) => ["tenantId" as const, sort]), ["settled", "tenantId"]],
 };
 
-/** Lists replays with their progress; the worker finds those that are not settled. */
+/** Lists replays with their progress; the worker finds the unsettled ones. */
 export const replaysProjection: Projection = {
   name: "replays",
   version: 2,

@@ -15,13 +15,13 @@ export type SenderDocument = {
   readonly updatedAt: string;
 };
 
-/** The sender of an ingest token, by the token's SHA-256 (hex). */
+/** A sender by the SHA-256 (hex) of its ingest token. */
 export type SenderTokenHashDocument = { readonly tokenHash: string; readonly senderId: string };
 
-/** Fields that lists of senders can be sorted by. */
+/** The sort fields of the list. */
 export const senderSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
 
-/** Senders that are not deleted, by id; an index for each field that the list can be sorted by. */
+/** Senders that are not deleted. */
 export const senders: Collection<SenderDocument> = {
   name: "senders",
   key: "id",
@@ -39,7 +39,7 @@ export const senders: Collection<SenderDocument> = {
   indexes: senderSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Current ingest tokens of senders, by hash; those of destinations are in `tokenHashes`. */
+/** Current ingest tokens of senders; `tokenHashes` has those of destinations. */
 export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
   name: "senderTokenHashes",
   key: "tokenHash",

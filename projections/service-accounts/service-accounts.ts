@@ -20,7 +20,7 @@ export type ServiceKeyDocument = {
   readonly tenantId: string;
   readonly serviceAccountId: string;
   readonly name: string;
-  /** `rsk_`; this and `last4` are all of the key that is ever shown again. */
+  /** `rsk_`; only this and `last4` of the key are ever shown again. */
   readonly prefix: string;
   readonly last4: string;
   /** null: the key may do all that the role may. */
@@ -29,15 +29,15 @@ export type ServiceKeyDocument = {
   readonly expiresAt: string | null;
 };
 
-/** The service account of a key, by the key's SHA-256 (hex). */
+/** A service account by the SHA-256 (hex) of a key. */
 export type ServiceKeyHashDocument = { readonly keyHash: string; readonly serviceAccountId: string };
 
-/** Fields that lists of service accounts can be sorted by. */
+/** The sort fields of the list of service accounts. */
 export const serviceAccountSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
-/** Fields that lists of service keys can be sorted by. */
+/** The sort fields of the list of keys. */
 export const serviceKeySortFields = ["id", "name", "createdAt", "expiresAt"] as const;
 
-/** Service accounts that are not deleted, by id; an index for each field that the list can be sorted by. */
+/** Service accounts that are not deleted. */
 export const serviceAccounts: Collection<ServiceAccountDocument> = {
   name: "serviceAccounts",
   key: "id",
@@ -47,7 +47,7 @@ export const serviceAccounts: Collection<ServiceAccountDocument> = {
   indexes: serviceAccountSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Keys of service accounts that are not revoked, by id; an index for each field that the list can be sorted by. */
+/** Keys that are not revoked. */
 export const serviceKeys: Collection<ServiceKeyDocument> = {
   name: "serviceKeys",
   key: "id",
@@ -65,7 +65,7 @@ export const serviceKeys: Collection<ServiceKeyDocument> = {
   indexes: serviceKeySortFields.map((sort) => ["serviceAccountId" as const, sort]),
 };
 
-/** Keys of service accounts that are not revoked, by hash. */
+/** Hashes of keys that are not revoked. */
 export const serviceKeyHashes: Collection<ServiceKeyHashDocument> = {
   name: "serviceKeyHashes",
   key: "keyHash",
@@ -73,15 +73,12 @@ export const serviceKeyHashes: Collection<ServiceKeyHashDocument> = {
   indexes: [],
 };
 
-/** The scope whose one counter is the number of a service account's keys. */
+/** The counter of a service account's keys. */
 export function keyCounter(serviceAccountId: string): string {
   return `${serviceKeys.name}/${serviceAccountId}`;
 }
 
-/**
- * Lists service accounts and their keys, and tells the account of a key. The account's stream tells whether the key is
- * still valid.
- */
+/** Lists service accounts and their keys; the account's stream tells if a key is valid. */
 export const serviceAccountsProjection: Projection = {
   name: "serviceAccounts",
   version: 1,

@@ -4,12 +4,11 @@ import { millis } from "../../src/kernel/domain/time.ts";
 import type { Change, Tally, Collection } from "../../src/kernel/ports/read-models.ts";
 import { create, type Projection } from "../projection.ts";
 
-/** What happened in one bucket of time, of a tenant's events or some of them. */
+/** Counts of a set of events in one bucket of time. */
 export type StatisticsDocument = {
-  /** Series, level and bucket, see {@link statisticsKey}. */
   readonly key: string;
   readonly tenantId: string;
-  /** The minute since 1970 in which the row is removed, by the newest time in the log; null: never. */
+  /** The minute since 1970 in which the row expires; null: never. */
   readonly until: number | null;
   /**
    * `accepted`, `succeeded`, `exhausted` and `cancelled` events; finished `attempts`; of these `f:<reason>` failed; by
@@ -18,13 +17,13 @@ export type StatisticsDocument = {
   readonly numbers: Readonly<Record<string, number>>;
 };
 
-/** A destination of a tenant; it stays when it is deleted. */
+/** A destination of a tenant, kept after its deletion. */
 export type StatisticsDestinationDocument = { readonly id: string; readonly tenantId: string };
 const minuteMs = 60_000;
 const hourMinutes = 60;
 const dayMinutes = 24 * hourMinutes;
 
-/** The sizes of buckets that are kept: their lengths, and how long they are kept, in minutes. */
+/** Sizes of buckets and how long they are kept, minutes. */
 export const statisticsLevels = {
   minute: { minutes: 1, keptMinutes: 8 * dayMinutes },
   hour: { minutes: hourMinutes, keptMinutes: 400 * dayMinutes },
@@ -42,7 +41,7 @@ export const statistics: Collection<StatisticsDocument> = {
   indexes: [["until"], ["tenantId"]],
 };
 
-/** The destinations that a tenant has or had, by id, in the order of their creation. */
+/** Destinations of a tenant in the order of creation. */
 export const statisticsDestinations: Collection<StatisticsDestinationDocument> = {
   name: "statisticsDestinations",
   key: "id",
@@ -50,7 +49,7 @@ export const statisticsDestinations: Collection<StatisticsDestinationDocument> =
   indexes: [["tenantId"]],
 };
 
-/** A type of a tenant's events that has statistics of its own. */
+/** A type of events with statistics. */
 export type EventTypeDocument = {
   /** `<tenantId>/<eventType>` */
   readonly key: string;
@@ -58,7 +57,7 @@ export type EventTypeDocument = {
   readonly eventType: string;
 };
 
-/** How many types of a tenant have statistics: those that came first in the log. */
+/** The most types of a tenant with statistics: those that came first. */
 export const mostEventTypes = 100;
 
 /** The types with statistics, by tenant. */
@@ -115,7 +114,7 @@ interface RowsOfMinute {
 }
 
 const rowsRemembered = 1_000;
-/** Those of the last minute, by destination and type. Tallies with the same rows are cheapest to sum up. */
+/** The rows of the last minute, by destination and type: reused, since tallies with the same rows are cheap to sum. */
 const remembered = new Map<string, RowsOfMinute>();
 
 function rowsOf({ tenantId, destinationId, eventType }: StatisticsSeries, at: string): Tally["rows"] {
@@ -154,10 +153,9 @@ interface Outcome extends Counted {
 const binsToMinute = 48;
 const ratio = 60_000 ** (1 / binsToMinute);
 const logRatio = Math.log(ratio);
-/** How many bins there are. */
+/** The number of bins. */
 export const mostBins = 120;
 
-/** The names of the bins of a histogram, made once. */
 function namesOfBins(prefix: string): readonly string[] {
   return Array.from({ length: mostBins }, (_, bin) => `${prefix}${bin}`);
 }
@@ -165,13 +163,12 @@ function namesOfBins(prefix: string): readonly string[] {
 const tookNames = namesOfBins("l");
 const waitedNames = namesOfBins("w");
 
-/** The integers that a finished attempt adds to, besides those given. */
 function outcome({ attempt, durationMs, acceptedAt, at }: Outcome, names: readonly string[]): Numbers {
   if (durationMs === null) return { names: ["attempts", ...names] };
   const took = tookNames[binOf(durationMs)]!;
   const peak = { name: "longest", value: durationMs };
   if (attempt > 1) return { names: ["attempts", took, ...names], peak };
-  // The counters of events have asked for this time before, see `millis`.
+  // Cached by `millis` for the counters of events.
   const acceptedMs = millis(acceptedAt);
   const waited = waitedNames[binOf(millis(at) - durationMs - acceptedMs)]!;
   return { names: ["attempts", took, waited, ...names], peak };
@@ -190,7 +187,6 @@ const numbersOf = {
   EventCancelled: () => cancelled,
 } as const;
 
-/** The change of the statistics of all events, whatever their type; none for a test event. */
 function counted<Fact extends Counted>(numbers: (fact: Fact) => Numbers): (fact: Fact) => readonly Change[] {
   return (fact) => {
     if (fact.test) return [];
@@ -208,9 +204,8 @@ export function typedChange(type: string, data: object): Change | null {
 }
 
 /**
- * Counts the work on events by time: what happened in each minute, hour and day, in one row for each series. A purge
- * takes nothing away. Types of events are counted by the projection runner, since their number is limited, and it
- * removes old rows.
+ * Counts the work on events by minute, hour and day. A purge removes nothing. The projection runner counts by type, and
+ * removes expired rows.
  */
 export const statisticsProjection: Projection = {
   name: "statistics",
@@ -251,5 +246,5 @@ export function percentileOf(histogram: Histogram, share: number, longest = Infi
   return null;
 }
 
-/** The first types of each tenant. Which these are depends on all entries before: the projection runner notes them. */
+/** Made by the projection runner, since it depends on all earlier entries. */
 export const eventTypesProjection: Projection = { name: "eventTypes", version: 1, collections: [eventTypes], on: {} };

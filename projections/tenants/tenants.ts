@@ -1,16 +1,16 @@
 import type { Collection } from "../../src/kernel/ports/read-models.ts";
-import { create, set, type Projection, put } from "../projection.ts";
+import { create, set, put, type Projection } from "../projection.ts";
 
-/** A tenant's name, so that operators do not mistake one for another. */
+/** A tenant's name, for operators. */
 export type TenantDocument = {
   readonly id: string;
   readonly name: string;
 };
 
-/** An erased tenant of which documents may be left. */
+/** An erased tenant whose documents may remain. */
 export type ErasureDocument = { readonly tenantId: string };
 
-/** Tenants by id; asked by the operator's commands. */
+/** Tenants by id, for the operator's commands. */
 export const tenants: Collection<TenantDocument> = {
   name: "tenants",
   key: "id",
@@ -18,7 +18,7 @@ export const tenants: Collection<TenantDocument> = {
   indexes: [],
 };
 
-/** Erased tenants, by id, until nothing of them is left in the read models: few. */
+/** Erased tenants whose documents may remain: few. */
 export const erasures: Collection<ErasureDocument> = {
   name: "erasures",
   key: "tenantId",
@@ -26,7 +26,7 @@ export const erasures: Collection<ErasureDocument> = {
   indexes: [],
 };
 
-/** Names of tenants; everything else about a tenant is read from its own stream. */
+/** Records the names of tenants. */
 export const tenantsProjection: Projection = {
   name: "tenants",
   version: 3,
@@ -37,7 +37,7 @@ export const tenantsProjection: Projection = {
   },
 };
 
-/** Remembers that a tenant was erased; the projection runner then removes what is left of it. */
+/** Records erasures; the projection runner removes the documents. */
 export const erasuresProjection: Projection = {
   name: "erasures",
   version: 1,

@@ -21,14 +21,14 @@ export type ForgettingDocument = {
   readonly deletedAt: string;
 };
 
-/** Fields that lists of users can be sorted by. */
+/** The sort fields of the list. */
 export const userSortFields = ["id", "email", "role", "status", "createdAt", "updatedAt"] as const;
 type Sort = (typeof userSortFields)[number];
 const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
 
 /**
- * Users that are not deleted, by id; an index for each filter of the list with each field that it can be sorted by. All
- * end with the id: a list in its order has the index whose fields are the filters.
+ * Users that are not deleted; an index for each filter with each sort field. All end with the id, so that a list in its
+ * order has an index of just the filters.
  */
 export const users: Collection<UserDocument> = {
   name: "users",
@@ -50,19 +50,19 @@ export const users: Collection<UserDocument> = {
   ],
 };
 
-/** Filters of a list of users. */
+/** Filters of the list. */
 export interface UserFilter {
   readonly tenantId: string;
   readonly status?: UserStatus | undefined;
   readonly role?: Role | undefined;
 }
 
-/** Selects the users that match a filter. */
+/** Selects users by a filter. */
 export function usersSelected({ tenantId, status, role }: UserFilter): Selection {
   return { collection: users.name, where: { tenantId, ...(status && { status }), ...(role && { role }) } };
 }
 
-/** The scope whose one counter is the number of users that match a filter. */
+/** The counter of users that match a filter. */
 export function usersCounter({ tenantId, status, role }: UserFilter): string {
   return `users/${tenantId}/${status ?? "*"}/${role ?? "*"}`;
 }
@@ -72,7 +72,7 @@ function count(by: number, tenantId: string, status: UserStatus, role: Role): Ch
   return cells.map((cell) => add(usersCounter({ tenantId, ...cell }), by));
 }
 
-/** Lists and counts users. It gets no passwords, only the fact that one was changed. */
+/** Lists and counts users. */
 export const usersProjection: Projection = {
   name: "users",
   version: 2,
@@ -101,7 +101,7 @@ export const usersProjection: Projection = {
   },
 };
 
-/** Users deleted but not yet forgotten, by user id: few, and gone once every key of theirs is deleted. */
+/** Deleted users whose keys may remain: few. */
 export const forgetting: Collection<ForgettingDocument> = {
   name: "forgetting",
   key: "userId",
@@ -109,7 +109,7 @@ export const forgetting: Collection<ForgettingDocument> = {
   indexes: [],
 };
 
-/** Remembers the unfinished work of a deletion, so that another process finishes it if the first one died. */
+/** Records unfinished deletions, so that another process can finish them. */
 export const forgettingProjection: Projection = {
   name: "forgetting",
   version: 1,

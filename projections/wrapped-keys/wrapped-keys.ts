@@ -12,7 +12,7 @@ export type WrappedKeyDocument = {
   readonly masterKeys: readonly string[] | null;
 };
 
-/** One document for each tenant's data key and each of the platform's; tells which keys an old master key wraps. */
+/** One document for each data key of a tenant and each key of the platform. */
 export const wrappedKeys: Collection<WrappedKeyDocument> = {
   name: "wrappedKeys",
   key: "name",
@@ -27,7 +27,7 @@ function ofPlatform(name: string, wrapped: string, masterKeys: readonly string[]
   return put(wrappedKeys, { name, tenantId: null, masterKeyId: masterKeyIdOf(wrapped), masterKeys });
 }
 
-/** Tracks the master key of each wrapped key: re-wrapping works through the old ones, and the metrics count them. */
+/** Tracks the master key of each wrapped key, for re-wrapping and the metrics. */
 export const wrappedKeysProjection: Projection = {
   name: "wrappedKeys",
   version: 1,

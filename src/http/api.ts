@@ -4,7 +4,7 @@ import type { Ids } from "../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
 import type { SharedMemory } from "./memory/request-memory.ts";
 
-/** The parts that every kind of answer needs. */
+/** Dependencies of all answers. */
 export interface Common {
   readonly health: Health;
   readonly clock: Clock;
@@ -13,23 +13,23 @@ export interface Common {
   readonly metrics: Metrics;
 }
 
-/** All that the API needs. */
+/** Dependencies of the API. */
 export interface Api extends Common {
   readonly services: Services;
   readonly memory: SharedMemory;
   readonly maxBodyBytes: number;
-  /** How many proxies' entries of `X-Forwarded-For` to believe. */
+  /** The number of trusted entries of `X-Forwarded-For`. */
   readonly trustedProxies: number;
-  /** The folder of the built pages; null: none are served. */
+  /** The folder of the built pages, if they are served. */
   readonly pages: string | null;
-  /** Fires when the process ends: answers that would go on for long end then. */
+  /** Fires when the process ends, which ends long answers. */
   readonly closing: AbortSignal;
 }
 
-/** The state of this process, for operators and their tools. */
+/** The state of the process. */
 export interface Health {
-  /** Null when this process can do its work, else why not. */
+  /** The problem that keeps the process from its work, if any. */
   readonly ready: () => string | null;
-  /** All metrics, in Prometheus' text format. */
+  /** In Prometheus' text format. */
   readonly metrics: () => Promise<string>;
 }

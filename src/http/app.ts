@@ -6,7 +6,7 @@ import type { Context, Middleware } from "koa";
 import { ingestPath } from "../features/ingest/operation.ts";
 import { requireOwnPage, sessionCookie } from "../features/people/sessions/session-cookie.ts";
 import type { Services } from "../features/services.ts";
-import { type Session, isService, type ServiceCaller, CallerGone, forCaller } from "../kernel/callers/caller.ts";
+import { isService, CallerGone, forCaller, type Session, type ServiceCaller } from "../kernel/callers/caller.ts";
 import { requestIdOf } from "../kernel/callers/input-rules.ts";
 import { refuse } from "../kernel/domain/refusal.ts";
 import type { Exchange, Operation } from "../kernel/operations/operation.ts";
@@ -16,7 +16,7 @@ import { answer, answerOtherMethod, answerUnknownPath, contentNow, contentOf } f
 import { createFailures, type Fail } from "./answers/errors.ts";
 import { commonHeaders, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
-import { createAnswerIngest, type AnswerIngest, createIngestHandler } from "./ingest/answer.ts";
+import { createAnswerIngest, createIngestHandler, type AnswerIngest } from "./ingest/answer.ts";
 import { holdArrived, memoryOf, uncountedBytes, type AnswerMemory } from "./memory/request-memory.ts";
 import { operationsOf } from "./operations.ts";
 import { servePages } from "./pages/pages.ts";
@@ -24,14 +24,13 @@ import { clientAddress } from "./requests/client-address.ts";
 import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { hasDotSegment } from "./requests/target.ts";
 
-/** How long a streamed answer may take to end once the process does. */
+/** The time for a streamed answer to end with the process. */
 const closingMs = 1_000;
-/** How many bytes longer a command's answer may be than the one for which memory was held before. */
+/** The bytes by which an answer may exceed the one for which memory was held. */
 const changedBytes = 1_024;
 
-/** The whole API as a request listener, and its ingest for fast-path requests. */
+/** The API as a request listener, and its ingest for the fast path. */
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
-  // Each streamed answer listens.
   setMaxListeners(0, api.closing);
   const fail = createFailures(api);
   const answerIngest = createAnswerIngest(api, fail);
@@ -41,7 +40,7 @@ export function createApp(api: Api): { readonly app: RequestListener; readonly a
 
 function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
   const app = new Koa();
-  // Errors that get past the handling below concern broken connections.
+  // Errors past the handling below are those of broken connections.
   app.on("error", (error: unknown) => api.logger.debug({ err: error }, "a connection failed"));
   app.use(async (context, next) => {
     const requestId = requestIdOf(context.req, api.ids);
@@ -76,13 +75,13 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
   return app;
 }
 
-/** Answers 404 to dot segments: they are not resolved, but a proxy may resolve them and check rules for that path. */
+/** Answers 404 to dot segments: a proxy may resolve them and check another path. */
 async function refuseDotSegments(context: Context, next: () => Promise<void>): Promise<void> {
   if (hasDotSegment(context.path)) answerUnknownPath(context);
   else await next();
 }
 
-/** A literal path is never taken for one with an id in it: methods that it lacks give 405. */
+/** Answers 405 on a literal path, which the router could take for one with an id. */
 function guardLiteralPaths(operations: readonly Operation[]): Middleware {
   const literal = Map.groupBy(operations.filter(isLiteral), ({ path }) => path);
   return async (context, next) => {
@@ -118,14 +117,13 @@ function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObje
       context.flushHeaders();
       const cut = () => context.res.writableFinished || context.req.socket.destroy();
       whenFired(exchange.gone(), cut);
-      // A client that takes nothing would hold the end of the process up.
+      // A client that reads nothing would delay the end of the process.
       whenFired(api.closing, () => api.clock.schedule(closingMs, cut), exchange.gone());
     });
   }
   return router;
 }
 
-/** A request under way, the memory for its answer, and how to leave its place once the answer is made. */
 interface Begun {
   readonly exchange: Exchange;
   readonly memory: AnswerMemory;
@@ -133,7 +131,7 @@ interface Begun {
   readonly leave: Leave;
 }
 
-/** Begins a request. Its memory is the tenant's, once the caller is known. */
+/** The memory counts for the tenant once the caller is known. */
 async function begun(
   context: Context, api: Api, read: ReadJsonObject,
   { operation, guardQuery, admission }: {
@@ -182,9 +180,8 @@ async function begun(
 }
 
 /**
- * The session or service account behind `Authorization: Bearer <token>`; without that header, the session behind the
- * cookie of a browser. Throws a Refusal: unauthenticated; forbidden for a cookie that another site's page makes a
- * browser send; precondition-failed where `X-Relay-Principal` names another caller.
+ * The caller by `Authorization: Bearer <token>` or the cookie of a browser. Throws a Refusal: unauthenticated;
+ * forbidden for another site's use of the cookie; precondition-failed if `X-Relay-Principal` names another caller.
  */
 export async function authenticate(
   { headers }: IncomingMessage, credentials: Pick<Services, "sessions" | "serviceKeys">,
@@ -215,7 +212,6 @@ async function callerOf(
   return sessions.authenticate(token);
 }
 
-/** Whether an answer broke off because its caller has gone. */
 function isCallersEnd(error: unknown): boolean {
   return error instanceof CallerGone || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
 }
@@ -234,14 +230,14 @@ function overOf(gone: AbortSignal, closing: AbortSignal): AbortSignal {
   return controller.signal;
 }
 
-/** A signal that fires when the answer is sent, or its client has gone or sends no more. */
+/** Fires when the answer is sent, or the client has gone. */
 function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const over = () => {
     socket.off("end", over);
     controller.abort();
   };
-  // A streamed answer has a few more than Node takes for a leak.
+  // More listeners than Node's default.
   response.setMaxListeners(20);
   if (response.closed || socket.readableEnded) over();
   else {
@@ -251,7 +247,6 @@ function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSig
   return controller.signal;
 }
 
-/** 404 for an unknown path, else 405, or 204 to OPTIONS. */
 function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
   const methods = ingestPath(context.req.url ?? "") ? ["POST"] : matched.flatMap((layer) => layer.methods);

@@ -1,22 +1,21 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Requests of one connection, some kilobytes each: far more than real ones, with their headers, ever come at once. */
+/** Far more than real clients send at once; some kilobytes each. */
 const mostWaiting = 256;
 
 /**
- * Serves the requests of each connection one after the other. Node hands over every pipelined request that has come,
- * which may be thousands in one piece; here each begins when the answer before it is finished, and no more are read
- * while one waits.
+ * Serves the requests of a connection one after the other, and reads no more while one waits. Node hands over every
+ * pipelined request, perhaps thousands.
  */
 export class PipelinedRequests {
-  /** The response to the newest request of each connection. */
+  /** By connection. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
-  /** How many requests of each connection wait. */
+  /** By connection. */
   readonly #waiting = new WeakMap<Duplex, number>();
   readonly #refused = new WeakSet<Duplex>();
 
-  /** Serves a request once all before it on its connection are answered; never if the connection closes before. */
+  /** Serves a request after all before it on its connection. */
   serve(listener: RequestListener, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     this.#newest.set(socket, response);
@@ -30,8 +29,8 @@ export class PipelinedRequests {
   }
 
   /**
-   * Refuses the unreadable bytes that a connection sent last, and all behind them: calls `refuse` when all requests
-   * before them are answered. If they belong to a request whose answer has begun, destroys the connection instead.
+   * Calls `refuse` for unreadable bytes after the answers before them. If they belong to a request whose answer has
+   * begun, destroys the connection.
    */
   refuse(socket: Duplex, refuse: () => void): void {
     if (this.#refused.has(socket)) return;
@@ -55,7 +54,7 @@ export class PipelinedRequests {
   }
 }
 
-/** Reads no more, even where Node would: once the message at hand is complete, or some of an answer is taken. */
+/** Keeps Node from resuming, too. */
 function holdBack(socket: Duplex): void {
   socket.off("resume", pause).on("resume", pause).pause();
 }

@@ -4,37 +4,32 @@ import { requestIdOf } from "../kernel/callers/input-rules.ts";
 import type { Clock } from "../kernel/ports/clock.ts";
 import type { Ids } from "../kernel/ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answers/send.ts";
-import { type FastPathHost, FastPathServer } from "./ingest/fast-path-server.ts";
+import { FastPathServer, type FastPathHost } from "./ingest/fast-path-server.ts";
 import { PipelinedRequests } from "./pipelined-requests.ts";
 import { illegalTarget, originForm } from "./requests/target.ts";
 
-/** How long clients may take, milliseconds; one that is slower is cut off. */
+/** Limits for clients, milliseconds. */
 export interface Patience {
-  /** To send a whole head. */
   readonly headers: number;
-  /** To send a whole request. */
   readonly request: number;
-  /** To take any more of an answer; up to twice as long, as Node's timer starts again if some of it was taken. */
+  /** Without progress of an answer; up to twice as long by Node's timer. */
   readonly answer: number;
-  /** The interval of checks of a request's limits: a slow client may be cut off so much later. */
+  /** The interval of checks of the limits. */
   readonly checkEvery: number;
-  /**
-   * To send the first bytes of a connection, or the next piece of a fast-path request. A slower client is not cut
-   * off: Node's HTTP server takes over, and the limits above count.
-   */
+  /** For the first bytes of a connection or the next piece of a fast-path request; then Node's server takes over. */
   readonly silence: number;
 }
 
-/** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
+/** The announced idle time; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
-/** How long an idle connection is kept, by Node too: a request may be under way when the announced time is over. */
+/** The real idle time: a request may be under way. */
 const idleMs = keepAliveMs + 1_000;
 const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 15_000, checkEvery: 1_000, silence: 500 };
 const headerBytes = 16_384;
-/** Bytes that Node buffers of a body or an answer before it waits; it still reads pieces of up to 64 KiB. */
+/** Node's buffer of a body or an answer; it still reads pieces of up to 64 KiB. */
 const bufferBytes = 16_384;
 
-/** The answers to unparsable requests, by the code of the parser's error. */
+/** By the parser's error code. */
 const unparsable: Readonly<Record<string, readonly [status: number, text: string]>> = {
   HPE_HEADER_OVERFLOW: [431, `headers: must be at most ${headerBytes} bytes, the request line included`],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "body: its chunks have extensions that are too large"],
@@ -42,16 +37,16 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
 };
 
-/** Optional parts of a server besides its app. */
+/** Options of a server. */
 export interface ServerParts {
-  /** Answers fast-path requests to ingest; without it the app answers them. */
+  /** For the fast path; without it the app answers all requests. */
   readonly plain?: Pick<FastPathHost, "answerIngest" | "memory" | "maxBodyBytes">;
   readonly patience?: Patience;
 }
 
 /**
- * An HTTP server, not yet listening. Its app gets every request target in origin form. Unparsable requests are answered
- * in a line of text, too. While the server closes, answers tell clients to reconnect.
+ * An HTTP server, not yet listening. Its app gets targets in origin form. While it closes, answers tell clients to
+ * reconnect.
  */
 export function createHttpServer(
   app: RequestListener,
@@ -62,7 +57,7 @@ export function createHttpServer(
   const idleLimit = new IdleLimit(clock, idleMs);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
-    // A client that waits for its answer, or the rest of it, may be silent: only one that does not take it is cut off.
+    // Only a client that does not read its answer is cut off.
     response.on("timeout", () => {
       if (request.socket.writableLength > 0) request.socket.destroy();
     });
@@ -95,11 +90,11 @@ export function createHttpServer(
       ...plain, ids, clock, keepAliveMs, idleMs, answerMs: patience.answer, silenceMs: patience.silence,
     })
     : createServer(options, serve);
-  // A client that sends no more may wait for answers. Node's documentation and types leave it out.
+  // A client may half-close and wait. Node's documentation and types lack this.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // Set for the connection, which costs less than for each of its answers.
+  // Cheaper than for each answer.
   server.timeout = patience.answer;
-  // The body's reader says "continue" once it is known that the body is wanted.
+  // The body's reader sends "continue".
   server.on("checkContinue", serve);
   server.on("checkExpectation", inTurn(refuseExpectation));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => pipelined.refuse(socket, () => {
@@ -109,30 +104,25 @@ export function createHttpServer(
   return server;
 }
 
-/** A connection that had a request. */
 interface Served {
-  /** Requests that are not answered yet. */
   unanswered: number;
-  /** When its last answer was sent; monotonic, milliseconds. */
+  /** Monotonic ms. */
   idleSince: number;
 }
 
-/**
- * Ends connections that are idle for too long after an answer. Node restarts its own timer with every byte, even with
- * empty lines, which it ignores between requests.
- */
+/** Ends idle connections. Node's own timer restarts even at empty lines between requests. */
 export class IdleLimit {
   readonly #clock: Pick<Clock, "monotonic" | "schedule">;
   readonly #ms: number;
   readonly #served = new WeakMap<Duplex, Served>();
 
-  /** `ms`: from an answer to the end of the next request's head. */
+  /** `ms`: from an answer to the next request's head. */
   constructor(clock: Pick<Clock, "monotonic" | "schedule">, ms: number) {
     this.#clock = clock;
     this.#ms = ms;
   }
 
-  /** A request has come; its connection is not idle until the answer is sent. */
+  /** The connection is busy until the response is closed. */
   busyUntilClosed(response: ServerResponse): void {
     const { socket } = response.req;
     const served = this.#served.get(socket) ?? this.#watched(socket);

@@ -25,17 +25,13 @@ export interface Operation {
   readonly method: string;
   /** Names its parameters in braces. */
   readonly path: string;
-  /** The credential that the operation requires. */
   readonly credential?: "token" | "apiKey";
-  /** Whether it takes parameters. */
   readonly parameters?: true;
   /** Those of its parameters that go into headers. */
   readonly headers?: readonly string[];
   /** Those of its parameters that the query has once for each item; other lists are one text, with commas. */
   readonly repeated?: readonly string[];
-  /** Whether it takes a body. */
   readonly body?: true;
-  /** Whether it answers a page of a list. */
   readonly list?: true;
   /** Whether it answers a text in place of JSON. */
   readonly text?: true;
@@ -59,8 +55,8 @@ export interface Call {
 }
 
 /**
- * Sends a request and reads its answer. Rejects with a RelayError unless it is a success, with the signal's reason if
- * that ends it, and with a TypeError for a request that cannot be sent.
+ * Sends a request. Rejects with a RelayError after a failure, the signal's reason, or a TypeError if nothing can be
+ * sent.
  */
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
   const { id, operation } = call;
@@ -68,10 +64,7 @@ export async function send(client: ClientOptions, call: Call): Promise<unknown> 
   return operation.text ? text : valueOf(id, answer, text);
 }
 
-/**
- * Sends a request; resolves with the answer as `read` converts it. Rejects as {@link send} does, also where the answer
- * breaks off while it is read.
- */
+/** Sends a request and reads its answer with `read`. Rejects as {@link send} does, also if the answer breaks off. */
 export async function open<Result>(
   client: ClientOptions, call: Call, read: (answer: Response) => Promise<Result>,
 ): Promise<Result> {
@@ -81,7 +74,7 @@ export async function open<Result>(
   const init: RequestInit = {
     method: operation.method,
     headers: await headersOf(client, call),
-    // The relay never redirects. To follow a redirect would show the credentials to another server.
+    // A redirect would show the credentials to another server.
     redirect: "error",
     ...(call.body === undefined ? {} : { body: textOf(call.body) }),
     ...(signal ? { signal } : {}),
@@ -112,7 +105,7 @@ function addressOf(url: string, { operation, parameters }: Call): string {
   const filled = path.replace(/\{(\w+)\}/g, (_braced, name: string) => {
     inPath.add(name);
     const value = String(parameters[name] ?? "");
-    // URLs resolve these, so the path would be that of another operation.
+    // URLs resolve these: the path would be another operation's.
     if (["", ".", ".."].includes(value)) throw new TypeError(`${name}: must be a value`);
     return encodeURIComponent(value);
   });

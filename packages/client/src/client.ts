@@ -1,5 +1,5 @@
 import {
-  send, type CallOptions, type ClientOptions, type Operation, type Parameters, open, type Call,
+  send, open, type CallOptions, type ClientOptions, type Operation, type Parameters, type Call,
 } from "./call.ts";
 import { operations } from "./operations.ts";
 import { unreachable } from "./relay-error.ts";
@@ -15,18 +15,18 @@ import type { AnswerOf, BodyOf, Listed, OperationId, ParametersOf, Schemas } fro
  */
 export type RelayClient = { readonly [Id in OperationId]: Method<Id> };
 
-/** The lines of the operations that answer in lines. */
+/** The types of lines of the operations that answer in lines. */
 export interface LinesOf {
   readonly searchEvents: Schemas["EventSearchLine"];
   readonly exportEvents: Schemas["EventExportLine"];
 }
 
-/** A page as lists answer it. */
+/** A page of a list. */
 export interface Page {
-  /** How many there are on all pages, unless it was not asked for. */
+  /** Unless `Total` is false. */
   readonly total?: number;
   readonly items: readonly unknown[];
-  /** The cursor of the next page; null behind the last one. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -45,7 +45,7 @@ type BodyGiven<Body> = [Body] extends [never] ? [] : [body: Body];
 type Answered<Answer> =
   [Answer] extends [{ items: (infer Item)[]; nextCursor: string | null }] ? Listed<Answer, Item> : Promise<Answer>;
 
-/** A client of the relay at an address. It keeps no connection and no state, so one can be made for each caller. */
+/** A client of a relay. It keeps no connection and no state. */
 export function createClient(client: ClientOptions): RelayClient {
   const methods = Object.entries<Operation>(operations).map(([id, operation]) => {
     const method = (...given: unknown[]): Promise<unknown> | AsyncGenerator<unknown, void> => {
@@ -64,8 +64,8 @@ export function createClient(client: ClientOptions): RelayClient {
 }
 
 /**
- * The lines of an answer, each as it comes; the last has `end`. Rejects as any operation does, and where the answer
- * breaks off before that line.
+ * The lines of an answer as they come; the last has `end`. Rejects as any operation does, and if the last line is
+ * missing.
  */
 export async function* linesOf(client: ClientOptions, call: Call): AsyncGenerator<LinesOf[keyof LinesOf], void> {
   const { body } = await open(client, call, async (answer) => answer);
@@ -90,8 +90,8 @@ export async function* linesOf(client: ClientOptions, call: Call): AsyncGenerato
 }
 
 /**
- * Asks for one page at once, and for the pages behind it one by one as a `for await` comes to their items. Each page
- * begins behind the last item of the one before: items that come or go meanwhile move no others.
+ * Requests one page at once, and the later ones as `for await` comes to them. Items added or removed meanwhile move no
+ * others.
  */
 export function paged(ask: (parameters: Parameters) => Promise<Page>, parameters: Parameters): Listed<Page, unknown> {
   const first = ask(parameters);

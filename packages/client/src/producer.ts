@@ -18,7 +18,6 @@ export interface ProducerOptions extends Pick<ClientOptions, "url" | "fetch">, P
 export interface Posting {
   /** Names the event within the tenant, so that it is accepted once however often it is posted; random unless set. */
   readonly idempotencyKey?: string;
-  /** The kind of the event. */
   readonly eventType?: string;
   /** Your own name for the customer that it concerns. */
   readonly ownerId?: string;
@@ -28,7 +27,7 @@ export interface Posting {
   readonly signal?: AbortSignal;
 }
 
-/** Posts events, again and again if need be. */
+/** Posts events, with retries. */
 export class Producer {
   readonly #client: RelayClient;
   readonly #to: { readonly tenantId: string; readonly token: string };
@@ -63,7 +62,6 @@ export class Producer {
   }
 }
 
-/** The headers that tell of an event. */
 function headersOf({ eventType, ownerId, tags }: Pick<Posting, "eventType" | "ownerId" | "tags">) {
   const tagTexts = Object.entries(tags ?? {}).map(([name, value]) => `${name}=${value}`);
   return {

@@ -19,7 +19,7 @@ export type ErrorCode =
   | "unexpected"
   | "unreachable";
 
-/** Further details of a failed request. */
+/** Details of a failed request. */
 export interface ErrorDetails {
   /** The operation that was called, such as `createDestination`. */
   readonly operation: string;
@@ -88,7 +88,6 @@ export function notTheRelays(operation: string, answer: Response): RelayError {
   return new RelayError(message, answer.status, "unexpected", details);
 }
 
-/** The message in an error's body; none in a proxy's page. */
 function toldBy(type: string, text: string): { readonly message?: string; readonly isDisposableEmail?: boolean } {
   if (type.startsWith("text/plain") && text !== "") return { message: text };
   if (!type.startsWith("application/json")) return {};

@@ -1,8 +1,7 @@
 import { RelayError } from "./relay-error.ts";
 
-/** How often a request is tried, and how long its pauses are. */
+/** The number of attempts, and the pauses between them. */
 export interface RetryPolicy {
-  /** Attempts in all. */
   readonly attempts: number;
   /** The longest pause, seconds: where the relay asks for a longer one, its answer is the result. */
   readonly longestPause: number;
@@ -13,9 +12,8 @@ export interface RetryPolicy {
 const firstPauseMs = 500;
 
 /**
- * Tries until an attempt succeeds. It tries again after 408, 429 and any 5xx, and if no answer came in time. The pause
- * is as long as the relay asks for (`Retry-After`), else half a second, doubled each time, less up to half of it at
- * random.
+ * Retries after 408, 429, any 5xx and a missing answer. The pause is that of `Retry-After`, else half a second, doubled
+ * each time, less up to half of it at random.
  */
 export async function withRetries<Answer>(
   attempt: () => Promise<Answer>,
@@ -36,7 +34,6 @@ export async function withRetries<Answer>(
   }
 }
 
-/** Whether the same request may succeed later. */
 function mayPass(error: unknown): boolean {
   if (error instanceof RelayError) return [0, 408, 429].includes(error.status) || error.status >= 500;
   return error instanceof DOMException && error.name === "TimeoutError";
@@ -45,7 +42,7 @@ function mayPass(error: unknown): boolean {
 /** Runs an act after so many ms; returns a function that cancels it. */
 export type After = (ms: number, act: () => void) => () => void;
 
-/** By the platform's timer. */
+/** {@link After} by the platform's timer. */
 export const byTimeout: After = (ms, act) => {
   const timer = setTimeout(act, ms);
   return () => clearTimeout(timer);

@@ -3,7 +3,7 @@ import { notTheRelays, RelayError, unreachable } from "./relay-error.ts";
 import { byTimeout, pauseFor, type After } from "./retries.ts";
 import type { Schemas } from "./types.ts";
 
-/** A fact of an event, as the stream tells it. */
+/** A fact of an event in the stream. */
 export interface Moved {
   readonly eventId: string;
   readonly destinationUrlId: string;
@@ -17,7 +17,6 @@ export interface Moved {
   readonly statusCode: number | null;
   readonly reason: string | null;
   readonly durationMs: number | null;
-  /** Whether it is a test event. */
   readonly test: boolean;
   /** Of an accepted event, if the stream was asked for payloads. */
   readonly payload?: string;
@@ -75,7 +74,8 @@ export async function* followed(
   const headers = new Headers(call.options.headers);
   let isPlaceLost = false;
   for (let failures = 0; ; failures += 1) {
-    // Of an entry's frames only the last one has its place. They are given together: resumed, all of them come again.
+    // Only the last frame of an entry has its position. They are given together: after a resumption all of them come
+    // again.
     let entry: StreamFrame[] = [];
     let isDisplaced = false;
     let isLive = false;
@@ -98,7 +98,7 @@ export async function* followed(
       signal?.throwIfAborted();
       if (!(error instanceof RelayError) || error.status === 401) throw error;
       problem = error;
-      // A relay with another log does not know the place: the stream goes on from that log's end.
+      // Another log does not know the position: the stream continues at that log's end.
       if (error.details.field === "Last-Event-ID") {
         headers.delete("Last-Event-ID");
         isPlaceLost = true;
@@ -106,7 +106,7 @@ export async function* followed(
     }
     signal?.throwIfAborted();
     onConnection?.({ isLive: false, failures, error: problem });
-    // A newer stream of the caller has its place: both would displace each other without a pause.
+    // A newer stream of the caller took its place: both would displace each other without a pause.
     const ms = isDisplaced ? longestPauseMs : Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
     await pauseFor(ms, signal, after);
   }
@@ -127,7 +127,6 @@ async function* blocks(
   client: ClientOptions, call: Call, headers: Headers, after: After,
 ): AsyncGenerator<Block, void> {
   const lost = new AbortController();
-  /** Ends the connection where the relay takes too long to be heard. */
   const heard = async <Result>(sent: Promise<Result>): Promise<Result> => {
     const silent = () => lost.abort(unreachable(call.id, new Error(`nothing came for ${silenceMs / 1_000} s`)));
     const cancel = after(silenceMs, silent);

@@ -1,4 +1,4 @@
-/** A delivery as it came. */
+/** A received delivery. */
 export interface Delivery {
   /** The very bytes that came, or their text: parsed and written again they would have another signature. */
   readonly body: string | Uint8Array;
@@ -19,9 +19,7 @@ export interface Verification {
 export interface VerifiedDelivery {
   /** The event's id (`webhook-id`), the same on every attempt: an event may come more than once. */
   readonly id: string;
-  /** When this attempt was signed. */
   readonly signedAt: Date;
-  /** The body's JSON. */
   readonly payload: unknown;
 }
 
@@ -66,7 +64,6 @@ export async function verifyDelivery(
   for (const key of keys) {
     const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
     for (const signature of signatures) {
-      // The platform compares in constant time.
       if (!(await crypto.subtle.verify("HMAC", imported, signature, signed))) continue;
       return { id, signedAt: new Date(signedAt), payload: JSON.parse(new TextDecoder().decode(bytes)) };
     }
@@ -74,7 +71,6 @@ export async function verifyDelivery(
   throw new SignatureError("signature", "webhook-signature: none is of these bytes by this secret");
 }
 
-/** The header's one value. Throws a SignatureError. */
 function headerOf(headers: Delivery["headers"], name: string): string {
   const value = headers instanceof Headers
     ? headers.get(name)
@@ -83,7 +79,7 @@ function headerOf(headers: Delivery["headers"], name: string): string {
   throw new SignatureError("headers", `${name}: is ${value ? "given more than once" : "missing"}`);
 }
 
-/** The key of a secret. Throws a TypeError that does not show it. */
+/** Throws a TypeError that does not show the secret. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const key = secret.startsWith(prefix) ? decoded(secret.slice(prefix.length)) : null;
   if (!key?.length) throw new TypeError("secret: must be whsec_ and base64");

@@ -4,19 +4,18 @@ import type { Operation } from "../../kernel/operations/operation.ts";
 import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import { mayTake } from "../../kernel/tools/fair-share.ts";
 
-/** Places of each kind: what is under way at once. */
+/** The most requests of each weight under way. */
 const places = { plain: 64, large: 16 } as const;
 /** A plain request takes a moment. A large one may read much of the log, or answer with much. */
 export type Weight = keyof typeof places;
 
-/** Whose request it is. */
+/** The caller of a request. */
 export interface Asker {
   readonly tenantId: string;
-  /** The id of the user or the service account. */
   readonly callerId: string;
 }
 
-/** Ends a request's use of its place; nothing the second time. */
+/** Frees the request's place; idempotent. */
 export type Leave = () => void;
 
 interface Waiting {
@@ -25,7 +24,7 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Owners with what they have, the one whose turn it is next first. */
+/** Values by owner; the next owner first. */
 type Turns<Had> = Map<string, Had>;
 /** How long a request waits for a place. */
 const patienceMs = 5_000;
@@ -42,8 +41,8 @@ export class Admission {
   }
 
   /**
-   * Resolves once it is the request's turn. A large request whose caller has gone is seen before: in the turn of the
-   * event loop in which it came, the end of its connection may be still unread. Rejects as {@link Places.enter} does.
+   * Resolves once the request has a place. A large request first waits a turn of the event loop, to see if its caller
+   * has gone. Rejects as {@link Places.enter} does.
    */
   async enter(weight: Weight, asker: Asker, gone: () => AbortSignal): Promise<Leave> {
     if (weight === "large") {
@@ -76,8 +75,8 @@ export class Places {
   }
 
   /**
-   * Resolves once the request has a place. Rejects with a Refusal (unavailable) after 5 s, or where the caller has too
-   * many that wait, and with CallerGone once `gone` fires.
+   * Resolves once the request has a place. Rejects with a Refusal (unavailable) after 5 s or if too many wait, and with
+   * CallerGone once `gone` fires.
    */
   async enter(asker: Asker, gone: () => AbortSignal): Promise<Leave> {
     const line = this.#waiting.get(asker.tenantId)?.get(asker.callerId);
@@ -138,7 +137,6 @@ export class Places {
     };
   }
 
-  /** Lets in those that wait and may enter, in turns. */
   #enterWaiting(): void {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#remove(next);

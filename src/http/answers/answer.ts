@@ -5,11 +5,11 @@ import type { PageInParts } from "../../kernel/read-models/paging.ts";
 import { uncountedBytes, type AnswerMemory, type HoldAnswer } from "../memory/request-memory.ts";
 import { json, plainText } from "./send.ts";
 
-/** The body of an answer as Koa takes it. */
+/** A body that Koa sends. */
 export type Content = string | Buffer | Readable;
 
 interface Begun {
-  /** The only one of the page, unless it is longer than `wholeCharacters`. */
+  /** The whole page, unless it is longer than `wholeCharacters`. */
   readonly text: string;
   readonly others: AsyncIterable<string>;
 }
@@ -22,7 +22,7 @@ const streamedBytes = 1024 * 1024;
 /** Memory of a page while it waits, bytes: the references from which its parts are read. */
 const waitingBytes = 128 * 1024;
 
-/** Gives an answer with its content; without content it has no body. */
+/** Sends an answer; without content it has no body. */
 export function answer(context: Context, { status, body, page, type, headers }: Answer, content?: Content): void {
   context.status = status;
   for (const [name, value] of Object.entries(headers ?? {})) context.set(name, value as string | string[]);
@@ -30,12 +30,12 @@ export function answer(context: Context, { status, body, page, type, headers }: 
   context.body = content ?? null;
 }
 
-/** Answers that nothing is at this path. */
+/** Answers 404. */
 export function answerUnknownPath(context: Context): void {
   answer(context, { status: 404 }, "no such path");
 }
 
-/** Answers which methods the path has: 204 to OPTIONS, else 405. */
+/** Answers 204 to OPTIONS, else 405. */
 export function answerOtherMethod(context: Context, methods: readonly string[]): void {
   context.set("Allow", [...new Set([...methods, "OPTIONS"])].sort().join(", "));
   if (context.method === "OPTIONS") answer(context, { status: 204 });
@@ -43,8 +43,8 @@ export function answerOtherMethod(context: Context, methods: readonly string[]):
 }
 
 /**
- * The body of an answer, once there is memory for it. Throws the errors of `hold` and of the parts of a page; `failed`
- * is called with those of a stream that has begun.
+ * The body of an answer, once there is memory for it. Rejects with errors of `hold` and of pages; `failed` gets those
+ * of a stream that has begun.
  */
 export async function contentOf(
   answer: Answer, memory: AnswerMemory, failed: (error: unknown) => void,
@@ -56,26 +56,25 @@ export async function contentOf(
     return streamBody(answer.stream, heldAlready, failed);
   }
   const content = answer.page ? await pageBody(answer.page, hold) : contentNow(answer);
-  // A Buffer is made once, at the start, and shared by its answers, so no memory is held for it.
+  // A Buffer is shared by all its answers: no memory is held for it.
   if (typeof content === "string" && content.length > uncountedBytes) await hold(Buffer.byteLength(content));
   return content;
 }
 
-/** The body of a small answer that is no page. */
+/** The body of an answer without a page or a stream. */
 export function contentNow({ body, text }: Pick<Answer, "body" | "text">): string | Buffer | undefined {
   return body ? JSON.stringify(body) : text;
 }
 
 /**
- * The JSON of a page: a text, or for a large page a stream, once there is memory for it. The stream is read no faster
- * than the client reads it. Throws the errors of `hold` and of the page's parts; a later error ends the stream, and so
- * the connection.
+ * The JSON of a page, once there is memory for it: a text, or for a large page a stream at the client's pace. An error
+ * after the first part ends the connection.
  */
 export async function pageBody(page: PageInParts<object>, hold: HoldAnswer): Promise<string | Readable> {
   const { text } = await begun(page);
   if (text.length <= wholeCharacters) return text;
   await hold(streamedBytes, waitingBytes);
-  // Read again: nothing of the page was kept while it waited.
+  // Read again: the waiting page kept nothing.
   return Readable.from(wholeOf(await begun(page)), { highWaterMark: 0 });
 }
 
@@ -107,8 +106,8 @@ async function* textsOf({ total, parts, nextCursor }: PageInParts<object>): Asyn
 }
 
 /**
- * Texts as the body of an answer. Each is asked for once the client has taken most of those before; a large one holds
- * memory until then. `failed` is called with an error of the texts, which ends the stream, and so the connection.
+ * A body of texts, read at the client's pace; a large text holds memory until it is sent. `failed` gets an error of the
+ * texts, which ends the connection.
  */
 export function streamBody(
   texts: AsyncIterable<string>, memory: AnswerMemory, failed: (error: unknown) => void,

@@ -9,9 +9,9 @@ import type { Api } from "../api.ts";
 export interface ErrorAnswer {
   readonly status: number;
   readonly text: string;
-  /** In place of the text, for the one kind of error that is told as JSON. */
+  /** JSON in place of the text. */
   readonly body?: object;
-  /** Whether it is unexpected, so that an operator must learn of it. */
+  /** Whether it must be logged as an error. */
   readonly unforeseen: boolean;
 }
 
@@ -35,7 +35,7 @@ const statusOf: Readonly<Record<RefusalKind, number>> = {
 
 const unavailabilities = [LogUnavailable, ReadModelsUnavailable, ExpiringStateUnavailable];
 
-/** The answer to an error. An error that is not a Refusal is not shown to the caller. */
+/** The answer to an error. The caller sees the text of a Refusal only. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof Refusal) {
     const { kind, message } = error;
@@ -54,10 +54,7 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   return { status: 500, text: "something went wrong here; it has been noted", unforeseen: true };
 }
 
-/**
- * The answer to an error. Unexpected ones are logged one by one, requests that could not be served once for each reason
- * and then by their number: overloading the service must not fill its log.
- */
+/** Answers errors. Logs unexpected ones one by one, and unserved requests by number: overload must not fill the log. */
 export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | "metrics" | "clock">): Fail {
   const logThrottle = new LogThrottle(clock);
   const unserved = (error: unknown, requestId: string) => {

@@ -9,20 +9,20 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
 };
 
-/** The same in the form that costs Node least: names and values in turn. */
+/** Names and values in turn, which costs Node least. */
 const commonPairs = Object.entries(commonHeaders).flat();
 
 const commonLines = linesOf(commonHeaders);
 
-/** The content type of errors, and of every text that names no other. */
+/** The content type of errors and other texts. */
 export const plainText = "text/plain; charset=utf-8";
-/** The content type of every JSON answer. */
+/** The content type of JSON. */
 export const json = "application/json; charset=utf-8";
 
 const lingerMs = 2_000;
 const lingerBytes = 8 * 1024 * 1024;
 
-/** Sends a whole answer past any framework. */
+/** Sends an answer past Koa. */
 export function send(response: ServerResponse, status: number, type: string, text: string, requestId: string): void {
   const own = ["Content-Type", type, "Content-Length", String(Buffer.byteLength(text)), "X-Request-Id", requestId];
   response.writeHead(status, [...commonPairs, ...own]);
@@ -30,8 +30,8 @@ export function send(response: ServerResponse, status: number, type: string, tex
 }
 
 /**
- * Sends an answer to a request whose body is too much to read, then closes the connection. Closing it while the client
- * still sends would lose the answer, so incoming bytes are discarded for a while first.
+ * Sends an answer to a request with too large a body, and closes the connection. Discards incoming bytes first: an
+ * early close would lose the answer.
  */
 export function sendAndHangUp(
   request: IncomingMessage,
@@ -54,10 +54,7 @@ export function sendAndHangUp(
   request.once("end", end).once("close", end).resume();
 }
 
-/**
- * An answer in the bytes that the app would write. `keepAliveMs` is how long the connection may stay idle from here on;
- * null for its last answer.
- */
+/** The bytes of an answer. `keepAliveMs`: the idle time that it announces; null for the connection's last answer. */
 export function plainAnswer(
   { status, type, text, headers }: {
     readonly status: number;
@@ -74,13 +71,12 @@ export function plainAnswer(
     `Date: ${httpDate(now)}\r\nConnection: ${connection}\r\n\r\n${text}`;
 }
 
-/** Sends an answer where no request could be parsed, then closes the connection. */
+/** Answers an unparsable request, and closes the connection. */
 export function sendUnasked(socket: Duplex, status: number, text: string, requestId: string): void {
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${linesOf(closingHeaders(text, requestId))}\r\n`;
   socket.end(head + text, () => socket.destroy());
 }
 
-/** Headers of a connection's last answer. */
 function closingHeaders(text: string, requestId: string): Readonly<Record<string, string | number>> {
   return {
     ...commonHeaders,
@@ -97,7 +93,7 @@ function linesOf(headers: Readonly<Record<string, string | number>>): string {
 
 let newestDate = { second: NaN, text: "" };
 
-/** The time in the format of HTTP (RFC 9110, section 5.6.7), made once a second. */
+/** The time in HTTP's format (RFC 9110, section 5.6.7), cached for a second. */
 function httpDate(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== newestDate.second) newestDate = { second, text: new Date(now).toUTCString() };

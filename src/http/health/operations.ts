@@ -21,7 +21,7 @@ export function healthProbes({ ready, metrics }: Health) {
   };
 }
 
-/** The probes as operations of the API. */
+/** The health operations. */
 export function healthOperations(health: Health): Operation[] {
   const probes = healthProbes(health);
   return [
@@ -56,7 +56,7 @@ export function healthOperations(health: Health): Operation[] {
   ];
 }
 
-/** The answers of a process without the API: whether it lives, whether it can work, and its metrics. */
+/** The listener of a process without the API. */
 export function createHealthApp(common: Common): RequestListener {
   const probes = new Map<string, () => Promise<Answer>>(Object.entries(healthProbes(common.health)));
   const fail = createFailures(common);

@@ -1,5 +1,5 @@
 import type { Middleware } from "koa";
-import { type IngestPath, ingestPath } from "../../features/ingest/operation.ts";
+import { ingestPath, type IngestPath } from "../../features/ingest/operation.ts";
 import { NotAdmitted, type Admission } from "../../features/ingest/producer-authentication.ts";
 import { uuidOf } from "../../kernel/callers/input-rules.ts";
 import type { JsonObject } from "../../kernel/operations/json-text.ts";
@@ -15,9 +15,9 @@ import { traceparentOf, oneHeader, readEventHeaders, type GivenHeaders } from ".
 export interface IngestRequest extends GivenHeaders {
   readonly path: IngestPath;
   readonly requestId: string;
-  /** Reads the body for a tenant: a promise where it has yet to come. Throws a Refusal. */
+  /** A promise if the body is incomplete. Throws a Refusal. */
   body(tenantId: string): JsonObject | Promise<JsonObject>;
-  /** Holds memory for an answer of that many bytes, which the tenant is to get. Rejects with a Refusal. */
+  /** Rejects with a Refusal. */
   holdAnswer(tenantId: string, bytes: number): Promise<void>;
 }
 
@@ -26,18 +26,17 @@ export interface IngestAnswer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
-  /** Besides those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Takes an event in. Never rejects: refusals and failures are answers. */
+/** Accepts an event. Never rejects: failures are answers. */
 export type AnswerIngest = (request: IngestRequest) => Promise<IngestAnswer>;
 
-/** Answers ingest requests of the fast path and of Koa alike. Its cost for each event matters most of all. */
+/** Answers ingest requests of the fast path and of Koa. Its cost for each event matters most. */
 export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
   const { services: { producers, ingest, refused }, clock, logger, metrics } = api;
   const logThrottle = new LogThrottle(clock);
-  /** Of producers with a good key only: anyone else could fill the log. */
+  /** Only with a valid key: anyone else could fill the log. */
   const log = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
     const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };
     const name = `${sender?.id ?? destination.id} ${status}`;
@@ -63,7 +62,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
       let body = request.body(keyTenantId);
       if (body instanceof Promise) {
         body = await body;
-        // Reading the body may take long: the key or destination may have been revoked, deleted or changed meanwhile.
+        // The key or destination may have changed while the body came.
         admission = await admit();
       }
       const traceparent = traceparentOf(headers);
@@ -84,7 +83,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
         refused.count(tenantId, {
           status: failure.status, reason: failure.text,
           destinationUrlId: admission?.destination.id ?? null, senderId: admission?.sender?.id ?? null,
-          // Another tenant's key is nobody's business here.
+          // A tenant must not see another's key.
           apiKeyId: key?.tenantId === tenantId ? key.id : null,
           requestId,
         });
@@ -95,7 +94,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
   };
 }
 
-/** Takes in POSTs to ingest paths, as Node's HTTP server reads them; leaves all other requests to the next handler. */
+/** Handles POSTs to ingest paths that came past the fast path. */
 export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: ReadJsonObject): Middleware {
   return async (context, next) => {
     const { req: request, res: response } = context;

@@ -6,17 +6,17 @@ import { isTagName, isTagValue, mostTags, type Tags } from "../../kernel/domain/
 const mostCharacters = 255;
 const longestTraceparent = 256;
 const fields = "(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}";
-/** Version 00 has just these fields; a later one may have more. No comma: Node joins repeated headers by commas. */
+/** Version 00 has just these fields; later ones may have more. No comma: Node joins repeated headers by commas. */
 const form = new RegExp(`^(?:00-${fields}|(?!00|ff)[0-9a-f]{2}-${fields}(?:-[!-+\\--~]*)?)$`);
 
-/** The headers of a request, as Node gives them. */
+/** The headers of a request. */
 export interface GivenHeaders {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, of at least the headers that were given more than once. */
+  /** Names and values in turn; at least of repeated headers. */
   readonly rawHeaders: readonly string[];
 }
 
-/** What a producer says about an event in headers; each undefined where it says nothing. */
+/** A producer's headers about an event. */
 export interface EventHeaders {
   readonly idempotencyKey: string | undefined;
   readonly eventType: string | undefined;
@@ -34,27 +34,24 @@ export function readEventHeaders(given: GivenHeaders): EventHeaders {
   };
 }
 
-/**
- * The `traceparent` of a request as it was sent, where it is valid by W3C Trace Context; else undefined, as that
- * standard has it. At most 256 characters, of which a present version takes 55.
- */
+/** A valid `traceparent` (W3C Trace Context) of at most 256 characters; a present version takes 55. */
 export function traceparentOf(headers: IncomingHttpHeaders): string | undefined {
   const { traceparent } = headers;
   const isValid = typeof traceparent === "string" && traceparent.length <= longestTraceparent && form.test(traceparent);
   return isValid ? traceparent : undefined;
 }
 
-/** The value of a header that is given at most once; undefined where it is not given. */
+/** The value of a header that is sent at most once. */
 export function oneHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** `name` is in lower case, `shown` as documented. Ignoring a bad header would lose what the producer asked for. */
+/** `name`: in lower case. A bad header is refused, since it cannot be ignored without loss. */
 function textOf({ headers, rawHeaders }: GivenHeaders, shown: string, name: string): string | undefined {
   const header = oneHeader(headers, name);
   if (header === undefined) return undefined;
-  // Node joins repeated headers like this; a value may contain it, too.
+  // Node joins repeated headers by this; a value may contain it, too.
   if (header.includes(", ") && countOf(rawHeaders, name) > 1) refuse("invalid", `${shown}: must be given once`);
   const isPlain = isPlainAscii(header);
   const text = isPlain ? header : decoded(header);
@@ -66,7 +63,7 @@ function textOf({ headers, rawHeaders }: GivenHeaders, shown: string, name: stri
   return text;
 }
 
-/** A list as HTTP has them: it may be given in several headers, with spaces around its commas. */
+/** An HTTP list: in one or more headers, with spaces around its commas. */
 function tagsOf(headers: IncomingHttpHeaders): Tags | undefined {
   const header = oneHeader(headers, "x-tags");
   if (header === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { ingestPath, ingestPrefix, type IngestPath } from "../../features/ingest/operation.ts";
 import { hasBrokenEscape, targetCharacters } from "../requests/target.ts";
 
-/** A POST to an ingest path that has come whole, in a form that can be read in one way only. */
+/** A complete POST to an ingest path in a form that can be read in one way only. */
 export interface FastPathRequest {
   readonly path: IngestPath;
   /** By name in lower case. */
@@ -13,16 +13,13 @@ const opening = `POST ${ingestPrefix}`;
 const requestLine = new RegExp(`^POST ([${targetCharacters}]+) HTTP/1\\.1\\r\\n`);
 const headerLine = /([A-Za-z0-9-]+): ([!-~](?:[ -~]*[!-~])?)\r\n/y;
 const headEnd = Buffer.from("\r\n\r\n");
-/** A head this small has fewer than the thousand headers that Node takes at most, so they need not be counted. */
+/** Node takes at most a thousand headers: so small a head has fewer. */
 const mostHeadBytes = 4_096;
 
-/** Headers that change how a request is to be read or answered. */
+/** Headers that change the meaning of a request. */
 const meaningful = new Set(["connection", "expect", "proxy-connection", "trailer", "transfer-encoding", "upgrade"]);
 
-/**
- * Reads the received bytes as one fast-path request of at most `maxBodyBytes`. `incomplete`: they may become one;
- * `other`: they are anything else, which may be good HTTP.
- */
+/** Reads bytes as one request. `incomplete`: they may become one; `other`: Node must read them. */
 export function readFastPathRequest(bytes: Buffer, maxBodyBytes: number): FastPathRequest | "incomplete" | "other" {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return bytes.length < mostHeadBytes && begins(bytes) ? "incomplete" : "other";
@@ -43,7 +40,7 @@ function begins(bytes: Buffer): boolean {
   return opening.startsWith(bytes.toString("latin1", 0, opening.length));
 }
 
-/** The headers of a head from `start` on; undefined where any is unusual, or there twice. */
+/** Undefined for unusual or repeated headers. */
 function headersOf(head: string, start: number): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (headerLine.lastIndex = start; headerLine.lastIndex < head.length;) {

@@ -17,19 +17,18 @@ export interface FastPathHost {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly memory: SharedMemory;
-  /** The largest body of a fast-path request, bytes. */
   readonly maxBodyBytes: number;
-  /** How long clients are told that a connection may stay idle between requests, milliseconds. */
+  /** The idle time that answers announce. */
   readonly keepAliveMs: number;
-  /** How long it really may, milliseconds: longer, since a request may be under way already. */
+  /** The real idle time: longer, since a request may be under way. */
   readonly idleMs: number;
-  /** How long the first bytes of a connection, or the next piece of a request, may be missing, milliseconds. */
+  /** The longest wait for the first bytes, or for the next piece of a request. */
   readonly silenceMs: number;
-  /** How long a client may take nothing more of its last answer, milliseconds; up to twice that, by Node's timer. */
+  /** The longest pause of a client in reading its last answer. */
   readonly answerMs: number;
-  /** Whether an answer given now is to be its connection's last. */
+  /** Whether the next answer of a connection is its last. */
   closing(): boolean;
-  /** Takes a connection over for good; its socket gives the bytes of unanswered requests once more. */
+  /** Takes over a connection; its socket returns the unanswered bytes again. */
   handOver(connection: FastPathConnection, socket: Socket): void;
   /** Answers a client that ended in the middle of a request. */
   refuseBroken(socket: Socket): void;
@@ -37,13 +36,13 @@ export interface FastPathHost {
 
 type PlainService = Omit<FastPathHost, "closing" | "handOver" | "refuseBroken">;
 const mostPieces = 4;
-/** A request of at most so many bytes is not counted in the shared memory: it is answered or handed over in moments. */
+/** Smaller requests are not counted in the shared memory: they pass in moments. */
 const uncountedRequestBytes = 16 * 1024;
-/** The empty line that some clients send after a body. */
+/** Some clients send it after a body. */
 const emptyLine = Buffer.from("\r\n");
 const noHeaderTwice: readonly string[] = [];
 
-/** Node's HTTP server, except that fast-path requests to ingest are read and answered past it. */
+/** Node's HTTP server with a fast path for ingest. */
 export class FastPathServer extends Server {
   readonly #connections = new Set<FastPathConnection>();
 
@@ -70,7 +69,6 @@ export class FastPathServer extends Server {
     });
   }
 
-  /** Ends connections without a request under way; `close()` does that, too. */
   override closeIdleConnections(): void {
     super.closeIdleConnections();
     for (const connection of this.#connections) connection.endIfIdle();
@@ -83,24 +81,23 @@ export class FastPathServer extends Server {
 }
 
 /**
- * A connection for as long as it brings only fast-path requests, each after the answer to the one before. Any other
- * bytes hand the connection over to Node's HTTP server, which knows all of HTTP and is patient with slow clients within
- * its limits.
+ * A connection with fast-path requests only, each after the answer to the one before. At other bytes Node's HTTP server
+ * takes over.
  */
 export class FastPathConnection {
   readonly #socket: Socket;
   readonly #host: FastPathHost;
-  /** The bytes of an incomplete request, or bytes behind a request that is being answered. */
+  /** Bytes of an incomplete request, or behind the request being answered. */
   #received: Buffer | null = null;
   #pieces = 0;
   #state: "fresh" | "answering" | "idle" | "ending" = "fresh";
   #halfClosed = false;
-  /** Since when it waits for its next request; monotonic, milliseconds. */
+  /** Monotonic ms. */
   #idleSince = 0;
-  /** The shared memory that a large request, or its large answer, holds. */
+  /** Held by a large request or its large answer. */
   #memory: RequestMemory | null = null;
 
-  /** Takes a socket that nothing was read from. */
+  /** `socket`: nothing was read from it yet. */
   constructor(socket: Socket, host: FastPathHost) {
     this.#socket = socket;
     this.#host = host;
@@ -113,26 +110,23 @@ export class FastPathConnection {
     if (this.#state === "idle" && !this.#received) this.#end();
   }
 
-  /** Ends the connection at once, also in the middle of a request. */
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** Gives back the connection's share of the shared memory; to be called once its socket is closed. */
+  /** Call it when the socket is closed. */
   closed(): void {
     this.#memory?.end();
   }
 
   readonly #receive = (chunk: Buffer): void => {
-    // Nothing is answered after the connection's last answer.
     if (this.#state === "ending") return;
     const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
-    // Node ignores an empty line behind a request that it has read itself; handed over, it would count as the beginning
-    // of the next, for which Node waits 10 s.
+    // Handed over, an empty line would count as the begin of a request, for which Node waits 10 s.
     if (this.#state !== "fresh" && bytes.equals(emptyLine)) return this.#idleOn();
     this.#received = bytes;
     if (this.#state === "answering") {
-      // Handed over once the answer is written; until then nothing more is read.
+      // Handed over after the answer; until then nothing is read.
       this.#socket.pause();
       return;
     }
@@ -179,7 +173,7 @@ export class FastPathConnection {
     else if (this.#state !== "answering") this.#socket.destroy();
   };
 
-  /** Sets an idle connection's timer to the rest of its time: the bytes that came have restarted Node's timer. */
+  /** Restores the idle timer, which the received bytes have restarted. */
   #idleOn(): void {
     if (this.#state !== "idle") return;
     const { clock, idleMs } = this.#host;
@@ -189,17 +183,16 @@ export class FastPathConnection {
   }
 
   readonly #holdAnswer = async (tenantId: string, bytes: number): Promise<void> => {
-    // Memory taken for a closed connection would never be given back.
+    // A closed connection would never release memory.
     if (!this.#socket.destroyed) await this.#ownMemory().hold(tenantId, bytes);
   };
 
   #ownMemory(): RequestMemory {
-    // The client's address in a proxy's header is known only once the request is whole.
+    // A proxy's header is known only with the whole request.
     const network = () => addressOwner(clientAddress({ socket: this.#socket, headers: {} }, 0));
     return this.#memory ??= new RequestMemory(this.#host.memory, network);
   }
 
-  /** The client sends no more, but may wait for an answer. */
   readonly #halfClose = (): void => {
     this.#halfClosed = true;
     if (this.#state === "answering") return;
@@ -207,7 +200,7 @@ export class FastPathConnection {
     this.#end();
   };
 
-  /** Closes the connection once its client has taken its last answer. */
+  /** Closes the connection after the last answer. */
   #end(): void {
     this.#state = "ending";
     this.#received = null;
@@ -218,7 +211,7 @@ export class FastPathConnection {
     const socket = this.#socket;
     socket.off("data", this.#receive).off("timeout", this.#silent).off("end", this.#halfClose).off("error", ignore);
     if (this.#received) socket.unshift(this.#received);
-    // Not to be kept in memory: the server refers to this object until the connection closes.
+    // Freed: the server refers to this object until the connection closes.
     this.#received = null;
     this.#memory?.end();
     this.#memory = null;
@@ -229,10 +222,7 @@ export class FastPathConnection {
 
 let turnEnding: Promise<void> | undefined;
 
-/**
- * Resolves for all whose answers are ready in this turn together. Written one right after the other, a commit's answers
- * find their reader awake; to wake it for each costs more than the rest of a write.
- */
+/** Resolves together for all answers of a turn: written in a row, they wake their reader once. */
 function endOfTurn(): Promise<void> {
   return turnEnding ??= new Promise((resolve) => process.nextTick(() => {
     turnEnding = undefined;

@@ -5,7 +5,7 @@ import { mayTake } from "../../kernel/tools/fair-share.ts";
 
 /** Bytes of a budget that belong to one owner until they are given back. */
 export interface Claim {
-  /** Gives the bytes back; nothing the second time. */
+  /** Idempotent. */
   release(): void;
 }
 

@@ -6,25 +6,21 @@ import { addressOwner } from "../../kernel/ports/passwords.ts";
 import { clientAddress } from "../requests/client-address.ts";
 import { MemoryBudget, type Claim } from "./memory-budget.ts";
 
-/** The memory that bodies and answers take, all requests together. */
+/** The memory of all bodies and answers. */
 export interface SharedMemory {
-  /** Shared by tenants: of requests whose caller is known. */
+  /** Of requests with a known caller. */
   readonly tenants: MemoryBudget;
-  /** Shared by networks: of requests whose caller is not known, or not yet. */
+  /** Of other requests. */
   readonly networks: MemoryBudget;
 }
 
-/**
- * The part of the process's memory that bodies and answers may take, up to a size beyond which more memory brings no
- * gain.
- */
+/** The share of the process's memory for bodies and answers, up to a size beyond which more brings no gain. */
 const share = 1 / 16;
 const mostBytes = 32 * 1024 * 1024;
 
 /**
- * The memory that bodies and answers share. `limitBytes`: the memory that the process may use. Half of the shared part
- * goes to large ones of tenants, an eighth to large ones of clients that are not signed in; the rest is for small ones
- * and waiting ones.
+ * The memory of large bodies and answers: half of the share for tenants, an eighth for clients that are not signed in.
+ * `limitBytes`: the memory that the process may use.
  */
 export function sharedMemory(clock: Clock, limitBytes = memoryLimit()): SharedMemory {
   const bytes = Math.min(limitBytes * share, mostBytes);
@@ -37,41 +33,39 @@ function memoryLimit(): number {
   return Math.min(process.constrainedMemory() || Infinity, totalmem(), getHeapStatistics().heap_size_limit);
 }
 
-/** Bodies and answers of at most so many bytes are not counted: their number is bounded by that of connections. */
+/** Smaller bodies and answers are not counted: connections bound their number. */
 export const uncountedBytes = 8 * 1024;
 
-/** Bytes of a body that Node reads before the program does: a piece of that size, or a little more in two. */
+/** Bytes of a body that Node reads ahead. */
 export const readAhead = 64 * 1024;
 
 /**
- * Holds memory for an answer until it is sent. `kept`: how many bytes are in memory while it waits, all unless given.
- * Rejects with a Refusal (unavailable).
+ * Holds memory for an answer until it is sent. `kept`: bytes in memory while it waits; by default all. Rejects with a
+ * Refusal (unavailable).
  */
 export type HoldAnswer = (bytes: number, kept?: number) => Promise<void>;
 
 /** The memory of one answer. */
 export interface AnswerMemory {
   readonly hold: HoldAnswer;
-  /** Gives back what is held. */
   readonly release: () => void;
 }
 
-/** One request's share of the shared memory: for its body, and then for its answer. */
+/** A request's share of the memory, for its body, then for its answer. */
 export class RequestMemory {
   readonly #shared: SharedMemory;
   readonly #network: () => string;
   #claim: Claim | undefined;
-  /** Made once the request waits for memory. */
   #ending: AbortController | undefined;
   #isOver = false;
 
-  /** `network`: returns the owner for a client that is not signed in; called only then. */
+  /** `network`: the owner for a client that is not signed in. */
   constructor(shared: SharedMemory, network: () => string) {
     this.#shared = shared;
     this.#network = network;
   }
 
-  /** Holds bytes, in place of those held so far, if there is room at once; false otherwise. */
+  /** Holds bytes in place of those held before; false if there is no room. */
   take(bytes: number): boolean {
     this.release();
     this.#claim = this.#shared.networks.take(this.#network(), bytes);
@@ -79,8 +73,8 @@ export class RequestMemory {
   }
 
   /**
-   * Holds bytes, in place of those held so far, once there is room. `kept`: how many of them the request keeps while it
-   * waits, all unless given. Rejects with a Refusal (unavailable) if the wait takes too long.
+   * Holds bytes in place of those held before, once there is room. `kept`: bytes in memory meanwhile; by default all.
+   * Rejects with a Refusal (unavailable) after a long wait.
    */
   async hold(tenantId: string | undefined, bytes: number, kept = bytes): Promise<void> {
     this.release();
@@ -92,7 +86,7 @@ export class RequestMemory {
     else this.#claim = claim;
   }
 
-  /** Gives back the held bytes, and waits for no more: the request is over. */
+  /** Releases the memory at the end of the request. */
   end(): void {
     this.#isOver = true;
     this.#ending?.abort();
@@ -104,14 +98,13 @@ export class RequestMemory {
     return this.#ending.signal;
   }
 
-  /** Gives back the held bytes. */
   release(): void {
     this.#claim?.release();
     this.#claim = undefined;
   }
 }
 
-/** The shared memory that a request to Node's HTTP server holds, until its answer is sent or its connection closes. */
+/** The memory of a request, until its answer is sent or the connection closes. */
 export function memoryOf(
   { memory, trustedProxies }: { readonly memory: SharedMemory; readonly trustedProxies: number },
   request: IncomingMessage,
@@ -122,10 +115,7 @@ export function memoryOf(
   return held;
 }
 
-/**
- * Holds memory for the bytes of a request's body that may have come before its caller is known. To be called before
- * anything that takes time. Rejects with a Refusal (unavailable).
- */
+/** Holds memory for bytes that come before the caller is known: call it first. Rejects with a Refusal (unavailable). */
 export async function holdArrived({ headers }: IncomingMessage, memory: RequestMemory): Promise<void> {
   const isChunked = headers["transfer-encoding"] !== undefined;
   const arrived = isChunked ? readAhead : Math.min(Number(headers["content-length"] ?? 0), readAhead);

@@ -9,21 +9,21 @@ import {
 import type { Operation } from "../../kernel/operations/operation.ts";
 import { referenceTo, schemaComponents, withComponents } from "./schemas.ts";
 
-/** A parameter in its full form; a path's are always required, others never. */
+/** A parameter; those of a path are required, others not. */
 export interface Parameter extends DescribedParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
-  /** False of a list that is one text, with commas between its items. */
+  /** False for a list in one text, with commas. */
   readonly explode?: false;
 }
 
-/** The meaning of one status, with the headers that every answer has. */
+/** An answer, with the headers of every answer. */
 export interface Response extends DescribedAnswer {
   readonly headers: Readonly<Record<string, object>>;
 }
 
-/** One method of a path, with all its answers by status; `security` is empty where nobody need be signed in. */
+/** An operation; `security` is empty if no sign-in is needed. */
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly tags: readonly [string];
@@ -37,7 +37,7 @@ export interface DocumentedOperation {
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
-/** Stands for a component of the document: `#/components/<kind>/<name>`. */
+/** `#/components/<kind>/<name>` */
 export interface Reference {
   readonly $ref: string;
 }
@@ -67,7 +67,7 @@ export interface ApiDocument {
 const uuid = { type: "string", format: "uuid" };
 const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 
-/** No scheme is named as a schema is: some generated clients have one type for each name. */
+/** No scheme has a schema's name: some generated clients have one type for each name. */
 const securitySchemes = {
   bearer: ["accessToken", "sessionCookie"], cookie: ["sessionCookie"], apiKey: ["producerKey"], none: [],
 } as const;
@@ -112,7 +112,7 @@ export const introduction = [
   "spelling; any other unknown parameter is ignored, so a misspelt filter filters nothing.",
 ].join("\n\n");
 
-/** Answers that are the same wherever they are given. */
+/** Answers of many operations. */
 const shared = {
   Unauthenticated: challenge(
     "Bearer", "The access token or service key is missing, malformed, expired, or over; or there are two cookies.",
@@ -241,7 +241,6 @@ function documented(operation: Operation): DocumentedOperation {
   };
 }
 
-/** The description, and the rule of access to the operation. */
 function withRule(description: string | undefined, access: Access | undefined): { readonly description?: string } {
   const paragraphs = [description ?? [], access ? accessRule(access) : []].flat();
   return paragraphs.length === 0 ? {} : { description: paragraphs.join("\n\n") };
@@ -263,7 +262,6 @@ function keys(scope: Access["scope"]): string {
   return scope === "any" ? "all" : `those with the scope \`${scope}\`, or without scopes`;
 }
 
-/** The answers that follow from the operation. */
 function impliedAnswers({ path, security, query, body, standsAlone }: Operation): Record<string, Reference> {
   const isSignedIn = security === "bearer" || security === "cookie";
   const names: [boolean, number, SharedName][] = [

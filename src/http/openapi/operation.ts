@@ -8,8 +8,8 @@ import { renderPage } from "./page/page.ts";
 const shared = { tag: "Operation", standsAlone: true } as const;
 
 /**
- * The description of the API, its own operations included, made when it is first asked for: for machines, for people,
- * and where to find it. A browser at the relay's own address is sent to the dashboard, where there is one.
+ * The operations that describe the API, for machines and for people. At `/` a browser is sent to the dashboard, if
+ * there is one.
  */
 export function docsOperations(
   others: readonly Operation[], { hasPages }: { readonly hasPages: boolean },
@@ -59,7 +59,6 @@ export function docsOperations(
   return own;
 }
 
-/** A value that is made when it is first asked for. */
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;

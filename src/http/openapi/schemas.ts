@@ -4,7 +4,6 @@ import type { Schema } from "../../kernel/operations/description.ts";
 import { extended } from "../../kernel/operations/extended.ts";
 import { factSchemas } from "./facts/fact-schemas.ts";
 
-/** A schema that other ones may refer to. */
 interface SchemaFile extends Schema {
   readonly $id?: string;
   readonly $schema?: string;
@@ -13,22 +12,21 @@ interface SchemaFile extends Schema {
 
 /** A schema as a file has it. */
 interface ResponseFile extends SchemaObject {
-  /** The name of the file that this one extends: this one has only the differences. */
+  /** The file that this one extends. */
   readonly extends?: string;
-  /** Its required fields, if they are fewer than those of the extended file. */
+  /** Its required fields, if fewer than those of the extended file. */
   readonly always?: readonly string[];
-  /** Fields of the extended file that it has not. */
+  /** Fields of the extended file that it lacks. */
   readonly without?: readonly string[];
-  /** Fields that need not be there. */
   readonly optional?: readonly string[];
-  /** The example of an answer, for the operations (examples.ts). */
+  /** For operations, see examples.ts. */
   readonly example?: object;
 }
 
 const folder = new URL("../../../schemas/responses/", import.meta.url);
 const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));
 
-/** The schemas of all answers' bodies: those in files, those of facts, and pages of lists. */
+/** Schemas of all answers: those in files, of facts, and pages of lists. */
 export const responses: readonly SchemaObject[] = [
   ...names.map(schemaOf),
   ...factSchemas,
@@ -47,18 +45,18 @@ export const responses: readonly SchemaObject[] = [
   page("user", "Page of users", "Users, and how many the filters match."),
 ].sort(({ $id: one = "" }, { $id: other = "" }) => (one < other ? -1 : 1));
 
-/** The components' schemas by name: those of all answers, and of the given request bodies. */
+/** Schemas by component name: those of all answers and of the request bodies. */
 export function schemaComponents(requests: readonly SchemaFile[]): Record<string, Schema> {
   const all = [...requests.map(withSpelledDefaults), ...responses];
   return Object.fromEntries(all.map((schema) => [nameOf(schema.$id ?? ""), plain(schema)]));
 }
 
-/** The reference to a schema that has an id, else the schema itself. */
+/** A reference to a schema with an id, else the schema. */
 export function referenceTo(schema: SchemaFile): Schema {
   return schema.$id === undefined ? schema : { $ref: pointerTo(schema.$id) };
 }
 
-/** A value with the ids of schemas in it turned into references to components. */
+/** Turns ids of schemas into references. */
 export function withComponents<Value>(value: Value): Value {
   if (typeof value === "string") return pointerTo(value) as Value;
   if (Array.isArray(value)) return (value as unknown[]).map(withComponents) as Value;
@@ -66,7 +64,7 @@ export function withComponents<Value>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withComponents(inner)])) as Value;
 }
 
-/** Defaults in words: some generated clients take a field that has one for a field that must be sent. */
+/** Some generated clients require fields that have a default. */
 function withSpelledDefaults(schema: SchemaFile): SchemaFile {
   const spelled = Object.entries(schema.properties ?? {}).map(([name, { default: standIn, ...property }]) => {
     const { description = "" } = property;
@@ -76,7 +74,7 @@ function withSpelledDefaults(schema: SchemaFile): SchemaFile {
   return { ...schema, properties: Object.fromEntries(spelled) };
 }
 
-/** Without the keywords that only a file needs: some generated clients would name the type by the title. */
+/** Drops keywords of files: some generated clients name types by the title. */
 function plain(schema: SchemaFile): Schema {
   const { $schema: _dialect, $id: _id, title: _title, ...rest } = schema;
   return withComponents(rest);
@@ -86,7 +84,7 @@ function pointerTo(text: string): string {
   return text.startsWith("urn:webhook-relay:") ? `#/components/schemas/${nameOf(text)}` : text;
 }
 
-/** `urn:webhook-relay:response:api-key` goes by `ApiKey`, `…:request:login` by `LoginRequest`. */
+/** `…:response:api-key` becomes `ApiKey`, `…:request:login` becomes `LoginRequest`. */
 function nameOf(id: string): string {
   const [, kind, name = ""] = /:(request|response):(.+)$/.exec(id) ?? [];
   const words = [...name.split("-"), ...(kind === "request" ? [kind] : [])];

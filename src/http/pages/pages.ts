@@ -6,18 +6,18 @@ import { gzip } from "node:zlib";
 import type { Context, Middleware } from "koa";
 import { answer, answerOtherMethod, answerUnknownPath } from "../answers/answer.ts";
 
-/** A file as it is sent. */
+/** A file. */
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly compressed: Buffer;
 }
 
-/** The built pages: the document that all of them share, and its scripts and styles. */
+/** The built pages: their one document, scripts and styles. */
 export interface PageFiles {
-  /** The document; addresses in it begin with `./`. */
+  /** Its addresses begin with `./`. */
   readonly document: string;
-  /** By their names. The names of files change with their contents. */
+  /** By name; a name changes with its contents. */
   readonly assets: ReadonlyMap<string, PageFile>;
 }
 
@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Nothing but the pages' own files, no markup from texts, and no frame around them. */
+/** Only the pages' own files, no markup from texts, no frames. */
 const policy = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'",
   "font-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
@@ -38,9 +38,7 @@ const policy = [
 
 const methods: readonly string[] = ["GET", "HEAD"];
 
-/**
- * Answers `/app` and every path below it with the pages in a folder. They are read when a browser first asks for them.
- */
+/** Serves `/app` and the paths below it from a folder, which is read at the first request. */
 export function servePages(folder: string): Middleware {
   let read: Promise<PageFiles> | undefined;
   const files = () => {
@@ -71,15 +69,12 @@ export function servePages(folder: string): Middleware {
   };
 }
 
-/** Whether a request to the relay's own address comes from a person's browser. */
+/** Whether a browser sent the request. */
 export function wantsPage({ accept = "" }: IncomingHttpHeaders): boolean {
   return accept.includes("text/html");
 }
 
-/**
- * All pages share one document. Its addresses are relative to the page's own, so that they hold whatever path a proxy
- * puts before the relay's.
- */
+/** The addresses are relative, so that they hold behind any proxy's path. */
 function sendDocument(context: Context, document: string): void {
   const depth = context.path.split("/").length - "/app/".split("/").length;
   context.set("Content-Security-Policy", policy);

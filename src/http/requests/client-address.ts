@@ -2,10 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { mappedIpv4, spellingOf, wordsOf } from "../../kernel/domain/ipv6.ts";
 
-/**
- * The address a request came from. Of `X-Forwarded-For` as many entries are believed, counted from the right,
- * as there are trusted proxies; anything that is not an address there is not.
- */
+/** The client's address. Trusts as many entries of `X-Forwarded-For`, from the right, as there are proxies. */
 export function clientAddress(
   request: Pick<IncomingMessage, "headers" | "socket">, trustedProxies: number,
 ): string {
@@ -19,7 +16,7 @@ export function clientAddress(
   return isIP(address) ? address : own;
 }
 
-/** Without a port, brackets, zone, and the IPv6 dress of an IPv4 address; one spelling for each address. */
+/** One spelling for each address, without port, brackets and zone. */
 function plain(text: string): string {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];

@@ -5,15 +5,12 @@ import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { parseJsonObject, type JsonObject } from "../../kernel/operations/json-text.ts";
 import { readAhead, uncountedBytes } from "../memory/request-memory.ts";
 
-/** Holds memory for bytes of a body. `kept`: how many of them are in memory already. Rejects with a Refusal. */
+/** Holds memory for a body. `kept`: bytes in memory already. Rejects with a Refusal. */
 export type HoldBody = (bytes: number, kept: number) => Promise<void>;
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/;
 
-/**
- * Reads the body of a request: a JSON object, for which `hold` holds memory before it is read. Rejects with a Refusal
- * (wrong-type by its headers, too-large by its length or its count, invalid by its content), and with errors of `hold`.
- */
+/** Reads a JSON object after `hold` holds memory for it. Rejects with a Refusal (wrong-type, too-large, invalid). */
 export type ReadJsonObject = (context: Context, hold: HoldBody) => Promise<JsonObject>;
 
 /** The reader of bodies of at most `maxBytes`. */
@@ -25,31 +22,31 @@ export function jsonObjectReader(maxBytes: number): ReadJsonObject {
     const length = Number(request.headers["content-length"] ?? 0);
     if (length > maxBytes) throw tooLarge(maxBytes);
     if (length > uncountedBytes) await hold(length, Math.min(length, readAhead));
-    // Only HTTP/1.1 knows interim answers: to an older client this would be the answer (RFC 9110, section 15.2).
+    // An older client would take it for the answer (RFC 9110, section 15.2).
     if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
     loaded ??= loadKoaBody(maxBytes);
     return parseJsonObject(await bytesOf(context, pieces(request, maxBytes, hold), await loaded, maxBytes));
   };
 }
 
-/** Loaded with the first body: it takes 20 MiB, and requests on the fast path never need it. */
+/** Loaded late: it takes 20 MiB, and the fast path never needs it. */
 async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   const { koaBody, HttpMethodEnum } = await import("koa-body");
-  // Latin-1 has one character for each byte: bytes that are not UTF-8, and a byte order mark, are still there.
+  // Latin-1 keeps every byte, also invalid UTF-8 and a byte order mark.
   const parsedMethods = Object.values(HttpMethodEnum);
   return koaBody({ encoding: "latin1", textLimit: maxBytes, json: false, urlencoded: false, parsedMethods });
 }
 
-/** The JSON object in the body of a request that has come whole. Throws a Refusal (wrong-type, invalid). */
+/** The JSON object in a complete body. Throws a Refusal (wrong-type, invalid). */
 export function jsonObjectOf(request: Pick<IncomingMessage, "headers">, body: Buffer): JsonObject {
   checkType(request);
   return parseJsonObject(body);
 }
 
-/** Throws a Refusal (wrong-type) where headers do not say that the body is JSON in UTF-8, as it is. */
+/** Throws a Refusal (wrong-type). */
 function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   const type = headers["content-type"];
-  // A request without a body needs no type: it is refused because its body is empty.
+  // It is refused later, since its body is empty.
   const bodiless = type === undefined && (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];
   if (type !== "application/json" && !bodiless) {
     const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";").map((part) => part.trim());
@@ -63,7 +60,7 @@ function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   }
 }
 
-/** The bytes of a body as koa-body reads them. Rejects with a Refusal, see {@link ReadJsonObject}. */
+/** Reads a body with koa-body. */
 async function bytesOf(
   context: Context, pieces: AsyncIterable<Buffer>, koaBody: Middleware, maxBytes: number,
 ): Promise<Buffer> {
@@ -82,9 +79,8 @@ async function bytesOf(
 }
 
 /**
- * The pieces of a body, each with all bytes that have come by then: a body may come byte by byte, and each piece that
- * is kept takes dozens. If no header tells the length of the body, memory for the longest body is held once the body is
- * not small.
+ * Pieces of a body, each with all bytes that have come: single bytes would take dozens each. Without a known length,
+ * holds memory for the longest body once this one is not small.
  */
 async function* pieces(request: IncomingMessage, maxBytes: number, hold: HoldBody): AsyncGenerator<Buffer, void> {
   let size = 0;

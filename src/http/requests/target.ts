@@ -1,22 +1,21 @@
-/** The characters of a path and a query (RFC 3986, 3.3 and 3.4), for use within brackets of a regular expression. */
+/** Characters of a path and a query (RFC 3986, 3.3 and 3.4), for brackets of a regular expression. */
 export const targetCharacters = String.raw`\w\-.~!$&'()*+,;=:@%/?`;
 
 const pathAndQuery = new RegExp(`^[${targetCharacters}]*$`);
-/** Scheme and authority of a target in absolute form: perhaps a user, a name or an address, perhaps a port. */
+/** Scheme and authority of a target in absolute form. */
 const origin =
   /^https?:\/\/(?:[\w\-.~!$&'()*+,;=:%]*@)?(?:\[[\da-f:.]+\]|[\w\-.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?]|$)/i;
 const brokenEscape = /\?.*%(?![\da-f]{2})/i;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** The error text for a target of which {@link originForm} makes null. */
+/** The error text for targets that are not legal. */
 export const illegalTarget =
   "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not, "
   + "nor in a query a % without two hexadecimal digits behind it";
 
 /**
- * The path and the query of a request target, literally: nothing is decoded, resolved or replaced. A target may also
- * name the whole URL, as to a proxy, or be `*`, which stays as it is. Null for a target of another form, or with a
- * character that is not allowed.
+ * The literal path and query of a target. Accepts a whole URL, as to a proxy, and `*`. Null for other forms and illegal
+ * characters.
  */
 export function originForm(target: string): string | null {
   if (target.startsWith("/")) return pathAndQuery.test(target) && !hasBrokenEscape(target) ? target : null;
@@ -27,7 +26,7 @@ export function originForm(target: string): string | null {
   return originForm(rest.startsWith("/") ? rest : `/${rest}`);
 }
 
-/** Whether the query of a target has a `%` without two hexadecimal digits behind it. */
+/** Whether a query has an incomplete percent-escape. */
 export function hasBrokenEscape(target: string): boolean {
   return target.includes("?") && brokenEscape.test(target);
 }

@@ -7,7 +7,7 @@ type Properties = Readonly<Record<string, SchemaObject>>;
 type ObjectSchema = { readonly properties: Properties; readonly required: readonly string[] };
 const types = Object.values(histories).flat();
 
-/** The meanings of fields of facts, by name, for fields that the schema of the fact does not describe. */
+/** Descriptions of fields that the schema of the fact does not describe. */
 export const fieldMeanings: Readonly<Record<string, string>> = {
   acceptedAt: "When the event was accepted.",
   answer: "The receiver's answer; null without one.",
@@ -58,8 +58,7 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
 };
 
 /**
- * The schemas of facts as histories show them: one for each type, one for all types that a later version may add, and
- * the unions of them that a history and the audit have. They extend the fact of schemas/responses/fact.json.
+ * Schemas of facts in histories: one for each type, one for future types, and the unions for a history and the audit.
  */
 export const factSchemas: readonly SchemaObject[] = [
   ...types.map((type) => factSchema(type)),
@@ -75,7 +74,7 @@ function factSchema(type: string): SchemaObject {
   });
 }
 
-/** Excludes the types that have a schema, so that a fact matches exactly one member of a union. */
+/** Excludes known types, so that a fact matches one member of a union. */
 function otherFact(): SchemaObject {
   return extension("OtherFact", "A fact of a type that this version of the description does not know.", {
     type: { type: "string", not: { enum: types }, description: "Any other type." },
@@ -88,7 +87,7 @@ function extension(name: string, description: string, properties: Properties): S
   return { $id: idOf(name), description, allOf: [{ $ref: idOf("fact") }, own] };
 }
 
-/** The discriminator has OtherFact under its own name, which OpenAPI implies for every member of a union. */
+/** OpenAPI implies each member's own name as a discriminator. */
 function union(name: string, description: string, members: readonly string[]): SchemaObject {
   const mapping = Object.fromEntries([
     ...members.map((type) => [type, idOf(`${type}Fact`)] as const), ["OtherFact", idOf("OtherFact")] as const,
@@ -101,7 +100,7 @@ function idOf(name: string): string {
   return `urn:webhook-relay:response:${name}`;
 }
 
-/** The data of a fact as {@link shownData} of the domain shows it, by the newest schema of the type. */
+/** By {@link shownData} of the domain and the newest schema of the type. */
 function shownData(type: string): SchemaObject {
   const fact = declared(type);
   const { properties, required } = schemaOf(type, fact) as unknown as ObjectSchema;
@@ -120,7 +119,7 @@ function fieldOf(name: string, schema: SchemaObject): [string, SchemaObject] {
   return ["authType", { ...values, description: fieldMeanings["authType"] }];
 }
 
-/** Open to fields that later versions add, and described throughout. */
+/** Open to later fields, and described throughout. */
 function fieldSchema(name: string, { additionalProperties, ...schema }: SchemaObject): SchemaObject {
   const description = (schema["description"] as string | undefined) ?? fieldMeanings[name];
   if (String(schema["enum"]) === String(eventStatus.enum)) return { $ref: eventStatus.$id, description };

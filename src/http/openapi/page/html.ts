@@ -1,17 +1,17 @@
-/** Markup that is safe to put on a page as it is. */
+/** Safe markup. */
 export interface Markup {
   readonly markup: string;
 }
 
-/** A value in a template: markup, text that is to be escaped, or a list of them. */
+/** A value of a template. */
 export type Part = Markup | string | number | readonly Part[];
 
-/** Markup from a template. Values that are not markup are escaped. */
+/** Markup from a template; other values are escaped. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { markup: String.raw({ raw: strings }, ...parts.map(render)) };
 }
 
-/** Paragraphs of the descriptions' Markdown, which has empty lines and code in backticks only. */
+/** Paragraphs of Markdown with code in backticks. */
 export function prose(text: string): Markup[] {
   return text.split("\n\n").map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 }

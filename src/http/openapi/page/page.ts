@@ -5,7 +5,7 @@ import { html, inline, prose, type Markup, type Part } from "./html.ts";
 import { schemaTable, row, typeOf } from "./schema-table.ts";
 import { style } from "./style.ts";
 
-/** A page, and the source by which a Content-Security-Policy allows its style. */
+/** A page, and its style's source for a Content-Security-Policy. */
 export interface Page {
   readonly html: string;
   readonly styleHash: string;
@@ -22,7 +22,7 @@ const access: Readonly<Record<string, string>> = {
   producerKey: "an API key, in `X-Api-Key`",
 };
 
-/** The document for people: one page that needs no other address and no script. */
+/** One page without scripts or other addresses. */
 export function renderPage(document: ApiDocument): Page {
   const { info, tags, components } = document;
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -88,12 +88,12 @@ function anchorOf(tag: string): string {
   return `about-${tag.toLowerCase().replaceAll(" ", "-")}`;
 }
 
-/** A method, in a colour of its own. */
+/** A method in its colour. */
 export function badge(method: string): Markup {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
 
-/** An operation with its parameters, its body, its answers and examples of them. */
+/** The section of an operation. */
 export function operationSection(
   document: ApiDocument,
   method: string,
@@ -144,12 +144,10 @@ function answerRow(status: string, { description, content = {} }: Response): Mar
 `;
 }
 
-/** Examples of an error's text. */
 function said(examples: NonNullable<MediaType["examples"]>): Markup {
   return html`<p class="said">${Object.values(examples).map(({ value }) => html`<code>${String(value)}</code> `)}</p>`;
 }
 
-/** Examples, folded until somebody opens them. */
 function examplesOf({ examples = {} }: MediaType): Markup[] {
   return Object.entries(examples).map(([name, { value }]) => {
     const shown = JSON.stringify(value, null, 2);
@@ -158,7 +156,7 @@ function examplesOf({ examples = {} }: MediaType): Markup[] {
   });
 }
 
-/** The target of a reference within the document; anything else as it is. */
+/** Follows a reference. */
 function resolve(document: ApiDocument, value: object): unknown {
   if (!("$ref" in value)) return value;
   const path = String(value.$ref).split("/").slice(1);

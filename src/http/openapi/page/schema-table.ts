@@ -1,14 +1,13 @@
 import type { Schema } from "../../../kernel/operations/description.ts";
 import { html, inline, type Markup, type Part } from "./html.ts";
 
-/** The note beside a name: that it must be sent, or that an answer may lack it. */
 const requirements = {
   required: html` <span class="required">required</span>`,
   "not always": html` <small>not always there</small>`,
   none: "",
 } as const;
 
-/** A table of the fields of a body to send, or of one that is answered; those of objects within it are among them. */
+/** A table of a body's fields, those of inner objects included. */
 export function schemaTable(schema: Schema, use: "sent" | "answered"): Markup {
   const [base, own] = schema.allOf ?? [];
   if (base && own) return html`<p>All fields of ${typeOf(base)}, and:</p>${schemaTable(own, use)}`;
@@ -18,7 +17,7 @@ export function schemaTable(schema: Schema, use: "sent" | "answered"): Markup {
 <tbody>${rows}</tbody></table></div>`;
 }
 
-/** Rows for parameters or fields: name, requirement, type and meaning. */
+/** A row for a parameter or field. */
 export function row(
   name: string,
   requirement: keyof typeof requirements,
@@ -39,7 +38,7 @@ function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string, us
   ]);
 }
 
-/** The values that a schema takes: type and constraints, or a link to the schema that describes them. */
+/** Type and constraints of a schema, or a link to it. */
 export function typeOf(schema: Schema): Part {
   const { $ref, type, enum: values, items, oneOf } = schema;
   if ($ref !== undefined) {
