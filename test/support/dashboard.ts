@@ -53,7 +53,7 @@ export async function signIn({ page }: Pick<Visit, "page">, { email, password }:
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.getByRole("button", { name: "Account and preferences" }).waitFor();
 }
 
 /** The address of a relay for browsers: at localhost they take its session without TLS. */

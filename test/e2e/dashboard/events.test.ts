@@ -52,7 +52,7 @@ describe("the dashboard's list of events", () => {
     const [failed] = await posted(bad.ingest, 1, { status: "CriticalFailure" });
     const page = await shown("/events");
     await listOf(page).getByRole("option").nth(2).waitFor();
-    await page.getByRole("checkbox", { name: /CriticalFailure/ }).check();
+    await page.getByRole("checkbox", { name: /Failed/ }).check();
     await listOf(page).getByRole("option", { name: failed! }).waitFor();
     await page.getByLabel("Destination").selectOption(bad.id);
     await page.waitForURL(/DestinationUrlId=/);
@@ -162,10 +162,10 @@ describe("the dashboard's list of events", () => {
     const [id] = await posted(ingest, 1, { status: "CriticalFailure" });
     const page = await shown("/events");
     const row = listOf(page).getByRole("option", { name: id! });
-    await row.getByText("CriticalFailure").waitFor();
+    await row.getByText("Failed").waitFor();
     stage.receiver.on(hook, () => ({ status: 204 }));
     await account.owner.post(`/api/v1/events/${id}/replay`, {});
-    await row.getByText("Succeeded").waitFor();
+    await row.getByText("Delivered").waitFor();
     await row.getByText(/^204 in/).waitFor();
     const newer = await posted(ingest, 2);
     await page.getByRole("button", { name: "2 new" }).waitFor();
@@ -216,7 +216,7 @@ describe("the dashboard's list of events", () => {
     await dialog.getByRole("textbox").fill("1");
     await dialog.getByRole("button", { name: "Replay 1 event" }).click();
     await page.getByText("are being replayed").waitFor();
-    await listOf(page).getByRole("option", { name: "CriticalFailure" }).nth(2).waitFor();
+    await listOf(page).getByRole("option", { name: "Failed" }).nth(2).waitFor();
     await page.getByLabel("Destination").selectOption(good.id);
     await page.getByRole("button", { name: "Replay all that match…" }).click();
     await dialog.getByText("No event matches.").waitFor();
@@ -224,14 +224,14 @@ describe("the dashboard's list of events", () => {
     await page.getByLabel("Destination").selectOption("");
     await page.getByRole("button", { name: "Replay all that match…" }).click();
     await dialog.getByText("3 events match.").waitFor();
-    await dialog.getByText(/^All events in CriticalFailure, accepted up to /).waitFor();
+    await dialog.getByText(/^All events in Failed, accepted up to /).waitFor();
     const act = dialog.getByRole("button", { name: "Replay 3 events" });
     await dialog.getByRole("textbox").fill("4");
     expect(await act.isDisabled()).to.equal(true);
     await dialog.getByRole("textbox").fill("3");
     await act.click();
     await page.getByText("3 events are being replayed").waitFor();
-    await listOf(page).getByRole("option", { name: "Succeeded" }).nth(4).waitFor();
+    await listOf(page).getByRole("option", { name: "Delivered" }).nth(4).waitFor();
   });
 
   it("cancels waiting events, and says how many", async () => {
@@ -310,10 +310,10 @@ describe("the dashboard's list of events", () => {
     const { ingest } = await destination();
     await posted(ingest, 2);
     const page = await shown("/events");
-    await page.getByText("✓ delivered 2").waitFor();
+    await page.getByText("2 delivered").waitFor();
     await page.getByText("As a table").click();
     await page.getByRole("row", { name: /2 2 0 0$/ }).waitFor();
-    const bars = (await page.locator("[aria-label='Outcomes over time'] svg").boundingBox())!;
+    const bars = (await page.locator("[aria-label='Outcomes over time'] svg").first().boundingBox())!;
     await page.mouse.move(bars.x + bars.width * 0.5, bars.y + 20);
     await page.mouse.down();
     await page.mouse.move(bars.x + bars.width - 1, bars.y + 20);

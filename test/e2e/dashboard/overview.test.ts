@@ -37,7 +37,7 @@ describe("the dashboard's overview, operations and settings", () => {
     const page = await open("/");
     const needs = page.getByRole("region", { name: "Needs a person" });
     await needs.getByRole("link", { name: stage.receiver.url("/bad") }).waitFor();
-    await needs.getByRole("link", { name: "1 event of the last 24 h given up" }).click();
+    await needs.getByRole("link", { name: "1 event of the last 24 h failed" }).click();
     await page.waitForURL(/\/app\/events\?Status=CriticalFailure&From=/);
     await page.goBack();
     await needs.getByRole("link", { name: "1 destination is suspended" }).click();
@@ -48,7 +48,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByRole("button", { name: "Close" }).click();
 
     const totals = page.getByRole("region", { name: "Totals" });
-    expect(await totals.getByRole("link", { name: /CriticalFailure/ }).textContent()).to.match(/^1/);
+    expect(await totals.getByRole("link", { name: /Failed/ }).textContent()).to.match(/^1/);
     const traffic = page.getByRole("region", { name: "Traffic of 24 hours" });
     await traffic.getByText("2 accepted").waitFor();
     await traffic.getByText("The same as a table").click();
@@ -67,7 +67,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByLabel("Send to").selectOption(good.id);
     await page.getByRole("button", { name: "Count", exact: true }).click();
     const confirm = page.getByRole("dialog", { name: "Replay: 1 event" });
-    await confirm.getByText(`Events given up for ${stage.receiver.url("/bad")}`).waitFor();
+    await confirm.getByText(`Events in Failed for ${stage.receiver.url("/bad")}`).waitFor();
     await confirm.getByText(`Each is sent to ${stage.receiver.url("/good")}, as a new event.`).waitFor();
     expect(await confirm.getByRole("button", { name: "Replay" }).isDisabled()).to.equal(true);
     await confirm.getByRole("textbox").fill("1");
@@ -101,7 +101,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await confirm.getByRole("button", { name: "Purge" }).click();
     const row = page.getByRole("region", { name: "Purges" }).getByRole("listitem");
     await row.getByText(`${number} purged`).waitFor();
-    expect(await row.textContent()).to.include(`Events delivered for ${stage.receiver.url("/good")}`);
+    expect(await row.textContent()).to.include(`Events in Delivered for ${stage.receiver.url("/good")}`);
   });
 
   it("says at its field which setting the relay refuses, saves changes, and lists them", async () => {

@@ -89,7 +89,7 @@ describe("the dashboard's people", () => {
     await row.getByText("— Inactive").waitFor();
     await page.getByRole("button", { name: `Activate ${email}…` }).click();
     await page.getByRole("button", { name: "Activate", exact: true }).click();
-    await row.getByText("✓ Active").waitFor();
+    await row.getByText("Active", { exact: true }).waitFor();
     await page.getByRole("button", { name: `Delete ${email}…` }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await row.waitFor({ state: "detached" });

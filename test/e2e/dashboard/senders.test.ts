@@ -69,7 +69,7 @@ describe("the pages of senders", () => {
     await page.getByRole("button", { name: "Switch it off" }).click();
     await page.getByText("— Inactive").waitFor();
     await page.getByRole("button", { name: "Switch on" }).click();
-    await page.getByText("✓ Active").waitFor();
+    await page.getByText("Active", { exact: true }).waitFor();
   });
 
   it("tries a mapping on a recorded event as one types, with every digit, and saves it", async () => {

@@ -114,7 +114,8 @@ describe("the story of an event on its page", () => {
     await show(id, `?at=${await positionOf(id, "RetryScheduled")}`);
     await said("then").getByText(/^1 attempt had failed\. Was waiting for attempt 2: planned by .+, due /).waitFor();
     await settled();
-    await page.locator("[data-story] dl > div:has(mark)", { hasText: "status" }).getByText("was Failed").waitFor();
+    await page.locator("[data-story] dl > div:has(mark)", { hasText: "status" })
+      .getByText("was Attempt failed").waitFor();
     expect(await titles()).to.deep.equal(["Accepted", "Attempt 1", "Waiting"]);
     expect(await laterTitles()).to.deep.equal(["Attempt 2", "Waited", "Attempt 3", "Given up"]);
     await page.reload();

@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
@@ -29,6 +29,12 @@ describe("the dashboard's bundle", () => {
     expect(sentBytes(scripts), [...scripts].join(", ")).to.be.below(150_000);
     const isOfOtherPage = (name: string) => name.includes("-page-") && !name.startsWith("events-page-");
     expect(sentBytes(names.filter((name) => name.endsWith(".css") && !isOfOtherPage(name)))).to.be.below(10_000);
+  });
+
+  it("needs 90 kB of fonts at most", () => {
+    const fonts = names.filter((name) => name.endsWith(".woff2"));
+    expect(fonts).to.have.length(1);
+    expect(statSync(join(assets, one(/\.woff2$/))).size).to.be.below(90_000);
   });
 
   it("loads the editor when it is first shown: 130 kB at most", () => {

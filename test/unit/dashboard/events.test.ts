@@ -46,10 +46,10 @@ describe("the filters of the list of events", () => {
   it("are told in words before an act", () => {
     const filter = bulkOfFilters("orderReplay", { DestinationUrlId: "d", EventType: "paid", Tag: "a:1" }, to);
     expect(bulkWords(filter as Exclude<typeof filter, string>, wording)).to.equal(
-      `All events in CriticalFailure for destination d of type paid with the tag a:1, accepted up to ${to}. ` +
+      `All events in Failed for destination d of type paid with the tag a:1, accepted up to ${to}. ` +
       "Test events stay as they are.");
     expect(bulkWords(bulkOfIds("cancelEvents", ["1", "2"]), wording)).to.equal(
-      "The 2 selected events, if in Pending or WaitingRetry. Test events stay as they are.");
+      "The 2 selected events, if in Queued or Retrying. Test events stay as they are.");
   });
 });
 

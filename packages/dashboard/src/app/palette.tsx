@@ -7,6 +7,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { unlessComposing } from "../parts/keys.tsx";
 import { destinationNames, senderNames } from "../parts/names.tsx";
 import { textOf } from "../parts/states.tsx";
+import { statusWord } from "../parts/status-words.ts";
 import shared from "../style/shared.module.css";
 import styles from "./palette.module.css";
 import { places } from "./places.ts";
@@ -101,10 +102,10 @@ function useFound(text: string): { readonly targets: readonly Target[]; readonly
   const wanted = text.toLowerCase();
   const among = (targets: readonly Target[]) =>
     targets.filter((target) => `${target.text} ${target.id}`.toLowerCase().includes(wanted)).slice(0, most);
-  const pages = places.filter(([, , , needs]) => may(needs))
-    .map(([to, title]): Target => ({ kind: "Page", text: title, id: to, link: { to } }));
+  const pages = places.filter(({ needs }) => may(needs))
+    .map(({ path: to, title }): Target => ({ kind: "Page", text: title, id: to, link: { to } }));
   const found = isId && event.data
-    ? [targetOf("Event", event.data.id, `${event.data.id}, ${event.data.status}`)] : [];
+    ? [targetOf("Event", event.data.id, `${event.data.id}, ${statusWord(event.data.status)}`)] : [];
   const others = text === "" ? [] : [
     ...among((destinations.data ?? []).map(({ id, name }) => targetOf("Destination", id, name))),
     ...among((senders.data ?? []).map(({ id, name }) => targetOf("Sender", id, name))),

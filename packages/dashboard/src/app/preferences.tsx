@@ -8,6 +8,8 @@ export interface Preferences {
   readonly zone: Zone;
   /** Whether keys without Control or Alt act. */
   readonly singleKeys: boolean;
+  /** Whether the sidebar has words beside its icons. */
+  readonly sidebar: "expanded" | "collapsed";
 }
 
 interface Kept extends Preferences {
@@ -15,11 +17,12 @@ interface Kept extends Preferences {
 }
 
 const name = "relay-preferences";
-const usual: Preferences = { theme: "system", zone: "UTC", singleKeys: true };
+const usual: Preferences = { theme: "system", zone: "UTC", singleKeys: true, sidebar: "expanded" };
 
 /** All values of each preference. */
 const values: Readonly<Record<keyof Preferences, readonly unknown[]>> = {
   theme: ["system", "light", "dark"], zone: ["UTC", "local"], singleKeys: [true, false],
+  sidebar: ["expanded", "collapsed"],
 };
 
 const Context = createContext<Kept>({ ...usual, change: () => undefined });

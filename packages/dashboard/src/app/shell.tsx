@@ -6,6 +6,7 @@ import { meQuery } from "../api/queries.ts";
 import { caller, relay } from "../api/relay.ts";
 import { useConnection } from "../live/stream.ts";
 import { AskToDiscard, Dialog } from "../parts/dialog.tsx";
+import { Icon, icons } from "../parts/icon.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
 import { Failure, textOf } from "../parts/states.tsx";
 import { Moment } from "../parts/time.tsx";
@@ -17,15 +18,17 @@ import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
 import { useMay, useMe, useSignOut } from "./session.ts";
 import styles from "./shell.module.css";
+import { Sidebar, sidebarId } from "./sidebar.tsx";
 import { onOtherTab } from "./tabs.ts";
 
 /** Loaded when first opened, to keep the first load small. */
 const loadPalette = () => import("./palette.tsx");
 
-/** The frame of every page behind the sign-in: navigation, the caller, preferences, and keys. */
+/** The frame of every page behind the sign-in: the sidebar, the bar above the page, and keys. */
 export function Shell(): ReactNode {
   useRenewal();
   const { principal: { id } } = useMe();
+  const { sidebar } = usePreferences();
   useLayoutEffect(() => {
     caller.id = id;
   }, [id]);
@@ -34,8 +37,9 @@ export function Shell(): ReactNode {
     // Another caller gets a new tree, without the state of the former one.
     <KeysProvider key={id}>
       <a className={styles.skip} href="#content">Skip to the content</a>
-      <div>
-        <Navigation />
+      <div className={styles.frame} data-sidebar={sidebar}>
+        <Sidebar />
+        <TopBar />
         <main id="content" tabIndex={-1}><Outlet /></main>
       </div>
       <UnsavedGuard />
@@ -43,35 +47,34 @@ export function Shell(): ReactNode {
   );
 }
 
-function Navigation(): ReactNode {
-  const me = useMe();
+function TopBar(): ReactNode {
+  const { tenant } = useMe();
   const allows = useMay();
   const navigate = useNavigate();
   const [help, setHelp] = useState(false);
   const [palette, setPalette] = useState(false);
-  const shown = places.filter(([, , , needs]) => allows(needs));
+  const shown = places.filter(({ needs }) => allows(needs));
+  const search = { does: "Go to a page, event, destination or sender", run: () => setPalette(true) };
   useKeys({
-    ...Object.fromEntries(shown.map(([path, title, key]) =>
+    ...Object.fromEntries(shown.map(({ path, title, key }) =>
       [`g ${key}`, { does: `Go to ${title}`, run: () => void navigate({ to: path }) }])),
-    "Ctrl-k": { does: "Go to a page, event, destination or sender", run: () => setPalette(true) },
+    "Ctrl-k": search,
+    "/": search,
     "?": { does: "Show the keys", run: () => setHelp(true) },
   });
   return (
     <header className={styles.bar}>
-      <Link to="/" className={styles.home} activeOptions={{ exact: true }}>Webhook Relay</Link>
-      <nav aria-label="Pages">
-        <ul>
-          {shown.map(([path, title]) => (
-            <li key={path}>
-              <Link to={path} activeOptions={{ exact: path === "/" }}>{title}</Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <button
+        type="button" className={classes(shared.plain, styles.menu)} popoverTarget={sidebarId} aria-label="Menu"
+      >
+        <Icon of={icons.menu} />
+      </button>
+      <span className={styles.tenant} title={tenant.name}>{tenant.name}</span>
+      <button type="button" className={styles.search} onClick={search.run}>
+        <Icon of={icons.search} /><span>Search or go to…</span><kbd>Ctrl K</kbd>
+      </button>
       <div className={styles.who}>
         <LiveState />
-        <button type="button" onClick={() => setPalette(true)}>Go to… <kbd>Ctrl K</kbd></button>
-        <span className={classes(shared.small, styles.tenant)} title={me.tenant.name}>{me.tenant.name}</span>
         <Account openHelp={() => setHelp(true)} />
       </div>
       {palette && <Palette close={() => setPalette(false)} />}
@@ -100,7 +103,7 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
   return (
     <>
       <button type="button" className={shared.plain} popoverTarget="account" aria-label="Account and preferences">
-        ☰
+        <Icon of={icons.circleUserRound} size={20} />
       </button>
       <div id="account" className={styles.account} popover="auto">
         <p><strong>{principal.name ?? principal.id}</strong><br /><small>{role}</small></p>
@@ -118,9 +121,10 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
             type="checkbox" checked={singleKeys} onChange={({ target }) => change({ singleKeys: target.checked })}
           />
         </label>
-        <p><button type="button" onClick={openHelp}>Keys…</button></p>
-        <p><Link to="/start" className={shared.button}>First steps</Link></p>
-        <p><button type="button" onClick={() => unsavedForm() ? setAsks(true) : leave()}>Sign out</button></p>
+        <hr />
+        <button type="button" onClick={openHelp}>Keys…</button>
+        <Link to="/start" className={shared.button}>First steps</Link>
+        <button type="button" onClick={() => unsavedForm() ? setAsks(true) : leave()}>Sign out</button>
         {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
       </div>
       {asks && <AskToDiscard keep={() => setAsks(false)} discard={leave} />}
@@ -151,8 +155,7 @@ function LiveState(): ReactNode {
   const since = connection.state === "offline" && new Date(connection.since).toISOString();
   return (
     <span role="status" className={classes(shared.small, styles.liveState)} data-state={state}>
-      {words[state]}
-      {since && <Moment at={since} only="minute" />}
+      <span>{words[state]}{since && <Moment at={since} only="minute" />}</span>
     </span>
   );
 }

@@ -2,15 +2,7 @@ import { useState, type ReactNode } from "react";
 import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
 import styles from "./copy.module.css";
-
-/** Two sheets, one on the other. Drawn, since few fonts have the sign. */
-export function CopyIcon(): ReactNode {
-  return (
-    <svg className={styles.icon} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-      <path d="M4 4h7v7H4zM8 4V1H1v7h3" fill="none" stroke="currentColor" />
-    </svg>
-  );
-}
+import { Icon, icons } from "./icon.tsx";
 
 /** The outcome of the last copy; idle again after two seconds. */
 type CopyState = "idle" | "copied" | "refused";
@@ -28,13 +20,13 @@ export function useCopy(): readonly [state: CopyState, copy: (text: string) => v
 /** Copies a text. Says so in its own name, also to screen readers. */
 export function Copy({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const [state, copy] = useCopy();
-  const glyph = { idle: <CopyIcon />, copied: "✓", refused: "✕" }[state];
+  const glyph = { idle: icons.copy, copied: icons.check, refused: icons.x }[state];
   return (
     <button
       type="button" className={classes(shared.plain, styles.copy)} onClick={() => copy(text)} title={label}
       aria-label={{ idle: label, copied: "Copied", refused: "The browser refuses to copy" }[state]}
     >
-      {glyph}
+      <Icon of={glyph} size={14} />
     </button>
   );
 }

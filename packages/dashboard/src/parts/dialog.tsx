@@ -3,6 +3,7 @@ import shared from "../style/shared.module.css";
 import { Copy } from "./copy.tsx";
 import styles from "./dialog.module.css";
 import formStyles from "./form.module.css";
+import { Icon, icons } from "./icon.tsx";
 import { unlessComposing } from "./keys.tsx";
 import { shownText } from "./shown-text.ts";
 import { textOf } from "./states.tsx";
@@ -51,7 +52,11 @@ export function Dialog({ title, close, children }: {
     >
       <header>
         <h2 id={heading}>{title}</h2>
-        {close && <button type="button" className={shared.plain} aria-label="Close" onClick={leave}>✕</button>}
+        {close && (
+          <button type="button" className={shared.plain} aria-label="Close" onClick={leave}>
+            <Icon of={icons.x} />
+          </button>
+        )}
       </header>
       {children}
       {asks && <AskToDiscard within={dialog.current} keep={() => setAsks(false)} discard={() => close?.()} />}

@@ -57,8 +57,9 @@ export function useKeys(keys: Keys): void {
 /** Every key that acts now, and its act. */
 export function useAllKeys(): () => readonly (readonly [key: string, does: string])[] {
   const registry = use(Registered);
-  return () => [...registry].flatMap(({ current }) =>
-    Object.entries(current).map(([key, { does }]) => [key, does] as const));
+  // Of two acts of one key, the newer one acts.
+  return () => [...new Map([...registry].flatMap(({ current }) =>
+    Object.entries(current).map(([key, { does }]) => [key, does] as const)))];
 }
 
 /** A handler of keys that leaves those of an input method alone: with them it chooses and discards its candidates. */

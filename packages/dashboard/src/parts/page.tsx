@@ -1,16 +1,17 @@
 import { useEffect, type ReactNode } from "react";
+import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
 import styles from "./page.module.css";
 
-/** A page: its title, also the tab's, acts beside it, and its content. */
-export function Page({ title, acts, children }: {
-  readonly title: string; readonly acts?: ReactNode; readonly children: ReactNode;
+/** A page: its title, also the tab's, acts beside it, and its content. A `wide` one is as wide as the window. */
+export function Page({ title, acts, wide = false, children }: {
+  readonly title: string; readonly acts?: ReactNode; readonly wide?: boolean; readonly children: ReactNode;
 }): ReactNode {
   useEffect(() => {
     document.title = `${title} · Webhook Relay`;
   }, [title]);
   return (
-    <div className={styles.page}>
+    <div className={classes(styles.page, wide && styles.wide)}>
       <header className={shared.pageHead}>
         <h1>{title}</h1>
         {acts !== undefined && <div className={shared.acts}>{acts}</div>}

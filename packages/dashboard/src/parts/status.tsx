@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { classes } from "../style/classes.ts";
-import shared from "../style/shared.module.css";
+import { Icon, icons, type IconPath } from "./icon.tsx";
+import { statusWord } from "./status-words.ts";
 import styles from "./status.module.css";
 
 type Tone = "ok" | "bad" | "wait" | "info" | "off";
@@ -13,12 +14,24 @@ const tones: Readonly<Record<string, Tone>> = {
   Cancelled: "off", Inactive: "off", Revoked: "off", Expired: "off",
 };
 
-const glyphs: Readonly<Record<Tone, string>> = { ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—" };
+const glyphs: Readonly<Record<Tone, IconPath>> = {
+  ok: icons.check, bad: icons.x, wait: icons.clock, info: icons.circle, off: icons.minus,
+};
 
-/** A status as glyph, colour and word. */
-export function Status({ value }: { readonly value: string }): ReactNode {
+/** The glyph of a tone. Screen readers skip it. */
+export function Glyph({ tone }: { readonly tone: Tone }): ReactNode {
+  return <Icon of={glyphs[tone]} size={12} />;
+}
+
+/** A status as a tinted pill: glyph and word. */
+export function Status({ value, word = value, title }: {
+  readonly value: string; readonly word?: string; readonly title?: string;
+}): ReactNode {
   const tone = tones[value] ?? "info";
-  return (
-    <span className={classes(styles.status, shared[tone])}><span aria-hidden="true">{glyphs[tone]}</span> {value}</span>
-  );
+  return <span className={classes(styles.status, styles[tone])} title={title}><Glyph tone={tone} />{word}</span>;
+}
+
+/** The status of an event, with the API's word in the tooltip. */
+export function EventStatus({ value }: { readonly value: string }): ReactNode {
+  return <Status value={value} word={statusWord(value)} title={value} />;
 }

@@ -23,7 +23,7 @@ export function AuditPage(): ReactNode {
   const problem = refusedFilter(pages.error, filters);
   const clear = <button type="button" onClick={() => change(withoutFilters)}>Clear filters</button>;
   return (
-    <Page title="Audit">
+    <Page title="Audit" wide>
       <AuditFilters problem={problem} />
       {!problem && (
         <Listed pages={pages} empty={<Empty act={clear}>No entry matches these filters.</Empty>}>

@@ -4,7 +4,7 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { Answered, Empty } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
@@ -31,7 +31,7 @@ export function Events({ id }: { readonly id: string }): ReactNode {
             columns={[
               {
                 head: "Status",
-                cell: ({ status, test }) => <><Status value={status} />{test && <small> test</small>}</>,
+                cell: ({ status, test }) => <><EventStatus value={status} />{test && <small> test</small>}</>,
               },
               { head: "Accepted", cell: ({ acceptedAt }) => <Moment at={acceptedAt} /> },
               { head: "Last attempt", cell: lastAttemptText },

@@ -6,7 +6,7 @@ import { useMay } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Answered } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
@@ -62,7 +62,7 @@ function Result({ eventId }: { readonly eventId: string }): ReactNode {
       <Answered query={event}>
         {({ status }) => (
           <p>
-            <Status value={status} />
+            <EventStatus value={status} />
             {attempt && ` ${[
               attempt.statusCode === null ? [] : `answered ${attempt.statusCode}`,
               attempt.durationMs === null ? [] : `in ${durationText(attempt.durationMs)}`,

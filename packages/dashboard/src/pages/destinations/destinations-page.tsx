@@ -44,7 +44,7 @@ export function DestinationsPage(): ReactNode {
   const mayCreate = mayDo("createDestination");
   return (
     <Page
-      title="Destinations"
+      title="Destinations" wide
       acts={mayCreate && <button type="button" className={shared.primary} onClick={create}>New destination…</button>}
     >
       <label className={styles.listFilter}>Status <select

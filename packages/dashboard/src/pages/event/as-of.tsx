@@ -2,6 +2,7 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { Id } from "../../parts/copy.tsx";
 import { Changed } from "../../parts/diff.tsx";
+import { statusWord } from "../../parts/status-words.ts";
 import { Moment } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
@@ -67,7 +68,7 @@ function factsOf({ event, destination, tenant }: MomentState): Fact[] {
   const time = (at: string | null): Pick<Fact, "text" | "shown"> =>
     (at === null ? { text: "–" } : { text: at, shown: <Moment at={at} only="time" /> });
   return [
-    { name: "status", text: event.status },
+    { name: "status", text: statusWord(event.status) },
     { name: "failed attempts", text: `${event.currentRetryCount}${tenant ? ` of ${tenant.maxTrys}` : ""}` },
     { name: "next attempt", ...time(event.nextAttemptAt) },
     { name: "delivered", ...time(event.deliveredAt) },

@@ -4,8 +4,9 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
-import { CopyIcon, useCopy } from "../../parts/copy.tsx";
+import { useCopy } from "../../parts/copy.tsx";
 import { Changed } from "../../parts/diff.tsx";
+import { Icon, icons } from "../../parts/icon.tsx";
 import { JsonText } from "../../parts/json-text.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
@@ -139,7 +140,7 @@ function CopyCurl({ command }: { readonly command: string | undefined }): ReactN
         {{ idle: "", copied: "✓ Copied", refused: "✕ The browser refuses" }[state]}
       </span>
       <button type="button" onClick={run} title="Secrets in it are masked.">
-        <CopyIcon /> Copy as curl
+        <Icon of={icons.copy} size={14} /> Copy as curl
       </button>
     </span>
   );

@@ -5,7 +5,7 @@ import { useChange } from "../../app/navigation.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { useActorNames } from "../../parts/names.tsx";
 import { Answered } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { attemptsOf } from "../../story/attempts.ts";
 import type { Telling } from "../../story/chapters.ts";
 import { authorsOf, entriesOf, indexAt, laterThan } from "../../story/moments.ts";
@@ -94,7 +94,7 @@ function Sentence({ story, telling, tense, isBrief = false }: {
   return (
     <p className={classes(styles.sentence, isBrief && styles.brief)}>
       {(tense === "then" || isBrief) && <span className={shared.small}>{tense === "then" ? "Then: " : "Now: "}</span>}
-      <Status value={event.status} />{" "}
+      <EventStatus value={event.status} />{" "}
       <span data-tense={tense}><Told words={sentence({ ...telling, waiting, chapters }, tense)} /></span>
     </p>
   );

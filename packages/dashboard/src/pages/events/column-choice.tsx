@@ -3,6 +3,7 @@ import { useState, type ReactNode } from "react";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
+import { Icon, icons } from "../../parts/icon.tsx";
 import shared from "../../style/shared.module.css";
 import { columnsChange, columnsOf, mostColumns, problemOfColumn } from "./columns.ts";
 import styles from "./events.module.css";
@@ -31,7 +32,7 @@ export function ColumnChoice(): ReactNode {
               type="button" className={shared.plain} aria-label={`Remove the column ${column}`}
               onClick={() => change(columnsChange(columns.filter((other) => other !== column)))}
             >
-              ✕
+              <Icon of={icons.x} size={14} />
             </button>
           </li>
         ))}

@@ -4,8 +4,9 @@ import {
   useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode,
 } from "react";
 import { pagesPath, relay } from "../../api/relay.ts";
+import { Icon, icons } from "../../parts/icon.tsx";
 import { useKeys } from "../../parts/keys.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
@@ -16,7 +17,7 @@ import type { Item } from "./filters.ts";
 import type { Selection } from "./selection.ts";
 
 /** Heights of a row, px: in one line; in two on narrow screens, in three with columns from the payload. */
-const rowPx = { wide: 34, narrow: 56, narrowWithColumns: 84 };
+const rowPx = { wide: 36, narrow: 56, narrowWithColumns: 84 };
 const narrow = "(max-width: 640px)";
 
 /**
@@ -139,8 +140,10 @@ function Cells({ item, selected, nameOf, columns }: {
   const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
   return (
     <>
-      <span className={styles.mark} data-mark aria-hidden="true">{selected ? "☑" : "☐"}</span>
-      <span className={styles.cStatus}><Status value={status} /></span>
+      <span className={styles.mark} data-mark aria-hidden="true">
+        <Icon of={selected ? icons.squareCheck : icons.square} />
+      </span>
+      <span className={styles.cStatus}><EventStatus value={status} /></span>
       <span className={styles.cSecond}>
         <span className={styles.cTime}><Moment at={acceptedAt} /></span>
         <span className={styles.clipped}>

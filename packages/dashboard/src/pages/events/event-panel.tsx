@@ -5,9 +5,10 @@ import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { useStream } from "../../live/stream.ts";
 import { Id } from "../../parts/copy.tsx";
+import { Icon, icons } from "../../parts/icon.tsx";
 import { unlessComposing } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
@@ -41,7 +42,9 @@ export function EventPanel({ id, close, nameOf }: {
         <h2 id="event-panel-title" ref={heading} tabIndex={-1}>Event</h2>
         <span className={shared.acts}>
           <Link to="/events/$id" params={{ id }} className={shared.button}>Open its page</Link>
-          <button type="button" className={shared.plain} aria-label="Close the panel" onClick={close}>✕</button>
+          <button type="button" className={shared.plain} aria-label="Close the panel" onClick={close}>
+            <Icon of={icons.x} />
+          </button>
         </span>
       </header>
       <p><Id value={id} /></p>
@@ -58,7 +61,7 @@ function EventFields({ id, nameOf }: {
     <Answered query={query}>
       {({ status, acceptedAt, deliveredAt, nextAttemptAt, eventType, idempotencyKey, destinationUrlId }) => (
         <dl className={styles.panelFacts}>
-          <div><dt>Status</dt><dd><Status value={status} /></dd></div>
+          <div><dt>Status</dt><dd><EventStatus value={status} /></dd></div>
           <div><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></div>
           {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}
           {nextAttemptAt !== null && <div><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></div>}

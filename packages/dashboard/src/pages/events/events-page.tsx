@@ -47,7 +47,7 @@ export function EventsPage(): ReactNode {
   // A change of filters starts a new list.
   const key = JSON.stringify([filters, payload ?? null, load]);
   return (
-    <Page title="Events">
+    <Page title="Events" wide>
       <FilterBar search={search} change={change} targets={targets} openEvent={showing.open} />
       <Histogram filters={filters} change={change} />
       <div className={styles.events} data-panel={opened !== undefined}>

@@ -10,7 +10,7 @@ import { fieldsOf } from "../../parts/fields.ts";
 import { unlessComposing, useKeys } from "../../parts/keys.tsx";
 import { TargetOptions, type Named, type Targets } from "../../parts/names.tsx";
 import { textOf } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import { ColumnChoice } from "./column-choice.tsx";
@@ -144,7 +144,7 @@ function StatusChoice({ search, change }: { readonly search: Search; readonly ch
               Status: statuses.filter((each) => each === status ? checked : chosen.includes(each)).join(","),
             })}
           />
-          <Status value={status} />{counts && <small>{counts[status]}</small>}
+          <EventStatus value={status} />{counts && <small>{counts[status]}</small>}
         </label>
       ))}
     </fieldset>

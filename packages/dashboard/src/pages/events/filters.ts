@@ -1,5 +1,6 @@
 import type { OperationId, ParametersOf, Schemas } from "@webhook-relay/client";
 import { eventFilterNames, payloadNames, type Search } from "../../app/search.ts";
+import { statusesText } from "../../parts/status-words.ts";
 
 /** All statuses that an event stays in, in the order in which the page shows them. */
 export const statuses = ["Pending", "Processing", "WaitingRetry", "Succeeded", "CriticalFailure", "Cancelled"] as const;
@@ -84,7 +85,7 @@ export function bulkOfFilters(operation: BulkOperation, filters: Search, to: str
   }
   const asked = listed(filters["Status"]);
   const status = asked.length === 0 ? usual[operation] : asked.filter((each) => actionable[operation].includes(each));
-  if (status.length === 0) return `Only events in ${actionable[operation].join(" or ")} can be chosen for it.`;
+  if (status.length === 0) return `Only events in ${statusesText(actionable[operation])} can be chosen for it.`;
   return {
     status,
     ...(DestinationUrlId !== undefined && { destinationUrlId: DestinationUrlId }),
@@ -101,7 +102,7 @@ const filterTitles: Readonly<Record<string, string>> = {
   OwnerId: "owner", MessageId: "message", CorrelationId: "request", IdempotencyKey: "idempotency key", Test: "test",
 };
 
-/** A bulk filter in words, such as "All events in CriticalFailure of type invoice.paid, accepted up to …". */
+/** A bulk filter in words, such as "All events in Failed of type invoice.paid, accepted up to …". */
 export function bulkWords(
   filter: BulkFilter, { moment, destination }: {
     /** The text of a moment for this reader. */
@@ -114,7 +115,7 @@ export function bulkWords(
   const selected = ids?.length === 1 ? "The selected event, if" : `The ${ids?.length ?? 0} selected events, if`;
   const accepted = [from && `from ${moment(from)}`, to && `up to ${moment(to)}`].filter(Boolean);
   return [
-    `${ids ? selected : "All events"} in ${status.join(" or ")}`,
+    `${ids ? selected : "All events"} in ${statusesText(status)}`,
     destinationUrlId && ` for ${destination(destinationUrlId)}`,
     senderId && ` through the sender ${senderId}`,
     eventType && ` of type ${eventType}`,

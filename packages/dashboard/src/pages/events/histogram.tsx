@@ -7,6 +7,7 @@ import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { Chart } from "../../parts/chart.tsx";
 import { Answered, Loading } from "../../parts/states.tsx";
+import { Glyph } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
@@ -18,7 +19,7 @@ type Statistics = Schemas["Statistics"];
 type Point = Schemas["StatisticsPoint"];
 
 const outcomes = [
-  ["succeeded", "✓ delivered", "ok"], ["exhausted", "✕ given up", "bad"], ["cancelled", "— cancelled", "off"],
+  ["succeeded", "delivered", "ok"], ["exhausted", "failed", "bad"], ["cancelled", "cancelled", "off"],
 ] as const;
 
 /** The outcomes over time, as bars; to drag over them chooses the time. A table says the same. */
@@ -81,7 +82,9 @@ function Legend({ statistics, partly }: { readonly statistics: Statistics; reado
   return (
     <div className={classes(styles.legend, shared.small)}>
       <span><Moment at={statistics.from} /> – <Moment at={statistics.to} /></span>
-      {outcomes.map(([name, words, tone]) => <span key={name} className={shared[tone]}>{words} {sum(name)}</span>)}
+      {outcomes.map(([name, words, tone]) => (
+        <span key={name} className={shared[tone]}><Glyph tone={tone} /> {sum(name)} {words}</span>
+      ))}
       <span>{sum("accepted")} accepted</span>
       {partly && <span>Only the destination, the type and the time count here.</span>}
       <details>
@@ -96,7 +99,7 @@ function Legend({ statistics, partly }: { readonly statistics: Statistics; reado
               { head: "From", cell: ({ at }) => <Moment at={at} /> },
               { head: "Accepted", kind: "number", cell: ({ accepted }) => accepted },
               { head: "Delivered", kind: "number", cell: ({ succeeded }) => succeeded },
-              { head: "Given up", kind: "number", cell: ({ exhausted }) => exhausted },
+              { head: "Failed", kind: "number", cell: ({ exhausted }) => exhausted },
               { head: "Cancelled", kind: "number", cell: ({ cancelled }) => cancelled },
             ]}
           />

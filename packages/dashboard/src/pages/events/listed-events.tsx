@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Search } from "../../app/search.ts";
+import { Icon, icons } from "../../parts/icon.tsx";
 import type { Targets } from "../../parts/names.tsx";
 import { Answered, Empty, Loading } from "../../parts/states.tsx";
 import shared from "../../style/shared.module.css";
@@ -39,7 +40,7 @@ export function ListedEvents({ filters, reload, showing, targets }: {
             <p className={shared.small} role="status">{items.length > 0 && totalText(rows.total)}</p>
             {rows.fresh > 0 && (
               <button type="button" className={styles.pill} onClick={reload}>
-                ↑ {rows.fresh >= 100 ? "100 or more" : rows.fresh} new
+                <Icon of={icons.arrowUp} size={14} /> {rows.fresh >= 100 ? "100 or more" : rows.fresh} new
               </button>
             )}
             <BulkActs filters={filters} newest={rows.newest} selection={selection} targets={targets} />

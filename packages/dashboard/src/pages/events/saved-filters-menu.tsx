@@ -4,6 +4,7 @@ import { keep, readKept } from "../../app/kept.ts";
 import type { Search } from "../../app/search.ts";
 import { useMe } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
+import { Icon, icons } from "../../parts/icon.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./events.module.css";
 import { longestName, mostSaved, savable, savedIn, withSaved, type SavedFilters } from "./saved-filters.ts";
@@ -30,7 +31,7 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
               type="button" className={shared.plain} aria-label={`Remove ${name}`}
               onClick={() => change(saved.filter((other) => other.name !== name))}
             >
-              ✕
+              <Icon of={icons.x} size={14} />
             </button>
           </li>
         ))}

@@ -4,6 +4,7 @@ import { usePreferences } from "../../app/preferences.tsx";
 import type { OrderField } from "../../app/search.ts";
 import { Field } from "../../parts/form.tsx";
 import { TargetOptions, useTargets } from "../../parts/names.tsx";
+import { statusesText, statusWord } from "../../parts/status-words.ts";
 import { TimeInput } from "../../parts/time.tsx";
 import { zoneName } from "../../parts/times.ts";
 import type { Kind } from "./kinds.ts";
@@ -11,12 +12,16 @@ import styles from "./operations.module.css";
 
 const statuses: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   replay: {
-    "": "Given up", Succeeded: "Delivered", Cancelled: "Cancelled, only to another destination",
+    "": statusWord("CriticalFailure"), Succeeded: statusWord("Succeeded"),
+    Cancelled: `${statusWord("Cancelled")}, only to another destination`,
   },
-  cancel: { "": "Pending or waiting for a retry", Pending: "Pending", WaitingRetry: "Waiting for a retry" },
+  cancel: {
+    "": statusesText(["Pending", "WaitingRetry"]), Pending: statusWord("Pending"),
+    WaitingRetry: statusWord("WaitingRetry"),
+  },
   purge: {
-    "": "Delivered, given up or cancelled", Succeeded: "Delivered", CriticalFailure: "Given up",
-    Cancelled: "Cancelled",
+    "": statusesText(["Succeeded", "CriticalFailure", "Cancelled"]), Succeeded: statusWord("Succeeded"),
+    CriticalFailure: statusWord("CriticalFailure"), Cancelled: statusWord("Cancelled"),
   },
 };
 

@@ -1,3 +1,5 @@
+import { statusesText } from "../../parts/status-words.ts";
+
 /** The filter of an operation; null or an empty list filters nothing. */
 export interface Filter {
   readonly statuses: readonly string[];
@@ -12,16 +14,11 @@ export interface Filter {
   readonly before?: string | null;
 }
 
-const statusWords: Readonly<Record<string, string>> = {
-  CriticalFailure: "given up", Succeeded: "delivered", Cancelled: "cancelled",
-  Pending: "pending", WaitingRetry: "waiting for a retry",
-};
-
 /** A filter in words. `nameOf` gives the names of destinations and senders, `moment` the texts of times. */
 export function filterText(
   filter: Filter, nameOf: (id: string) => string, moment: (at: string) => string,
 ): string {
-  const statuses = filter.statuses.map((status) => statusWords[status] ?? status).join(" or ");
+  const statuses = filter.statuses.length === 0 ? "" : `in ${statusesText(filter.statuses)}`;
   const parts = [
     filter.destinationUrlId && `for ${nameOf(filter.destinationUrlId)}`,
     filter.senderId && `through ${nameOf(filter.senderId)}`,

@@ -20,7 +20,7 @@ export function OperationsPage(): ReactNode {
   const opened = isKind(asked) && allowed.includes(asked) ? asked : undefined;
   return (
     <Page
-      title="Operations"
+      title="Operations" wide
       acts={allowed.length > 0 && (
         <button type="button" onClick={() => change({ new: allowed.includes(kind) ? kind : allowed[0] })}>
           New operation…

@@ -6,6 +6,7 @@ import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
+import { Glyph } from "../../parts/status.tsx";
 import { Ago, Countdown } from "../../parts/time.tsx";
 import { dayMs } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
@@ -66,7 +67,7 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
       {lines.length > 0 && <ul>{lines}</ul>}
       {lines.length === 0 && (queries.some(({ isLoading }) => isLoading)
         ? failed === undefined && <Loading lines={3} />
-        : <p className={shared.ok}><span aria-hidden="true">✓</span> Nothing needs a person now.</p>)}
+        : <p className={shared.ok}><Glyph tone="ok" /> Nothing needs a person now.</p>)}
     </section>
   );
 }
@@ -79,7 +80,7 @@ function Line({ tone, list, what, children }: {
 }): ReactNode {
   return (
     <li className={styles.attentionLine} data-tone={tone}>
-      <span className={shared[tone]} aria-hidden="true">{{ bad: "✕", wait: "◔", off: "—" }[tone]}</span>
+      <span className={shared[tone]}><Glyph tone={tone} /></span>
       <Link {...list}>{what}</Link>
       <span className={styles.attentionMore}>{children}</span>
     </li>
@@ -115,7 +116,7 @@ function givenUpLines(
   if (count === 0) return [];
   return [
     <Line key="given up" tone="bad" list={{ to: "/events", search: { Status: "CriticalFailure", From: from } }}
-      what={`${count} ${count === 1 ? "event" : "events"} of the last 24 h given up`}>
+      what={`${count} ${count === 1 ? "event" : "events"} of the last 24 h failed`}>
       {mayReplay && <Link to="/operations" search={{ new: "replay", from }}>Replay them…</Link>}
     </Line>,
   ];

@@ -10,7 +10,7 @@ import { Listed, usePages } from "../../parts/listed.tsx";
 import { useTargets } from "../../parts/names.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
@@ -68,7 +68,7 @@ function Totals({ totals }: { readonly totals: Schemas["EventTotals"] }): ReactN
           <li key={status}>
             <Link to="/events" search={{ Status: status }}>
               <span className={styles.total}>{totals.statuses[status].toLocaleString("en")}</span>
-              <Status value={status} />
+              <EventStatus value={status} />
             </Link>
           </li>
         ))}

@@ -5,6 +5,7 @@ import { relay } from "../../api/relay.ts";
 import { usePreferences } from "../../app/preferences.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { Answered } from "../../parts/states.tsx";
+import { Glyph } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { durationText, momentText } from "../../parts/times.ts";
@@ -40,8 +41,8 @@ function Summary({ points }: { readonly points: readonly Point[] }): ReactNode {
   return (
     <ul className={styles.trafficLegend}>
       <li>{sum("accepted")} accepted</li>
-      <li><span className={shared.ok} aria-hidden="true">✓</span> {sum("succeeded")} delivered, above the line</li>
-      <li><span className={shared.bad} aria-hidden="true">✕</span> {sum("exhausted")} given up, below it</li>
+      <li><span className={shared.ok}><Glyph tone="ok" /></span> {sum("succeeded")} delivered, above the line</li>
+      <li><span className={shared.bad}><Glyph tone="bad" /></span> {sum("exhausted")} failed, below it</li>
       <li>{sum("attempts")} attempts, {failures.toLocaleString("en")} of them failed</li>
     </ul>
   );
@@ -60,7 +61,7 @@ function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
           { tone: "bad", values: points.map(({ exhausted }) => exhausted), direction: "down" },
         ]}
         titles={points.map(({ at, succeeded, exhausted }) =>
-          `${momentText(at, zone)}: ${succeeded} delivered, ${exhausted} given up`)}
+          `${momentText(at, zone)}: ${succeeded} delivered, ${exhausted} failed`)}
       />
       <figcaption className={shared.small}>
         {first && <Moment at={first.at} only="time" />}
@@ -72,7 +73,7 @@ function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
 }
 
 const counts = [
-  ["Accepted", "accepted"], ["Delivered", "succeeded"], ["Given up", "exhausted"], ["Cancelled", "cancelled"],
+  ["Accepted", "accepted"], ["Delivered", "succeeded"], ["Failed", "exhausted"], ["Cancelled", "cancelled"],
   ["Attempts", "attempts"],
 ] as const;
 

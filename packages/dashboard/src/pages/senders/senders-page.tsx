@@ -30,7 +30,7 @@ export function SendersPage(): ReactNode {
     <button type="button" className={shared.primary} onClick={() => change({ new: "sender" })}>New sender…</button>
   );
   return (
-    <Page title="Senders" acts={create}>
+    <Page title="Senders" wide acts={create}>
       {!mayCreate && <NoRight>Developers, Admins and Owners can create senders.</NoRight>}
       <Listed
         pages={pages}

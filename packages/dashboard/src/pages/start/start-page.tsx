@@ -5,7 +5,7 @@ import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
 import { Answered } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
+import { EventStatus } from "../../parts/status.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
@@ -80,7 +80,7 @@ function Delivery({ event, delivered }: Pick<Awaited<ReturnType<typeof progress>
   if (delivered) {
     return (
       <p className={shared.acts}>
-        <Status value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink>
+        <EventStatus value="Succeeded" /> <EventLink id={delivered.id}>What happened to it</EventLink>
       </p>
     );
   }
@@ -88,7 +88,7 @@ function Delivery({ event, delivered }: Pick<Awaited<ReturnType<typeof progress>
   return (
     <>
       <p className={shared.acts}>
-        <Status value={event.status} /> <EventLink id={event.id}>What happened to it</EventLink>
+        <EventStatus value={event.status} /> <EventLink id={event.id}>What happened to it</EventLink>
       </p>
       {event.reason !== null && <p>The last attempt failed: {event.reason}.</p>}
       <Live>Waiting for the receiver to answer with a status from 200 to 299.</Live>
