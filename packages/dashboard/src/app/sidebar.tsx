@@ -52,7 +52,9 @@ export function Sidebar(): ReactNode {
         title={isCollapsed ? toggle : undefined}
         onClick={() => change({ sidebar: isCollapsed ? "expanded" : "collapsed" })}
       >
-        <Entry icon={isCollapsed ? icons.panelLeftOpen : icons.panelLeftClose} title={isCollapsed ? toggle : "Collapse"} />
+        <Entry
+          icon={isCollapsed ? icons.panelLeftOpen : icons.panelLeftClose} title={isCollapsed ? toggle : "Collapse"}
+        />
       </button>
     </nav>
   );

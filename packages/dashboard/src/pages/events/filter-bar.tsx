@@ -144,7 +144,7 @@ function StatusChoice({ search, change }: { readonly search: Search; readonly ch
               Status: statuses.filter((each) => each === status ? checked : chosen.includes(each)).join(","),
             })}
           />
-          <EventStatus value={status} />{counts && <small>{counts[status]}</small>}
+          <EventStatus value={status} />{isCounted && <small>{counts?.[status]}</small>}
         </label>
       ))}
     </fieldset>

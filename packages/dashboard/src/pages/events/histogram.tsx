@@ -40,7 +40,7 @@ export function Histogram({ filters, change }: {
   });
   if (!may("getStatistics")) return null;
   return (
-    <section aria-label="Outcomes over time">
+    <section aria-label="Outcomes over time" className={styles.outcomes}>
       <Answered query={query} loading={<Loading lines={3} />}>
         {(statistics) => (
           <>
