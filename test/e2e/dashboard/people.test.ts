@@ -86,7 +86,7 @@ describe("the dashboard's people", () => {
     await row.getByText("Admin").waitFor();
     await page.getByRole("button", { name: `Deactivate ${email}…` }).click();
     await page.getByRole("button", { name: "Deactivate", exact: true }).click();
-    await row.getByText("— Inactive").waitFor();
+    await row.getByText("Inactive", { exact: true }).waitFor();
     await page.getByRole("button", { name: `Activate ${email}…` }).click();
     await page.getByRole("button", { name: "Activate", exact: true }).click();
     await row.getByText("Active", { exact: true }).waitFor();

@@ -67,7 +67,7 @@ describe("the pages of senders", () => {
     await posted({ id: "", ingestToken: token ?? "" }, '{"a":2}');
     await page.getByRole("button", { name: "Switch off…" }).click();
     await page.getByRole("button", { name: "Switch it off" }).click();
-    await page.getByText("— Inactive").waitFor();
+    await page.getByText("Inactive", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Switch on" }).click();
     await page.getByText("Active", { exact: true }).waitFor();
   });
