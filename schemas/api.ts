@@ -53,6 +53,19 @@ export interface components {
              */
             password: string;
         };
+        /** @description The password of the signed-in user, and the one to replace it. */
+        ChangePasswordRequest: {
+            /**
+             * Format: password
+             * @description The user's password.
+             */
+            currentPassword: string;
+            /**
+             * Format: password
+             * @description A new password. 8 to 72 bytes of UTF-8, none of them NUL.
+             */
+            newPassword: string;
+        };
         /** @description A user of the caller's tenant. */
         CreateUserRequest: {
             /**
@@ -6237,6 +6250,57 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The new password holds. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body is not valid, or the password is wrong. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description As for `login`, and counted together with it. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];

@@ -76,6 +76,10 @@ export interface Inputs {
         readonly email: string;
         readonly password: string;
     };
+    readonly changePassword: {
+        readonly currentPassword: string;
+        readonly newPassword: string;
+    };
     readonly createUser: {
         readonly email: string;
         readonly password: string;

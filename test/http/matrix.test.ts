@@ -34,6 +34,7 @@ logout                                      | 401    | 204 204 204 204 |        
 openSession                                 | 200    |                 |                 |
 renewSession                                | 401    | 401 401 401 401 |                 |
 endSession                                  | 401    | 204 204 204 204 |                 |
+changePassword                              | 401    | 204 204 204 204 |                 |
 getMe                                       | 401    | 200 200 200 200 |                 |
 
 createUser                                  | 401    | 403 201 201 201 |                 |

@@ -142,6 +142,8 @@ const stories: Readonly<Record<string, Provoke>> = {
   "login 429": (_stage, described, good) => throttled(described, withWrongPassword(good)),
   "openSession 401": (stage, described, good) => ask(stage, described, withWrongPassword(good)),
   "openSession 429": (_stage, described, good) => throttled(described, withWrongPassword(good)),
+  "changePassword 429": (_stage, described, good) =>
+    throttled(described, { json: { ...good.json, currentPassword: "another password" } }),
 
   "createUser 409": (stage, described) =>
     ask(stage, described, { json: { email: stage.other.owner.email, password } }),

@@ -25,6 +25,7 @@ verifySignature           | Viewer    | -                  | 200
 logout                    | users
 renewSession              | users
 endSession                | users
+changePassword            | users
 getMe                     | Viewer    | any                | 200
 
 createUser                | Developer | users:write        | 201

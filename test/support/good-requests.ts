@@ -112,6 +112,10 @@ export const goodRequests: Readonly<Record<string, Make>> = {
     as: new Client(api.url), headers: await signIn(api.url, one.owner.email),
   }),
   endSession: async ({ api, one }) => ({ as: await login(api.url, one.owner.email) }),
+  changePassword: async ({ one }) => ({
+    as: (await createUser(one.owner.client, "viewer")).client,
+    json: { currentPassword: password, newPassword: password },
+  }),
   getMe: () => ({}),
 
   createUser: () => ({ json: { email: freshEmail(), password } }),

@@ -92,6 +92,12 @@ export const operations = {
     path: "/api/v1/auth/session/renewal",
     credential: "token",
   },
+  changePassword: {
+    method: "POST",
+    path: "/api/v1/auth/password",
+    credential: "token",
+    body: true,
+  },
   getMe: {
     method: "GET",
     path: "/api/v1/me",

@@ -1,16 +1,21 @@
+import type { Inputs } from "../../../../schemas/inputs.ts";
+import type { Session } from "../../../kernel/callers/caller.ts";
+import { checkPassword } from "../../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../../kernel/domain/ipv6.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import { nilUuid } from "../../../kernel/domain/uuid.ts";
 import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import type { Aggregates } from "../../../kernel/log/aggregates.ts";
-import { sleep } from "../../../kernel/ports/clock.ts";
+import type { Origin } from "../../../kernel/log/origin.ts";
+import { sleep, timestampNow } from "../../../kernel/ports/clock.ts";
 import type { RateLimit } from "../../../kernel/ports/expiring-state.ts";
-import { addressOwner } from "../../../kernel/ports/passwords.ts";
+import { addressOwner, tenantOwner } from "../../../kernel/ports/passwords.ts";
 import type { LoginResult } from "../../../kernel/ports/telemetry.ts";
 import type { PlatformKeys } from "../../../kernel/sealing/platform-keys.ts";
 import { LogThrottle } from "../../../kernel/tools/log-throttle.ts";
-import { type Tenant, type User, tenants } from "../../tenants/facts.ts";
+import { decide } from "../../tenants/decide.ts";
+import { ownTenant, type Tenant, type User, tenants } from "../../tenants/facts.ts";
 import type { Reservations } from "../../tenants/reservations/reservations.ts";
 import type { People } from "../persons/people.ts";
 import { userView, type UserView } from "../users/queries.ts";
@@ -35,6 +40,8 @@ const checkMs = { atCost: 12, ms: 300 } as const;
 export function failedLoginMs(passwordCost: number): number {
   return Math.ceil(lookupMs + checkMs.ms * 2 ** (passwordCost - checkMs.atCost));
 }
+
+const wrongPassword = "currentPassword: is wrong";
 
 /** A user who has given the right password. */
 interface Found {
@@ -68,6 +75,32 @@ export class Login {
     return this.#opened(await this.#found(email, password, address), "issue");
   }
 
+  /**
+   * Gives a user another password, and ends the user's other sessions. Wrong passwords count as failed logins do, and
+   * take as long. Throws a Refusal (invalid, too-many).
+   */
+  async changePassword(
+    session: Session, { currentPassword, newPassword }: Inputs["changePassword"], origin: Origin, address: string,
+  ): Promise<void> {
+    checkPassword("newPassword", newPassword);
+    const { aggregates, passwords, sessions, clock } = this.#parts;
+    const { tenantId, userId } = session;
+    const tenant = await ownTenant(aggregates, session);
+    const { emailHash, passwordHash: replaced } = tenant.users.get(userId) ?? refuse("not-found", "user not found");
+    const found = await this.#foundByHash(emailHash, currentPassword, address);
+    if (found?.user.id !== userId) refuse("invalid", wrongPassword);
+    const passwordHash = await passwords.hash(newPassword, tenantOwner(tenantId));
+    let sessionVersion = 0;
+    await aggregates.change(tenants, tenantId, origin, (state) => {
+      const user = state?.users.get(userId);
+      if (user?.passwordHash !== replaced) refuse("invalid", wrongPassword);
+      sessionVersion = user.sessionVersion + 1;
+      return decide(state, { type: "ChangeUser", by: session, userId, passwordHash, at: timestampNow(clock) });
+    });
+    await sessions.keep(session, sessionVersion);
+    await sessions.endOlder(tenantId, userId);
+  }
+
   /** A token for the cookie of the user's browser. Throws as {@link login} does. */
   async signIn(email: string, password: string, address: string): Promise<SignedIn> {
     return this.#opened(await this.#found(email, password, address), "issueToBrowser");
@@ -81,15 +114,19 @@ export class Login {
     return { ...token, user: shown };
   }
 
+  async #found(email: string, password: string, address: string): Promise<Found> {
+    const found = await this.#foundByHash(await this.#parts.keys.emailHash(email), password, address);
+    return found ?? refuse("unauthenticated", "email or password is wrong");
+  }
+
   /**
    * The user of this email and password. A failure reveals nothing: an unknown email, a wrong password and an inactive
    * user get one answer after the same time, whether or not the tenant had to be read. An attempt counts from its
-   * start, so parallel ones get no more checks than the limit allows. Throws a Refusal (unauthenticated, too-many).
+   * start, so parallel ones get no more checks than the limit allows. Throws a Refusal (too-many).
    */
-  async #found(email: string, password: string, address: string): Promise<Found> {
-    const { state, keys, clock } = this.#parts;
+  async #foundByHash(hash: string, password: string, address: string): Promise<Found | undefined> {
+    const { state, clock } = this.#parts;
     const failsAt = clock.monotonic() + this.#failedMs;
-    const hash = await keys.emailHash(email);
     const counters = [`login:address:${clientNetwork(address)}`, `login:email:${hash}`];
     const slot = this.#limit && (await state.admit(counters, this.#limit));
     if (this.#limit && !slot) {
@@ -105,7 +142,7 @@ export class Login {
     if (!found) {
       this.#failed("refused", address);
       await this.#waitUntil(failsAt);
-      refuse("unauthenticated", "email or password is wrong");
+      return undefined;
     }
     if (slot) await state.forgive(slot);
     return found;

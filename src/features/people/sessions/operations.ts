@@ -1,3 +1,4 @@
+import changePassword from "../../../../schemas/requests/change-password.json" with { type: "json" };
 import login from "../../../../schemas/requests/login.json" with { type: "json" };
 import { access, mayCall, usersOnly } from "../../../kernel/operations/access.ts";
 import { json, nothing, problem } from "../../../kernel/operations/description.ts";
@@ -111,6 +112,26 @@ export function sessionOperations(
     }, async (call) => {
       await sessions.revoke(sessionOf(call), call.origin);
       return { status: 204, headers: { "Set-Cookie": endedCookies } };
+    }),
+    signedIn({
+      id: "changePassword",
+      route: "POST /api/v1/auth/password",
+      access: signedInUser,
+      tag: "Sessions",
+      summary: "Change one's own password",
+      description:
+        "The user's other sessions and tokens end at once; that of the request goes on. A wrong `currentPassword` " +
+        "counts as a failed login does, and its answer takes as long.",
+      body: changePassword,
+      examples: { change: { currentPassword: password, newPassword: "another good password" } },
+      answers: {
+        204: nothing("The new password holds."),
+        400: problem("The body is not valid, or the password is wrong.", "currentPassword: is wrong"),
+        429: problem("As for `login`, and counted together with it.", "too many failed logins; try again later"),
+      },
+    }, async (call) => {
+      await logins.changePassword(sessionOf(call), call.input, call.origin, call.address);
+      return { status: 204 };
     }),
     signedIn({
       id: "getMe",

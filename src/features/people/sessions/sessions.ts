@@ -31,6 +31,8 @@ const allVersions = Number.MAX_SAFE_INTEGER;
 /** `id`: of a token, or of a browser's session. */
 const revocation = (id: string) => `revoked:${id}`;
 const leastVersion = (userId: string) => `sessions:${userId}`;
+/** The version that a session was kept for, see {@link Sessions.keep}. */
+const keptVersion = (sessionId: string) => `kept:${sessionId}`;
 
 /**
  * Sessions: signed tokens that name the user's session version, sent as access tokens or in a browser's cookie. One is
@@ -122,9 +124,10 @@ export class Sessions {
   /** Throws a Refusal (unauthenticated) where the session has ended. */
   async #open(session: Session): Promise<Session> {
     const { aggregates, state } = this.#parts;
-    const { userId, tenantId, tokenId, sessionId, sessionVersion, role } = session;
-    const keys = [leastVersion(userId), ...new Set([revocation(tokenId), revocation(sessionId)])];
-    const [least, ...revoked] = await state.get(keys);
+    const { userId, tenantId, tokenId, sessionId, role } = session;
+    const revocations = [...new Set([revocation(tokenId), revocation(sessionId)])];
+    const [least, kept, ...revoked] = await state.get([leastVersion(userId), keptVersion(sessionId), ...revocations]);
+    const sessionVersion = kept === null ? session.sessionVersion : Math.max(session.sessionVersion, Number(kept));
     const isRevoked = revoked.some((at) => at !== null);
     if (isRevoked || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
     const good = ({ state: tenant }: Folded<Tenant>) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
@@ -132,7 +135,7 @@ export class Sessions {
     if (!good(await aggregates.read(tenants, tenantId)) && !good(await aggregates.current(tenants, tenantId))) {
       refuse("unauthenticated", "the session is over");
     }
-    return session;
+    return { ...session, sessionVersion };
   }
 
   /** Ends one session with all its tokens, those of renewals under way too, durably and at once everywhere. */
@@ -153,6 +156,13 @@ export class Sessions {
       if (!(error instanceof RevisionConflict)) throw error;
     }
     await state.put(revocation(id), at, Math.max(millis(expiresAt) - clock.now(), 0) + rememberedMs);
+  }
+
+  /** Lets a session go on under a later version of its user, which ends the user's others. */
+  async keep({ sessionId, expiresAt, passwordAt }: Session, sessionVersion: number): Promise<void> {
+    const end = passwordAt === null ? millis(expiresAt) : latestEnd(passwordAt);
+    const { state, clock } = this.#parts;
+    await state.put(keptVersion(sessionId), String(sessionVersion), end - clock.now() + rememberedMs);
   }
 
   /** Ends all sessions of a user that are not of its present version; of a user that was deleted, all. */
