@@ -26,10 +26,8 @@ export interface HistoryFilter {
 export interface HistoryRequest extends PageRequest, HistoryFilter {}
 
 /**
- * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. All facts of a type
- * or a time are found by reading the whole stream, as far as the total or the page needs it. Without such a filter
- * only the newest fact and the page itself are read, however many there are. Throws LogUnavailable, or a Refusal where
- * one of the page cannot be read.
+ * A page of the facts of a stream. A filter by type or time reads the whole stream; else only the page is read. Throws
+ * LogUnavailable, or a Refusal.
  */
 export async function historyPage(
   store: EventStore, { tenantId }: Pick<Caller, "tenantId">, stream: string, asked: HistoryRequest,
@@ -91,8 +89,7 @@ function readable(fact: LogEntry): RecordedEvent {
 }
 
 /**
- * A page of the facts about something of the caller's tenant, deleted or not; `stream`: the stream that has them, its
- * own unless given. Throws a Refusal (not-found, forbidden), and as {@link historyPage} does.
+ * A page of the facts about something of the caller's tenant, deleted or not. Throws a Refusal (not-found, forbidden).
  */
 export async function ownHistory<State extends { readonly tenantId: string }, Event extends DomainEvent>(
   { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },

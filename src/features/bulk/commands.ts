@@ -40,9 +40,8 @@ export class BulkCancel {
   }
 
   /**
-   * Cancels all matching events before it resolves; records the order and its result. Events whose status changes
-   * meanwhile are not counted as cancelled, nor are those whose record cannot be read now. Test events are passed over.
-   * Throws a Refusal (invalid, forbidden, unavailable).
+   * Cancels all matching events before it resolves; records the order and its result. Throws a Refusal (invalid,
+   * forbidden, unavailable).
    */
   async cancel(caller: Caller, input: Inputs["cancelEvents"], origin: Origin): Promise<BulkCancelOutcome> {
     const { tenantId } = caller;
@@ -104,10 +103,8 @@ export class BulkReplay {
   }
 
   /**
-   * Replays all matching events before it resolves; records the order and its result. Events that another request
-   * replays, or a purge takes, meanwhile are not counted as replayed. Passed over are events whose destination was
-   * deleted, and those whose record, or whose destination's, cannot be read now. Throws a Refusal (invalid, forbidden,
-   * unavailable).
+   * Replays all matching events before it resolves; records the order and its result. Throws a Refusal (invalid,
+   * forbidden, unavailable).
    */
   async replay(caller: Caller, input: Inputs["replayEvents"], origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;

@@ -10,10 +10,7 @@ import type { Origin } from "../../kernel/log/origin.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
 
-/**
- * Closed: deliveries flow. Open: the destination is Suspended. HalfOpen: the timer ended with nothing
- * held, so the destination is Active and its next event is the probe, alone.
- */
+/** Open: the destination is Suspended. HalfOpen: the timer ended with nothing held; the next event is the probe. */
 export const circuitPositions = ["Closed", "Open", "HalfOpen"] as const;
 
 export type CircuitPosition = (typeof circuitPositions)[number];
@@ -138,8 +135,7 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 /** Commands to a circuit; `at` is when, by the caller's clock. */
 export type CircuitCommand =
   /**
-   * An attempt succeeded or failed; `late` after it had been given up as "outcome unknown", or its event resent.
-   * `maxTrys` and `timerS` are the tenant's.
+   * An attempt succeeded or failed; `late`: after it was given up or resent. `maxTrys` and `timerS` are the tenant's.
    */
   | {
       readonly type: "Record";
@@ -150,10 +146,7 @@ export type CircuitCommand =
       readonly timerS: number;
       readonly at: Timestamp;
     }
-  /**
-   * An attempt ended that neither counts as a failure nor resets the count: it failed by the relay's own fault, or was
-   * answered 429. `pausedUntil`: the time until which its receiver wants no new attempt.
-   */
+  /** An attempt ended by the relay's own fault or a 429: it does not count. `pausedUntil`: as the receiver asked. */
   | {
       readonly type: "EndUncounted";
       readonly late: boolean;
@@ -286,9 +279,8 @@ const told: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides on a destination's circuit and appends the facts; returns whether there were any, at once where the cached
- * circuit calls for no change. A log line tells an operator that it opens, half-opens or closes, and so why deliveries
- * to a destination stop and go on. Throws as {@link Aggregates.change} does.
+ * Decides on a destination's circuit and appends the facts; whether there were any. Throws as {@link
+ * Aggregates.change}.
  */
 export function changeCircuit(
   { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },

@@ -148,10 +148,7 @@ export class DestinationCommands {
   }
 }
 
-/**
- * A body's authentication, both of its fields or neither: then undefined. Only the fields of the type are kept. Throws
- * a Refusal (invalid) that names the field at fault and never quotes a value.
- */
+/** A body's authentication, only the fields of its type. Throws a Refusal (invalid) that never quotes a value. */
 function readAuth(
   body: { readonly authType?: AuthType | undefined; readonly credentials?: GivenCredentials | undefined },
   outbound: Pick<OutboundClient, "refusalOf">,

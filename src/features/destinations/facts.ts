@@ -9,10 +9,7 @@ import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 import type { Circuit, CircuitPosition } from "../circuits/facts.ts";
 
-/**
- * How destinations can have requests authenticated: a header of their own, a bearer token, one got by OAuth client
- * credentials, or HTTP Basic.
- */
+/** How requests are authenticated: a header, a bearer token, an OAuth client-credentials token, or HTTP Basic. */
 export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as const;
 /** One of {@link authTypes}; decides which fields the credentials have (delivery/requests/request). */
 export type AuthType = (typeof authTypes)[number];

@@ -41,8 +41,7 @@ export class DestinationQueries {
   }
 
   /**
-   * Every fact of the destination, without its secrets; a deleted one's, too. An attempt's `destinationRevision` is
-   * that of the newest fact it was made under. Throws a Refusal (not-found, forbidden).
+   * Every fact of the destination, also of a deleted one, without its secrets. Throws a Refusal (not-found, forbidden).
    */
   history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, asked);

@@ -109,8 +109,8 @@ export class TestEventCommands {
   }
 
   /**
-   * Accepts a test event for a destination, whatever the destination's status; without a payload, one that says that it
-   * is a test. `makeRoom` is asked right before. Throws a Refusal (not-found, forbidden, too-many, unavailable).
+   * Accepts a test event for a destination of any status. Throws a Refusal (not-found, forbidden, too-many,
+   * unavailable).
    */
   async send(
     caller: Caller, destinationId: string, input: TestInput, origin: Origin,

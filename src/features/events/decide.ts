@@ -97,9 +97,8 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
 }
 
 /**
- * The moment of the next attempt after the `retryCount`-th failure at `now`: the schedule's wait plus
- * `random` (0 to 1) times the jitter, or the receiver's `Retry-After` (milliseconds, a day at most) if that is later;
- * never earlier than the schedule says.
+ * The moment of the next attempt: the schedule's wait plus `random` (0 to 1) times the jitter, or a later
+ * `Retry-After`.
  */
 export function nextAttemptAt(
   policy: RetryPolicy,
@@ -159,10 +158,7 @@ function bringForward(state: Webhook, at: Timestamp): WebhookEvent[] {
   return [{ type: "RetryBroughtForward", data: { ...moved(state, status, at), nextAttemptAt: at } }];
 }
 
-/**
- * A late success counts in every status of the event; only a cancelled one stays Cancelled, and one that was resent
- * after that attempt stays as it is.
- */
+/** A late success counts in every status but Cancelled, and not after the event was resent. */
 function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succeed" }>): WebhookEvent[] {
   const { attempt, durationMs, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];
@@ -172,10 +168,7 @@ function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succe
   return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), ...outcome } }];
 }
 
-/**
- * After a failure by the relay's own fault the receiver needs no pause: the event is due again at once. A second such
- * failure in a row follows the schedule, since this event itself may end the process. A test event has one attempt.
- */
+/** After a failure by the relay's own fault the event is due at once; after two in a row it follows the schedule. */
 function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
   const { attempt, durationMs, reason, error, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];

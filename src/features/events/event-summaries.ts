@@ -38,10 +38,7 @@ interface Sources {
 
 type LastAttempt = EventSummaryView["lastAttempt"];
 
-/**
- * The summaries of events, without those that are gone. The documents have nearly all that they show, so that no
- * receiver's answer is read; only of an attempt whose outcome came late, or may have, the event's own facts tell.
- */
+/** The summaries of events, without those that are gone. Only of a late outcome the event's own facts are read. */
 export async function summariesOf(
   sources: Sources, tenantId: string, events: readonly HydratedEvent[],
 ): Promise<readonly EventSummaryView[]> {
@@ -60,10 +57,7 @@ export function summaryOf(view: EventView, facts: LoadedWebhook["facts"]): Event
   return summaryView(view, { attempts: last?.number ?? 0, lastAttempt: last ? attemptSummary(last) : null });
 }
 
-/**
- * Events with their payloads, which are only in the log, in parts of a bounded size: reads for a tenant take turns,
- * part by part. Throws LogUnavailable.
- */
+/** Events with their payloads, which are only in the log, in parts of a bounded size. Throws LogUnavailable. */
 export async function* hydrated(
   { store, reads }: { readonly store: Pick<EventStore, "readStream">; readonly reads: LongReads },
   tenantId: string,

@@ -28,10 +28,7 @@ export type Stepping = <Result>(step: () => Promise<Result>) => Promise<Result>;
 
 const atOnce: Stepping = (step) => step();
 
-/**
- * How many events match a filter. Without labels in the filter no event is looked at: counters tell, but for less than
- * a minute at either end. With labels the ids of all that match are walked.
- */
+/** How many events match a filter: by counters, or with labels by walking the ids of all that match. */
 export async function totalOf(readModels: Counters, filter: EventFilter, stepping: Stepping = atOnce): Promise<number> {
   if (!isPlain({ ...filter, test: undefined })) return walked(readModels, filter, stepping);
   const { sums, counts } = planTotal(filter);
@@ -42,11 +39,7 @@ export async function totalOf(readModels: Counters, filter: EventFilter, steppin
   return parts.reduce((sum, part) => sum + part, 0);
 }
 
-/**
- * The same place with less to skip, however far down the list: the filter begins, in the list's direction, less than
- * two minutes of acceptance before the place. Null where, by the counters, the list is too short. Looks at a counter
- * for each hour of the filter's time, and for each minute of one hour.
- */
+/** The same place with less to skip, by counters of hours and minutes; null where the list is too short. */
 export async function nearest(
   counts: Counts, { filter, offset }: ListPosition, descending: boolean,
 ): Promise<ListPosition | null> {

@@ -64,9 +64,8 @@ export class EventExport {
   }
 
   /**
-   * Every event of the caller's tenant that matches the filter and was accepted up to the export's beginning, each as
-   * it is when its turn comes. `over` ends it, without the end. Throws a Refusal (unavailable) when the read models are
-   * behind; so do its parts when they are being built again, and LogUnavailable.
+   * Every event of the caller's tenant that matches and was accepted by now, each as it is at its turn. Throws a
+   * Refusal (unavailable) and LogUnavailable, its parts too.
    */
   async export(
     caller: Caller, filter: EventListFilter, included: readonly Included[], over: AbortSignal,

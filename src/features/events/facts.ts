@@ -9,11 +9,7 @@ import type { Tags } from "../../kernel/domain/tags.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import { authTypes } from "../destinations/facts.ts";
 
-/**
- * The statuses of an accepted event. Failed lasts only between two facts of one append, WaitingRetry until the next
- * attempt. An event in CriticalFailure was given up, and can be replayed; a Cancelled one was cancelled by a person or
- * with its destination.
- */
+/** The statuses of an accepted event. Failed lasts only between two facts of one append. */
 export const eventStatuses = [
   "Pending",
   "Processing",
@@ -26,10 +22,7 @@ export const eventStatuses = [
 /** One of {@link eventStatuses}, as facts, read models and the API spell it. */
 export type EventStatus = (typeof eventStatuses)[number];
 
-/**
- * Fields that every fact after the first repeats, so that a projection or a counter needs no other fact: the event, its
- * owner, and the statuses before and after the fact (equal if the fact does not change the status).
- */
+/** Fields that every fact after the first repeats, so that a projection needs no other fact. */
 const moved = {
   eventId: uuid(), tenantId: uuid(), destinationId: uuid(), acceptedAt: time(),
   from: oneOf(eventStatuses, "The status that is left."),
@@ -57,19 +50,13 @@ const answer = object({
 /** The receiver's answer as far as it is kept. */
 export type Answer = ValueOf<typeof answer>;
 
-/**
- * What keeps an event that is due from being sent. `rate-limit` and `ordering` are kept for destinations that have such
- * settings.
- */
+/** Why an event that is due is not sent. `rate-limit` and `ordering` are reserved. */
 export const waitReasons = [
   "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering",
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
-/**
- * The `apiKeyId` of an event that no API key posted: a test event, which a person or a service account ordered. The
- * fact's metadata names the actor.
- */
+/** The `apiKeyId` of a test event, which no API key posted. */
 export const noApiKey = "00000000-0000-0000-0000-000000000000";
 
 /** Facts of an `event-<id>` stream: the acceptance of a webhook event, and all its attempts and changes. */

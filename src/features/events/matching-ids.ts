@@ -35,11 +35,8 @@ export interface Walk {
 const [fewest, most] = [128, 1_024];
 
 /**
- * The ids of the events that match a filter, in the order of their acceptance, in pages, some of them empty. Each
- * condition has a list of ids in that order: a label's, or the events of some statuses and a destination. A page takes
- * a part of each list and keeps the ids that all parts have. The next page begins where the first of the lists goes on,
- * so that events that only one list has are skipped. No document is looked at, and memory stays flat however many
- * events match.
+ * The ids of the events that match a filter, in the order of acceptance, in pages, some of them empty: the intersection
+ * of the sorted lists of its conditions. No document is looked at.
  */
 export async function* matchingIds(
   readModels: Keys, { filter, descending, after }: Walk,

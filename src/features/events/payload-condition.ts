@@ -14,10 +14,8 @@ export function isPointer(text: string): boolean {
 }
 
 /**
- * Checks payloads against a condition; gives what matched, or null. A text is looked for in the payload with all escape
- * sequences decoded; the match has up to 60 characters on either side of it. At a pointer there must be a text that is
- * the value, or a boolean, null or number whose JSON text is the value: a number as it is written in the payload, or a
- * short one in its shortest form.
+ * Checks payloads against a condition; gives the match with up to 60 characters on either side, or null. A pointer's
+ * value is a text, or the JSON text of a boolean, null or number.
  */
 export function payloadMatcher(condition: PayloadCondition): (payload: string) => string | null {
   if ("text" in condition) return (payload) => textMatch(decoded(payload), condition.text);
@@ -29,10 +27,7 @@ export function payloadMatcher(condition: PayloadCondition): (payload: string) =
 const backslash = 0x5c;
 const escapes = new Map([..."bfnrt"].map((letter, at) => [letter, "\b\f\n\r\t".charCodeAt(at)]));
 
-/**
- * A JSON text with every escape sequence decoded; there are none outside of its strings. Code units are copied one by
- * one: a replacement by a regular expression takes ten times as long.
- */
+/** A JSON text with its escapes decoded, unit by unit: a regular expression takes ten times as long. */
 function decoded(json: string): string {
   if (!json.includes("\\")) return json;
   const units = new Uint16Array(json.length);

@@ -95,9 +95,8 @@ export class EventQueries {
   }
 
   /**
-   * The events of the caller's tenant; a page of large ones takes no more memory than a few of them. The one that has
-   * an idempotency key is read from its own stream, without the read models. Throws a Refusal (unavailable) when they
-   * are behind; its parts throw LogUnavailable.
+   * The events of the caller's tenant, in parts of a bounded size. Throws a Refusal (unavailable); its parts
+   * LogUnavailable.
    */
   list(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventView>> {
     return this.#list(caller, filter, page, {
@@ -114,10 +113,7 @@ export class EventQueries {
     });
   }
 
-  /**
-   * Counts the events of the caller's tenant, without test events unless the filter asks for them. Throws a Refusal
-   * (unavailable) when the read models are behind.
-   */
+  /** Counts the events of the caller's tenant, without test events unless asked for. Throws a Refusal (unavailable). */
   async totals({ tenantId }: Caller, { idempotencyKey, ...given }: EventListFilter): Promise<EventTotals> {
     const { shown } = this.#parts;
     const filter = { tenantId, ...given, test: given.test ?? false };

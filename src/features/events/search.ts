@@ -64,9 +64,8 @@ export class EventSearch {
   }
 
   /**
-   * Searches the tenant's events, the newest first, until there are enough hits, or it was long enough. `over` ends it,
-   * and so does the next search of the session. Throws a Refusal (unavailable) where others of the tenant have enough
-   * searches under way, or the read models are behind.
+   * Searches the tenant's events, the newest first, for a bounded time. `over` ends it, as does the session's next
+   * search. Throws a Refusal (unavailable).
    */
   async search(
     { tenantId }: Caller, request: SearchRequest, over: AbortSignal,
@@ -156,10 +155,7 @@ function placeOf({ id }: EventDocument): PlaceInOrder {
   return { value: id, key: id };
 }
 
-/**
- * The filter of a walk over documents, for events with an idempotency key, too: only the moment in which its event was
- * accepted is left. Null where no event has the key. Throws as {@link loadShownByKey} does.
- */
+/** The filter of a walk, narrowed to the moment of the event with the idempotency key; null where no event has it. */
 export async function narrowed(
   sources: Parameters<typeof loadShownByKey>[0], filter: EventFilter & EventListFilter,
 ): Promise<(EventFilter & EventListFilter) | null> {

@@ -66,8 +66,7 @@ export async function record(
 }
 
 /**
- * Acts on events, some at once; resolves with the number of calls that resolved with true. Events whose act throws a
- * Refusal are passed over.
+ * Acts on events, some at once; resolves with the number of acts that resolved with true. A Refusal passes one over.
  */
 export async function actOnEach(
   eventIds: readonly string[], act: (eventId: string) => Promise<boolean>,

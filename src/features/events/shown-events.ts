@@ -23,10 +23,7 @@ interface Walked {
   readonly after?: string | undefined;
 }
 
-/**
- * Events as the read models show them, at least as new as the moment of the query. A purge hides its events bit by bit:
- * no query sees it half done.
- */
+/** Events as the read models show them, as new as the query. No query sees a purge half done. */
 export class ShownEvents {
   readonly #parts;
   /** Bounds the walks over events by their labels. */
@@ -37,17 +34,14 @@ export class ShownEvents {
   }
 
   /**
-   * Asks about a tenant's events as {@link Freshness.ask} does, and again until no purge of that tenant's was half done
-   * before or after. Throws a Refusal (unavailable) where that takes more than 2 s, too.
+   * Asks as {@link Freshness.ask} does, again while a purge of the tenant is half done. Throws a Refusal (unavailable).
    */
   ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
     return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));
   }
 
   /**
-   * How many of a tenant's events match the filters, and the place in the log up to which that is so. Where the read
-   * models do not stand still for a count within 2 s, events that changed since that place may be counted in their
-   * later state. Throws as {@link ask} does.
+   * How many of a tenant's events match, and the place in the log up to which that is so. Throws as {@link ask} does.
    */
   async countUpTo(
     tenantId: string, filters: readonly EventFilter[],
@@ -65,19 +59,14 @@ export class ShownEvents {
     });
   }
 
-  /**
-   * How many events match a filter. Counters tell, or, where the filter has labels, the ids of all that match are
-   * walked. Call it within {@link ask}.
-   */
+  /** How many events match a filter. Call it within {@link ask}. */
   count(filter: EventFilter): Promise<number> {
     return totalOf(this.#parts.readModels, filter, this.#stepping(filter.tenantId));
   }
 
   /**
-   * The ids of the events that match a filter, whatever it has, in the order of their acceptance, in pages of up to
-   * 1,024: what acts on many events takes them from here. Memory stays flat, and other tenants' walks take turns with
-   * this one. `after`: goes on behind this event. Within {@link ask}, no purge is seen half done; without, events that
-   * change meanwhile may be given or left out.
+   * The ids of the events that match, in the order of acceptance behind `after`, in pages of up to 1,024. Memory stays
+   * flat.
    */
   async *ids(filter: EventFilter, { descending = false, after }: Walked = {}): AsyncGenerator<readonly string[], void> {
     const pages = matchingIds(this.#parts.readModels, { filter, descending, after });

@@ -48,10 +48,7 @@ export interface Chronicle {
   readonly isPresent: boolean;
 }
 
-/**
- * Tells an event's story. Of its neighbours no more is read than the last facts between its acceptance and its end.
- * Throws LogUnavailable, and a Refusal (unavailable).
- */
+/** Tells an event's story, with the last facts of its neighbours. Throws LogUnavailable and a Refusal (unavailable). */
 export async function storyOf(parts: StoryParts, { event, facts, moment, isPresent }: Chronicle): Promise<Story> {
   const [accepted] = facts;
   const from = accepted?.position ?? moment.position;

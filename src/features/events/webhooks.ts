@@ -21,8 +21,7 @@ const pageEntries = 16;
 const longPageEntries = 64;
 
 /**
- * A webhook event with the revision of its stream and its facts in order. Facts beyond the first page lack requests and
- * the texts of answers, which could fill the memory: {@link wholeFact} reads them.
+ * An event, its revision and its facts. Facts beyond the first page lack requests and answers: see {@link wholeFact}.
  */
 export interface LoadedWebhook {
   readonly state: WebhookState;
@@ -38,10 +37,7 @@ interface Sources {
 
 const nothing: LoadedWebhook = { state: undefined, revision: noStream, facts: [] };
 
-/**
- * Folds the stream of a webhook event; where another event has the stream now, there is none. Throws
- * LogUnavailable, or an UnreadableRecord.
- */
+/** Folds the stream of an event. Throws LogUnavailable, or an UnreadableRecord. */
 export async function loadWebhook(store: EventStore, eventId: string): Promise<LoadedWebhook> {
   return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
 }
@@ -106,8 +102,7 @@ function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent
 }
 
 /**
- * A fact of a loaded event with its request and answer, read for the tenant that asks; undefined where a purge took it
- * meanwhile. Throws as {@link loadWebhook} does.
+ * A fact of a loaded event with its request and answer; undefined where a purge took it. Throws as {@link loadWebhook}.
  */
 export async function wholeFact(
   store: EventStore, asker: string, { facts }: LoadedWebhook, fact: RecordedEvent<WebhookEvent>,
@@ -122,8 +117,8 @@ export async function wholeFact(
 }
 
 /**
- * Folds the stream of a webhook event as it is shown to a tenant: where a purge took the event it has no state, though
- * its stream may still be there. Throws as {@link loadWebhook} does, and CallerGone.
+ * Folds the stream of an event as a tenant sees it: purged, it has no state. Throws as {@link loadWebhook}, and
+ * CallerGone.
  */
 export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
   const loaded = await loadStream(sources.store, streams.event(eventId), asker);
@@ -140,10 +135,7 @@ interface NamedSources extends Sources {
   readonly keys: Pick<PlatformKeys, "get">;
 }
 
-/**
- * The event that has this idempotency key of the tenant's, as it is shown; undefined where there is none. Throws as
- * {@link loadShown} does.
- */
+/** The event with this idempotency key, as it is shown, or undefined. Throws as {@link loadShown} does. */
 export async function loadShownByKey(
   sources: NamedSources, tenantId: string, idempotencyKey: string,
 ): Promise<WebhookState> {
@@ -158,9 +150,8 @@ export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotency
 }
 
 /**
- * The event that has this idempotency key of the tenant's as it was accepted: all that is known of it where a newer
- * release has written to its stream. Undefined where there is none, or a purge that is under way may have taken it.
- * Throws LogUnavailable, or an UnreadableRecord where its acceptance, or the tenant's purges, cannot be read either.
+ * The event with this idempotency key as it was accepted, for when a newer release has written to its stream. Throws
+ * LogUnavailable, or an UnreadableRecord.
  */
 export async function loadAcceptedByKey(
   sources: NamedSources, tenantId: string, idempotencyKey: string,
@@ -196,9 +187,8 @@ export type Decision = (
 ) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
 
 /**
- * Decides on an event as {@link loadShown} has it and appends the facts, again from its newer state when another writer
- * was first. Resolves with the event after the facts, and the facts; null where it is not there, or a purge took it in
- * between. Throws as {@link loadShown} and `decide` do.
+ * Decides on an event and appends the facts, again after another writer; null where it is gone. Throws as {@link
+ * loadShown} and `decide` do.
  */
 export async function changeShown(
   parts: Sources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,

@@ -53,10 +53,8 @@ interface Secrets<State, Owner = State> {
 }
 
 /**
- * The owner of an API key, a service key or an ingest token, and whether it may be used. The owner of a hash never
- * changes, so found hashes are remembered; an unknown one is refused only after the read models have caught up with the
- * log. It is not called unknown while only a newer release can read an owner of its kind: look-ups then reject with an
- * UnreadableRecord.
+ * The owner of a key or token by its hash, and whether it may be used. Owners never change, so found hashes are
+ * remembered; an unknown one is refused only once the read models have caught up.
  */
 export class CredentialLookup {
   readonly #parts;
@@ -116,10 +114,7 @@ export class CredentialLookup {
     }
   }
 
-  /**
-   * Await this before any look-up: nothing in memory is then out of date by more than a second. Undefined where that is
-   * so already. Rejects with a Refusal (unavailable) when it takes over ten seconds.
-   */
+  /** Await it before a look-up: then nothing in memory is older than a second. Rejects with a Refusal (unavailable). */
   refreshed(): Promise<void> | undefined {
     return this.#parts.following.fresh ? undefined : this.#renewed();
   }
@@ -139,10 +134,7 @@ export class CredentialLookup {
     return this.#find(this.#senderTokens, hash);
   }
 
-  /**
-   * The owner of the usable service key of a hash, or undefined. It is as the log has it now, so a change by another
-   * process counts at once, and {@link refreshed} is not needed.
-   */
+  /** The owner of the usable service key of a hash, as the log has it now, or undefined. */
   async serviceKey(hash: string): Promise<ServiceKeyOwner | undefined> {
     const id = this.#serviceKeys.owners.get(hash);
     if (id !== undefined) await this.#parts.aggregates.current(serviceAccounts, id);
@@ -154,10 +146,7 @@ export class CredentialLookup {
     return onceKnown(this.#parts.aggregates.read(destinations, id), ({ state }) => state);
   }
 
-  /**
-   * Whether a destination takes events, by its own setting and its circuit. A circuit that only a newer release can
-   * read does not count: accepted events then wait for a process of that release.
-   */
+  /** Whether a destination takes events. A circuit that only a newer release can read does not count. */
   availability(destination: Destination): Availability | Promise<Availability> {
     const circuit = unlessNewer<Folded<Circuit>>(
       () => this.#parts.aggregates.read(circuits, destination.id), () => ({ state: undefined, revision: noStream }));

@@ -19,8 +19,7 @@ export interface FirstClaimer {
 }
 
 /**
- * Where ingest finds the delivery worker of its own process, if there is one. An event whose destination has room is
- * accepted and claimed in one append: it is on its way one commit earlier, for one commit less.
+ * Where ingest finds its process's delivery worker: an event that can go at once is accepted and claimed in one append.
  */
 export class FirstAttempts {
   /** The worker that runs now. */

@@ -60,8 +60,8 @@ export class Ingest {
   }
 
   /**
-   * Stores the event, as its sender maps it. Resolves once it is durable: accepted, or the event that has this
-   * idempotency key already. `admit`: admits the producer once more, as it was just admitted. Throws a Refusal.
+   * Stores the event, as its sender maps it; resolves once it is durable, new or known by its idempotency key. Throws a
+   * Refusal.
    */
   async accept(
     admitted: Admission,
@@ -194,10 +194,7 @@ export class Ingest {
     }
   }
 
-  /**
-   * Lets the stream of an event begin again after a purge that hid the event but has not deleted the stream yet. Throws
-   * a Refusal (conflict) if the stream belongs to another idempotency key's event.
-   */
+  /** Lets the stream of a purged event begin again. Throws a Refusal (conflict) where it is another key's. */
   async #clear(tenantId: string, idempotencyKey: string, stream: string, origin: Origin): Promise<void> {
     const { state, revision, facts } = await loadShownOf(this.#parts, tenantId, stream);
     if (state && !hasKey(state, tenantId, idempotencyKey)) refuse("conflict", nameTaken);

@@ -33,10 +33,7 @@ const mostAdmitted = 10_000;
 /** Authenticates producers: whether they may hand events over, and to which destination. */
 export class ProducerAuthentication {
   readonly #parts;
-  /**
-   * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests
-   * need no hashing. In memory only, and never for long.
-   */
+  /** Producers admitted since anything changed, by tenant, token and key: most requests need no hashing. */
   readonly #admitted: RecentlyUsed<Admission>;
   /** The {@link Aggregates.changes} since which they were admitted. */
   #changes = -1;

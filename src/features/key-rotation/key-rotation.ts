@@ -58,9 +58,8 @@ export interface MasterKeyUse {
 }
 
 /**
- * Re-wraps every key under the newest master key, each in an append of its own, so that it can stop at any moment and
- * be resumed. The platform's newest fact names all master keys that may be needed: the new one from before anything is
- * wrapped under it, an old one until certainly nothing is.
+ * Re-wraps every key under the newest master key, each in an append of its own: it can stop and be resumed. The
+ * platform's newest fact names all master keys that may be needed.
  */
 export class KeyRotation {
   readonly #parts;
@@ -71,10 +70,7 @@ export class KeyRotation {
     this.#current = parts.sealing.masterKeyIds[0] ?? "";
   }
 
-  /**
-   * Adds the newest master key to those that are needed, before anything is wrapped under it. Throws MasterKeyMissing,
-   * Unsealable, LogUnavailable.
-   */
+  /** Adds the newest master key to those needed. Throws MasterKeyMissing, Unsealable, LogUnavailable. */
   async begin(): Promise<void> {
     const stored = await readPlatformKeys(this.#parts.store);
     if (!stored) return;
@@ -87,10 +83,8 @@ export class KeyRotation {
   }
 
   /**
-   * Re-wraps the keys under other master keys than the newest, then records that in the log where it is news: a process
-   * that was still given an old key alone may have used it since. Ends early, without recording anything, once
-   * `stopped`, or where another master key is the newest by then: the process that brought it re-wraps. Throws when an
-   * engine does not answer.
+   * Re-wraps the keys under older master keys, then records it where that is news. Ends early once `stopped`, or where
+   * a newer master key came. Throws when an engine does not answer.
    */
   async finish(stopped: () => boolean): Promise<Rotated> {
     const { store } = this.#parts;

@@ -26,10 +26,7 @@ interface Run {
   readonly begun: Promise<Subscription>;
 }
 
-/**
- * The clients that follow the log live. They share one subscription, which lasts as long as there are clients, and one
- * timer. An entry of a tenant without clients costs a look into a map.
- */
+/** The clients that follow the log live, by one subscription and one timer. */
 export class Live {
   readonly #parts;
   readonly #resuming: Resuming;
@@ -57,10 +54,8 @@ export class Live {
   }
 
   /**
-   * The texts for a new client, to be iterated once. With `lastId` it first gets what it missed since that frame.
-   * It takes the place of the caller's oldest client where the caller has all of its places, and of the oldest client
-   * of the tenant that has most where the process has all of them. Rejects with a Refusal (invalid, too-many,
-   * unavailable), and LogUnavailable.
+   * The texts for a new client, with `lastId` from that frame on. It takes the place of the oldest client of its caller
+   * or tenant. Rejects with a Refusal (invalid, too-many, unavailable), and LogUnavailable.
    */
   async open(caller: StreamCaller, wanted: Wanted, lastId?: string): Promise<AsyncIterable<string, undefined>> {
     const { store } = this.#parts;

@@ -46,9 +46,7 @@ interface Portion {
 }
 
 /**
- * Brings clients from their last frames to the present. The log is read in portions, one at a time for all of them:
- * tenants take turns, and a portion serves every client that needs entries of it. A client counts what lies between
- * before it gets the first frame, since a client too far behind gets none.
+ * Brings clients from their last frames to the present: the log is read in portions, once for all, by turns of tenants.
  */
 export class Resuming {
   readonly #parts: ResumingParts;

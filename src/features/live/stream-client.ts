@@ -67,10 +67,7 @@ export function commentOf(position: Position | null): string {
   return `:\n${endOf(position)}`;
 }
 
-/**
- * One client of the stream: the texts that wait to be sent to it. Iterated once; texts are given as the client takes
- * them.
- */
+/** One client of the stream: texts waiting to be sent, given as the client takes them. */
 export class StreamClient implements AsyncIterable<string, undefined> {
   readonly caller: StreamCaller;
   readonly wanted: Wanted;

@@ -23,8 +23,8 @@ export class PurgeCommands {
   }
 
   /**
-   * Purges the tenant's events that match; in a dry run it changes nothing. Resolves with the number of these events.
-   * Throws a Refusal (invalid, forbidden, not-found, unavailable).
+   * Purges the tenant's events that match, or counts them. Throws a Refusal (invalid, forbidden, not-found,
+   * unavailable).
    */
   async purge(caller: Caller, input: Inputs["purgeEvents"], origin: Origin): Promise<number> {
     const filter: PurgeFilter = {
@@ -37,10 +37,7 @@ export class PurgeCommands {
     return this.#order(caller.tenantId, filter, origin, 0);
   }
 
-  /**
-   * Purges the tenant's finished events from before `before`, if there are any. Throws a Refusal (not-found,
-   * unavailable).
-   */
+  /** Purges the tenant's finished events from before `before`, if any. Throws a Refusal (not-found, unavailable). */
   async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
     await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }

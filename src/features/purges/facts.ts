@@ -25,10 +25,7 @@ export const purge = object({
   upTo: text("The place in the log up to which was counted what it takes."), ...purgeFilter,
 });
 
-/**
- * A purge that is under way. It takes the events that it counted: those that match its filter at the purge's own place
- * in the log (`position`), and had finished by the place up to which it counted (`upTo`).
- */
+/** A purge under way: it takes the events that matched at its own `position` and had finished by `upTo`. */
 export type Purge = ValueOf<typeof purge>;
 
 /** The purges of a tenant; every fact of a `purges-<tenantId>` stream carries those under way. */
@@ -156,10 +153,7 @@ export function isMeant(
   );
 }
 
-/**
- * Whether one of the purges took the event of these facts. The event's state at the purge decides; later facts do not
- * count. A purge takes no event that begins after it, not even under the same id.
- */
+/** Whether one of the purges took the event of these facts, by its state at the purge. */
 export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
   // Each fact that changes the event's status repeats all fields that a purge filters by.
   const moves = facts.flatMap(({ data, position }) =>

@@ -21,9 +21,8 @@ const together = 50;
 const purgesAtOnce = 100;
 
 /**
- * Deletes the streams of events that purges took, once the events are shown to nobody, and while no read models are
- * being built, which would still have to read them. An interrupted purge begins again from the start: a deleted stream
- * costs only a read. Two processes at once would do work twice, nothing else.
+ * Deletes the streams of purged events, once nobody is shown them and no read models are being built. It can be
+ * repeated.
  */
 export class Purger {
   readonly #parts;
@@ -108,10 +107,7 @@ export class Purger {
     else if (await this.#isOutOfSight(purge)) await this.#complete(purge, origin);
   }
 
-  /**
-   * Whether the purged events are hidden. Read models that replaced others meanwhile may name no event to delete
-   * because they have not found any yet.
-   */
+  /** Whether the purged events are hidden, also by read models that replaced others meanwhile. */
   async #isOutOfSight({ id }: PurgeDocument): Promise<boolean> {
     return (await documentOf(this.#parts.readModels, purges, id))?.hiding === false;
   }
@@ -135,10 +131,7 @@ export class Purger {
     return found.filter((eventId) => eventId !== after);
   }
 
-  /**
-   * Deletes the stream of an event, unless another event has it by now: one that began again after a purge. Resolves
-   * false where only a newer release can tell.
-   */
+  /** Deletes the stream of an event, unless it began again. Resolves false where only a newer release can tell. */
   async #delete(eventId: string, purgedAt: Position): Promise<boolean> {
     const { store } = this.#parts;
     const stream = streams.event(eventId);

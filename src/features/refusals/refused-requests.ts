@@ -78,10 +78,7 @@ class Gathered {
   }
 }
 
-/**
- * Counts refused ingest requests, for their tenants to look at: in memory, and in the expiring state within a second.
- * Best effort: a crash or an engine that does not answer loses some. Memory and writes are bounded, whatever is posted.
- */
+/** Counts refused posts for their tenants: best effort, with bounded memory and writes. */
 export class RefusedRequests {
   readonly #parts;
   readonly #logThrottle: LogThrottle;

@@ -22,8 +22,7 @@ const pageSize = 200;
 const mostAhead = 4_000;
 
 /**
- * The events of a replay in the order of their acceptance, from a cursor on: by id, and by their place in the log where
- * ids are less than 2 s apart. Events that left the set since the order are not among them; others may leave it later.
+ * The events of a replay in the order of acceptance, from a cursor on, without those that left the set since the order.
  */
 export class Candidates {
   readonly #parts;
@@ -42,8 +41,7 @@ export class Candidates {
   }
 
   /**
-   * The next candidates, about `wanted` of them, in order; empty at the end. All others have greater ids. Throws a
-   * Refusal (unavailable), or ReadModelsUnavailable.
+   * The next candidates, about `wanted`; empty at the end. Throws a Refusal (unavailable), or ReadModelsUnavailable.
    */
   async next(wanted: number): Promise<readonly Candidate[]> {
     let cut = 0;

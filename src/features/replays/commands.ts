@@ -38,7 +38,7 @@ export class ReplayCommands {
   }
 
   /**
-   * Orders a replay of the events that match now, or only counts them. Throws a Refusal (invalid, not-found, forbidden,
+   * Orders a replay of the events that match now, or counts them. Throws a Refusal (invalid, not-found, forbidden,
    * unavailable).
    */
   async order(

@@ -20,10 +20,7 @@ export type Action = () => Promise<boolean>;
 
 const notMeant: Action = () => Promise.resolve(false);
 
-/**
- * Puts the events of one replay to work, each once, however often that is tried: the event's own stream tells, or the
- * name of the new event.
- */
+/** Puts the events of one replay to work, each once, however often that is tried. */
 export class PutToWork {
   readonly #parts;
   readonly #replay: LoadedReplay;
@@ -55,9 +52,8 @@ export class PutToWork {
   }
 
   /**
-   * Reads all that the action needs, so that several can be begun in order. The action passes over an event that
-   * changed since the order, that is purged, or whose record cannot be read. Both throw LogUnavailable, or a Refusal
-   * (unavailable) where too much is being read.
+   * Reads all that the action needs. The action passes over events that changed or are gone. Throws LogUnavailable, or
+   * a Refusal (unavailable).
    */
   async prepare(eventId: string): Promise<Action> {
     const to = this.#toDestinationId;

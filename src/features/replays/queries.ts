@@ -57,10 +57,7 @@ function viewOf({ tenantId: _, settled: __, ...shown }: ReplayDocument): ReplayV
   return shown as ReplayView;
 }
 
-/**
- * The replays in the log, each in a stream of its own. A long one has thousands of facts, so only the first and the
- * newest are read.
- */
+/** The replays in the log, each in a stream of its own, of which the first and the newest facts are read. */
 export class ReplayJobs {
   readonly #parts;
 
@@ -87,18 +84,15 @@ export class ReplayJobs {
     return newest?.revision ?? noStream;
   }
 
-  /**
-   * Appends facts behind a revision; resolves with the revision of the last. Throws RevisionConflict where another
-   * process was first, or LogUnavailable.
-   */
+  /** Appends facts behind a revision; resolves with the last revision. Throws RevisionConflict or LogUnavailable. */
   async append(id: string, expected: number, facts: readonly DomainEvent[], origin: Origin): Promise<number> {
     const entries = entriesOf(facts, origin, this.#parts.ids);
     return (await this.#parts.store.append(streams.replay(id), expected, entries)).revision;
   }
 
   /**
-   * Decides on the replay as it is in the log and appends the facts, again where another writer was first. Resolves
-   * with the replay after them, and who ordered it. Throws as {@link load} and `decide` do.
+   * Decides on the replay in the log and appends the facts, again after another writer. Throws as {@link load} and
+   * `decide`.
    */
   async change(
     id: string, origin: Origin, decide: (job: ReplayJob | undefined) => readonly ReplayJobEvent[],

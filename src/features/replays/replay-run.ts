@@ -65,10 +65,7 @@ export class Replaying {
     });
   }
 
-  /**
-   * A run of a replay, from where it has come to; null where nothing is left to do. Throws LogUnavailable, or an
-   * UnreadableRecord.
-   */
+  /** A run of a replay; null where nothing is left to do. Throws LogUnavailable, or an UnreadableRecord. */
   async begin(id: string): Promise<ReplayRun | null> {
     const loaded = await this.#jobs.load(id);
     if (!loaded || loaded.job.settled) return null;
@@ -83,9 +80,8 @@ export class Replaying {
 }
 
 /**
- * One replay as a process carries it out, step by step. The ids of a batch are in the log before any of its events is
- * put to work, so that a later run knows which ones to look at. A run that failed in a step is of no more use: another
- * one goes on.
+ * One replay, step by step. A batch is in the log before its events are put to work: a later run knows which to look
+ * at.
  */
 export class ReplayRun {
   readonly #parts;
@@ -126,8 +122,8 @@ export class ReplayRun {
   }
 
   /**
-   * Does a part of the work; resolves false where nothing may be done at the moment. Throws RevisionConflict where the
-   * replay was changed meanwhile, and as queries and appends do.
+   * Does a part of the work; false where nothing may be done now. Throws RevisionConflict, and as queries and appends
+   * do.
    */
   async step(): Promise<boolean> {
     this.#batch ??= await this.#left();
@@ -185,10 +181,7 @@ export class ReplayRun {
     return next.length + passed > 0;
   }
 
-  /**
-   * The first of the batch that may go now, and how many among these are passed over: their destination is deleted, or
-   * is the one that the replay sends to.
-   */
+  /** The first of the batch that may go now, and how many of these are passed over. */
   async #next(
     batch: readonly Candidate[],
   ): Promise<{ readonly next: readonly Candidate[]; readonly passed: number }> {
@@ -282,11 +275,7 @@ export class Pace {
   }
 }
 
-/**
- * How many events of a destination are to be sent, are being sent, or have a retry that is due within a minute; of such
- * retries `most` are counted. Whoever put them to work: a replay makes way for all of them. Counters tell, however many
- * there are.
- */
+/** The events of a destination to be sent, being sent, or with a retry due within a minute, of these `most` at most. */
 async function outstandingOf(
   readModels: Pick<ReadModels, "sum" | "keys">,
   { tenantId, destinationId }: { readonly tenantId: string; readonly destinationId: string },

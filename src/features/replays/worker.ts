@@ -12,10 +12,7 @@ const restMs = 20;
 /** A replay that may do nothing now is looked at again after this time, ms. */
 const lookAgainMs = 200;
 
-/**
- * Carries out all replays, a step of each at a time. Two processes at once would do no event twice: the one that
- * records first goes on, the other begins its run again.
- */
+/** Carries out all replays, a step of each at a time. Two processes at once would do no event twice. */
 export class Replayer {
   readonly #parts;
   readonly #runs = new Map<string, ReplayRun>();

@@ -206,10 +206,7 @@ export function problemOfSearchFields(fields: readonly SearchField[]): string | 
   return null;
 }
 
-/**
- * The tags that the fields make of a body, the text of a JSON object: numbers with every digit as received. A field is
- * skipped where there is no value, or none that a tag may have.
- */
+/** The tags that the fields make of a JSON body, with every digit of numbers. Fields without a value are skipped. */
 export function tagsOfBody(fields: readonly SearchField[], body: string): Tags {
   const value: unknown = JSON.parse(body);
   let exact: unknown;

@@ -46,8 +46,7 @@ export class SenderQueries {
   }
 
   /**
-   * The JSON text that would be delivered for a payload, the text of an object. Throws a Refusal (not-found,
-   * forbidden, invalid, unavailable).
+   * The JSON text that would be delivered for a payload. Throws a Refusal (not-found, forbidden, invalid, unavailable).
    */
   async testMapping(caller: Caller, id: string, payload: string): Promise<string> {
     const { mapping, tenantId } = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");

@@ -76,10 +76,7 @@ export class StatisticsQueries {
     this.#parts = parts;
   }
 
-  /**
-   * The statistics of the caller's tenant, at least as new as the moment of the query. Throws a Refusal (invalid;
-   * unavailable when the read models are behind).
-   */
+  /** The statistics of the caller's tenant, as new as the query. Throws a Refusal (invalid, unavailable). */
   of({ tenantId }: Caller, request: StatisticsRequest): Promise<StatisticsView> {
     const range = this.#rangeOf(request);
     const { eventType, destinationUrlId } = request;

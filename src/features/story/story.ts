@@ -6,10 +6,7 @@ import type { AttemptOutcome, WebhookEvent } from "../events/facts.ts";
 import type { SenderEvent } from "../senders/facts.ts";
 import type { TenantEvent } from "../tenants/facts.ts";
 
-/**
- * Why something happened to an event, or has not happened yet. `rate-limit` and `ordering` are kept for destinations
- * that have such settings.
- */
+/** Why something happened to an event, or not yet. `rate-limit` and `ordering` are reserved. */
 export const causeCodes = [
   "first-attempt", "retry-schedule", "receiver-retry-after", "circuit-open", "probe", "destination-inactive",
   "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "requested", "destination-deleted", "max-attempts",
@@ -79,9 +76,7 @@ export interface Story {
 export type Told<Event extends DomainEvent> = Event & { readonly position: string; readonly metadata: Metadata };
 
 /**
- * The facts that an event's story is told of, each list in the order of the log: the event's own, and what may be known
- * of its neighbours between its acceptance and its end. Of the circuit, and of the destination, some facts before may
- * be given, which tell how things stood.
+ * The facts of an event's story, each list in the order of the log; of its neighbours those between acceptance and end.
  */
 export interface StoryFacts {
   readonly event: readonly Told<WebhookEvent>[];

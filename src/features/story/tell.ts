@@ -11,10 +11,7 @@ import {
 } from "./story.ts";
 import { Waits, type Claim, type StoryMoment, type Wait, type WaitEnd } from "./waits.ts";
 
-/**
- * Tells the story of an event by its facts and those of its neighbours. Each cause names the fact that states it; one
- * that no fact states is `not-recorded`.
- */
+/** Tells the story of an event. Each cause names the fact that states it; one that no fact states is `not-recorded`. */
 export function tellStory(facts: StoryFacts, moment: StoryMoment): Story {
   const teller = new Teller(facts);
   for (const fact of facts.event) teller.tell(fact);

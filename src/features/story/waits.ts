@@ -122,10 +122,7 @@ export class Waits {
   }
 }
 
-/**
- * What an event waited for last, by its claim: one of the causes, or else the claim itself states it. A pause that the
- * event's own 429 asked for is the plan of its retry: the dispatcher does not tell it from those of other events.
- */
+/** What an event waited for last: one of the causes, or what its claim states. */
 function lastOf(claim: Claim, causes: readonly Cause[]): Cause | undefined {
   const { waitedFor } = claim.data;
   if (waitedFor === undefined) return undefined;

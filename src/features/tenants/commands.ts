@@ -53,8 +53,8 @@ export class TenantCommands {
   }
 
   /**
-   * Creates a tenant and its Owner in one append, once the guards admit the registration from the address. Throws a
-   * Refusal (invalid, conflict, and the guards').
+   * Creates a tenant and its Owner in one append, once the guards admit it. Throws a Refusal (invalid, conflict, the
+   * guards').
    */
   async create(input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {
     const name = cleanName("name", input.name);

@@ -57,9 +57,8 @@ const coverMs = 2_000;
 const deactivatedAtOnce = 100;
 
 /**
- * Removes a tenant and all that belongs to it from the log, once nothing works for that tenant. Every step can be
- * repeated, and the expiring state names the tenant from the first deletion until `forget` is done: so the next run of
- * the command, or start of the relay, finishes an interrupted erasure.
+ * Removes a tenant and all that is its own from the log. Every step can be repeated; the expiring state names the
+ * tenant until the end, so that an interrupted erasure is finished.
  */
 export class Erasure {
   readonly #parts;
@@ -77,17 +76,15 @@ export class Erasure {
   }
 
   /**
-   * Erases a tenant, or finishes its erasure; resolves with how many streams were deleted here. Throws a Refusal:
-   * not-found, or unavailable where a newer release has to do it, since this one cannot tell to which tenant a part of
-   * the log belongs.
+   * Erases a tenant, or finishes that; resolves with the streams deleted here. Throws a Refusal (not-found,
+   * unavailable).
    */
   erase(tenantId: string): Promise<number> {
     return this.#exclusively(() => this.#erase(tenantId));
   }
 
   /**
-   * Finishes an erasure that a kill interrupted; resolves with the tenant's id, or null where there was none. Throws a
-   * Refusal (unavailable) as {@link erase} does.
+   * Finishes an interrupted erasure; the tenant's id, or null. Throws a Refusal (unavailable) as {@link erase} does.
    */
   async resume(): Promise<string | null> {
     const tenantId = await this.#unfinished();
@@ -115,10 +112,7 @@ export class Erasure {
     return this.#finish(tenantId);
   }
 
-  /**
-   * Refuses unless all of it can be erased: only a newer release may be able to tell that entries it wrote are the
-   * tenant's.
-   */
+  /** Refuses unless all of it can be erased: entries of a newer release may be the tenant's. */
   async #requireReadable(tenantId: string): Promise<void> {
     const { store } = this.#parts;
     const others = new Set<string>();
@@ -193,10 +187,7 @@ export class Erasure {
   }
 }
 
-/**
- * The steps of an erasure beside running relays, which do most of it: they cancel the events of deleted destinations,
- * purge finished events, and remove what is left of an erased tenant from the read models. A repeated call carries on.
- */
+/** The steps of an erasure beside running relays, which do most of it. A repeated call carries on. */
 export class LiveErasure implements ErasureSteps {
   readonly #parts;
 

@@ -20,11 +20,7 @@ export type UserStatusCode = keyof typeof statusesByCode;
 const ofTenant = ["tenantId", "at"] as const;
 const ofUser = ["tenantId", "userId", "at"] as const;
 
-/**
- * Facts of a `tenant-<id>` stream. The tenant and its users share it, so that creating both is one append and "the last
- * active Owner stays" is a rule over one set. Emails are sealed under the person's own key, secrets under the tenant's
- * data key: neither is here in clear.
- */
+/** Facts of a `tenant-<id>` stream, which its users share: "the last active Owner stays" is a rule over one stream. */
 export const tenantFacts = {
   TenantCreated: fact({
     data: {
@@ -292,10 +288,7 @@ export const tenants: AggregateType<Tenant, TenantEvent> = {
   evolve,
 };
 
-/**
- * The caller's own tenant, under the id it named if it did. Throws a Refusal: not-found where no tenant has the id,
- * forbidden where it is another's.
- */
+/** The caller's own tenant, under the id it named if it did. Throws a Refusal (not-found, forbidden). */
 export async function ownTenant(aggregates: Aggregates, caller: Caller, id = caller.tenantId): Promise<Tenant> {
   const { state } = await aggregates.current(tenants, id);
   if (!state) refuse("not-found", "tenant not found");

@@ -62,8 +62,7 @@ export class TenantQueries {
   }
 
   /**
-   * Whether `signature` (`sha256=<hex>`) is the one the tenant's secret makes of `payload`. A signature of
-   * any other form is not. Throws a Refusal (not-found, forbidden).
+   * Whether `signature` (`sha256=<hex>`) is the one of the tenant's secret. Throws a Refusal (not-found, forbidden).
    */
   async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
     const tenant = await ownTenant(this.#parts.aggregates, caller, id);

@@ -116,10 +116,7 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   }
 }
 
-/**
- * The device fingerprint, null for none; a caller without one is held back by the other guards and limits. Throws a
- * Refusal (invalid).
- */
+/** The device fingerprint, null for none. Throws a Refusal (invalid). */
 function fingerprintOf(given: unknown): string | null {
   if (given === undefined || given === null || given === "") return null;
   if (typeof given !== "string") refuse("invalid", "deviceFingerprint: must be a string");

@@ -75,8 +75,7 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
 };
 
 /**
- * Records when a key was last used (ISO 8601 UTC), unless that is known. Call it before the events that show this are
- * deleted, so that rebuilt read models know it too. Throws as {@link Aggregates.change} does.
+ * Records when a key was last used (ISO 8601 UTC): before its events are deleted, so that rebuilt read models know it.
  */
 export async function recordUse(
   { aggregates, clock }: { readonly aggregates: Aggregates; readonly clock: Clock },

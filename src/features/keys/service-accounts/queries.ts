@@ -84,10 +84,7 @@ export class ServiceKeys {
     this.#parts = parts;
   }
 
-  /**
-   * The service account of a key, as the log has it now. Throws a Refusal (unauthenticated) where the key is unknown,
-   * deleted or expired, or its account is Inactive.
-   */
+  /** The service account of a key, as the log has it now. Throws a Refusal (unauthenticated). */
   async authenticate(serviceKey: string): Promise<ServiceCaller> {
     const { aggregates, credentials } = this.#parts;
     const owner = await credentials.serviceKey(sha256(serviceKey));

@@ -32,10 +32,7 @@ import {
 } from "./decide.ts";
 import { inviteView, type CreatedInviteView } from "./queries.ts";
 
-/**
- * Inviting people, and their registration. The user that an invite leads to has the invite's id, so that one person's
- * key seals the address in both, and deleting the user makes both unreadable.
- */
+/** Inviting people, and their registration. The invite's user has its id, so that one key seals both addresses. */
 export class InviteCommands {
   readonly #parts;
   readonly #limit: RateLimit | null;
@@ -86,10 +83,7 @@ export class InviteCommands {
     return { ...inviteView({ ...(state as Invite), email }, timestamp(now)), email, inviteToken };
   }
 
-  /**
-   * Revokes an invite, also one that a process used up without making its user; repeating that changes nothing. Throws
-   * a Refusal (not-found, forbidden, conflict).
-   */
+  /** Revokes an invite; repeating it changes nothing. Throws a Refusal (not-found, forbidden, conflict). */
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
     const { aggregates, clock } = this.#parts;
     const { state: invite } = await aggregates.current(invites, id);
@@ -114,9 +108,8 @@ export class InviteCommands {
   }
 
   /**
-   * Creates the user an invite is for. Requests at the same time want the same email, so only one of them goes on; it
-   * uses the invite up first, so that registering and revoking exclude each other. Throws a Refusal (invalid,
-   * not-found, conflict, rejected).
+   * Creates the user of an invite. Of parallel requests one goes on. Throws a Refusal (invalid, not-found, conflict,
+   * rejected).
    */
   async register(token: string, password: string, origin: Origin, address: string): Promise<UserView> {
     checkPassword("password", password);
@@ -164,11 +157,7 @@ export class InviteCommands {
     return state?.tokenHash === hash ? state : undefined;
   }
 
-  /**
-   * Whether a process died between using the invite up and creating its user, so long ago that its reservation can be
-   * taken over or withdrawn: the process then fails, should it be alive after all. Throws a Refusal (unavailable) where
-   * that cannot be told.
-   */
+  /** Whether a process died between using the invite up and creating its user. Throws a Refusal (unavailable). */
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;
     if (acceptedAt === null || clock.now() - millis(acceptedAt) <= takeoverAfterMs) return false;

@@ -5,10 +5,7 @@ import { oneOf, sealed, text, time, uuid } from "../../../kernel/domain/schema.t
 
 const told = ["inviteId", "tenantId", "at"] as const;
 
-/**
- * Facts of an `invite-<id>` stream. The token is stored nowhere, only its SHA-256; the email is sealed under the key of
- * the invited person, whose user will have the invite's own id.
- */
+/** Facts of an `invite-<id>` stream. Of the token only the SHA-256 is stored; the email is sealed. */
 export const inviteFacts = {
   InviteCreated: fact({
     data: {

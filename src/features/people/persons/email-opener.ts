@@ -16,10 +16,7 @@ import { personKey, type KeyedTenant } from "./people.ts";
 const typesWithEmail: ReadonlySet<string> = new Set(
   [...facts].filter(([, { data }]) => "email" in data).map(([type]) => type));
 
-/**
- * Prepares entries for the pure projections: sealed addresses in facts about users and invites become clear ones, or
- * null where the person was deleted since. Everything else is passed on.
- */
+/** Prepares entries for the projections: sealed addresses become clear, or null where the person was deleted. */
 export class EmailOpener {
   readonly #parts;
   readonly #tenants: LRUCache<string, KeyedTenant>;
@@ -32,10 +29,7 @@ export class EmailOpener {
     this.#tenants = new LRUCache({ max: options.max });
   }
 
-  /**
-   * A fact whose address, or whose tenant's key, was damaged is unreadable. A fact whose key a newer release wrote
-   * waits for that release. Throws LogUnavailable, or Unsealable where a master key that may be needed is not at hand.
-   */
+  /** Opens the addresses of entries. Throws LogUnavailable, or Unsealable where a master key is not at hand. */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const concerned = ({ type }: LogEntry) => typesWithEmail.has(type);
     if (!entries.some(concerned)) return entries;
@@ -84,10 +78,7 @@ export class EmailOpener {
     return { id, dataKey };
   }
 
-  /**
-   * The tenant's data key as it was wrapped first, unless that master key is gone: then as it was wrapped last. Throws
-   * an UnreadableRecord where only a newer release can tell.
-   */
+  /** The tenant's data key as first wrapped, or last where that master key is gone. Throws an UnreadableRecord. */
   async #dataKey(tenantId: string): Promise<string | undefined> {
     const { store, sealing } = this.#parts;
     const [entry] = await store.readStream(streams.tenant(tenantId), { limit: 1 });

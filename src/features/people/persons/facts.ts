@@ -2,8 +2,7 @@ import { at, internalFact, type EventsOf } from "../../../kernel/domain/fact.ts"
 import { sealed, uuid } from "../../../kernel/domain/schema.ts";
 
 /**
- * Fact of a `person-<userId>` stream: the key that seals the person's email in every other stream,
- * itself sealed under the tenant's data key. Deleting the stream makes the address unreadable for good.
+ * Fact of a `person-<userId>` stream: the key of the person's email. Deleting the stream makes it unreadable for good.
  */
 export const personFacts = {
   PersonKeyCreated: internalFact({

@@ -22,10 +22,7 @@ export interface DeletedUser {
   readonly userId: string;
 }
 
-/**
- * Makes a deleted user's addresses unreadable wherever they were written, in the log too: the keys that open them are
- * deleted, the user's own last, since the others are found only with it. Repeating it, as after a crash, does no harm.
- */
+/** Makes a deleted user's addresses unreadable, in the log too, by deleting their keys. It can be repeated. */
 export class Forgetting {
   readonly #parts;
 
@@ -37,9 +34,8 @@ export class Forgetting {
   }
 
   /**
-   * Forgets a user whose deletion is in the log; resolves with whether that was still to be done. Throws
-   * LogUnavailable, Unsealable, or a Refusal (unavailable) where the read models are behind, the tenant's record cannot
-   * be read, or an invite only by a newer release: it may be to the user.
+   * Forgets a deleted user; whether that was still to be done. Throws LogUnavailable, Unsealable, or a Refusal
+   * (unavailable).
    */
   async forget({ tenantId, userId }: DeletedUser, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
@@ -68,10 +64,7 @@ export class Forgetting {
       .map(({ tenantId, userId }) => ({ tenantId, userId }));
   }
 
-  /**
-   * Forgets the tenant's unused invites to the user's addresses: they would let the user in again. An invite made after
-   * the user gave up the address is for somebody else.
-   */
+  /** Forgets the tenant's unused invites to the user's addresses: they would let the user in again. */
   async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
     const { people, readModels, freshness } = this.#parts;
     const addresses = await this.#addressesIn(facts, tenant, userId);

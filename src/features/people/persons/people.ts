@@ -15,10 +15,8 @@ import type { PersonEvent } from "./facts.ts";
 export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
 
 /**
- * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
- * deleting that stream makes the address unreadable wherever it was written. Promises reject with
- * LogUnavailable where the log does not answer, with Unsealable where the tenant's data key does not open, and with an
- * UnreadableRecord where only a newer release can read a person's key.
+ * People's addresses, each sealed under its person's own key, in a stream of its own. Rejects with LogUnavailable,
+ * Unsealable or an UnreadableRecord.
  */
 export class People {
   readonly #parts;
@@ -74,10 +72,7 @@ export class People {
   }
 }
 
-/**
- * The key of a person, or undefined where the person was deleted. Throws LogUnavailable, Unsealable, or an
- * UnreadableRecord where only a newer release can read it.
- */
+/** The key of a person, undefined once deleted. Throws LogUnavailable, Unsealable, or an UnreadableRecord. */
 export async function personKey(
   store: Pick<EventStore, "readStream">,
   sealing: Sealing,

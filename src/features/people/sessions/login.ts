@@ -76,8 +76,8 @@ export class Login {
   }
 
   /**
-   * Gives a user another password, and ends the user's other sessions. Wrong passwords count as failed logins do, and
-   * take as long. Throws a Refusal (invalid, too-many).
+   * Gives a user another password, and ends the other sessions. Wrong ones count as failed logins. Throws a Refusal
+   * (invalid, too-many).
    */
   async changePassword(
     session: Session, { currentPassword, newPassword }: Inputs["changePassword"], origin: Origin, address: string,
@@ -120,9 +120,8 @@ export class Login {
   }
 
   /**
-   * The user of this email and password. A failure reveals nothing: an unknown email, a wrong password and an inactive
-   * user get one answer after the same time, whether or not the tenant had to be read. An attempt counts from its
-   * start, so parallel ones get no more checks than the limit allows. Throws a Refusal (too-many).
+   * The user of this email and password. All failures get one answer after the same time. An attempt counts from its
+   * start. Throws a Refusal (too-many).
    */
   async #foundByHash(hash: string, password: string, address: string): Promise<Found | undefined> {
     const { state, clock } = this.#parts;

@@ -22,8 +22,8 @@ export const severalCookies =
 const localNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * The session cookie of a request; undefined where there is none that counts. Throws a Refusal (unauthenticated) for
- * two: cookies say neither port nor path, so one of them may be of another program at this host.
+ * The session cookie of a request, if one counts. Throws a Refusal (unauthenticated) for two: one may be another
+ * program's.
  */
 export function sessionCookie(
   headers: IncomingHttpHeaders,
@@ -43,10 +43,7 @@ export function requireOwnPage(headers: IncomingHttpHeaders): void {
   }
 }
 
-/**
- * The name of the cookie for a sign-in, by the origin of the page. Throws a Refusal (invalid) for a page whose browser
- * would drop the cookie.
- */
+/** The name of the cookie, by the page's origin. Throws a Refusal (invalid) where the browser would drop it. */
 export function cookieNameFor({ origin }: IncomingHttpHeaders): CookieName {
   if (!origin?.startsWith("http:")) return secure;
   if (isLocal(URL.parse(origin)?.host)) return local;

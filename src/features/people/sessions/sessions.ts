@@ -35,9 +35,7 @@ const leastVersion = (userId: string) => `sessions:${userId}`;
 const keptVersion = (sessionId: string) => `kept:${sessionId}`;
 
 /**
- * Sessions: signed tokens that name the user's session version, sent as access tokens or in a browser's cookie. One is
- * over when it expires, when it is logged out, and when its user changes in a way that raised the version. The last two
- * hold at once in every process, through the expiring state all share.
+ * Sessions: signed tokens that name the user's session version. Logout and a new version end them at once everywhere.
  */
 export class Sessions {
   readonly #parts;
@@ -67,8 +65,7 @@ export class Sessions {
   }
 
   /**
-   * Another token of the same browser's session; the one before it ends at once everywhere. It lasts no longer than 30
-   * days after the password. Throws a Refusal (unauthenticated) for the session of an access token.
+   * Another token of the browser's session; the one before ends. 30 days after the password at most. Throws a Refusal.
    */
   async renew(session: Session, origin: Origin): Promise<IssuedToken> {
     const { userId, tenantId, role, sessionId, sessionVersion, passwordAt } = session;

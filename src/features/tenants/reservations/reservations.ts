@@ -37,10 +37,7 @@ interface StoredReservation {
 /** How often a reservation is tried while rivals are first. */
 const attempts = 20;
 
-/**
- * Names that are unique on the platform. A name is reserved before the append that uses it, so that only one of any
- * number of rivals gets it; a reservation that is not used is taken over after 30 s, its holder being refused first.
- */
+/** Names that are unique on the platform, reserved before their use; unused reservations are taken over after 30 s. */
 export class Reservations {
   readonly #parts;
 
@@ -49,10 +46,8 @@ export class Reservations {
   }
 
   /**
-   * Reserves all names, then runs `use` with the reservations as a refusal names them; `use` appends the facts that
-   * rely on the names. Where that fails the names are given back, unless the log did not answer: then the append may
-   * have happened, and reservations that are not used are taken over later. Throws a Refusal (conflict) when a name is
-   * held.
+   * Reserves all names, runs `use`, and gives them back where that fails, but for an unanswered append. Throws a
+   * Refusal (conflict) when a name is held.
    */
   async during<Result>(
     claims: readonly Claim[],
@@ -86,10 +81,7 @@ export class Reservations {
     return state?.holder ? { stream, revision, holder: state.holder } : undefined;
   }
 
-  /**
-   * Gives a name back, unless this reservation is no longer the current one. A log that does not answer is no failure:
-   * an unused name is free after 30 s anyway.
-   */
+  /** Gives a name back, unless the reservation is no longer the current one. */
   async release({ stream, revision, holder }: Reservation, origin: Origin): Promise<void> {
     const event: ReservationEvent = { type: "NameReleased", data: { holder, at: timestampNow(this.#parts.clock) } };
     try {
@@ -100,8 +92,7 @@ export class Reservations {
   }
 
   /**
-   * Takes back a name that the holder may have reserved but does not use, so that the holder no longer can. Throws a
-   * Refusal (conflict) when the name is used, and RevisionConflict when the holder moved.
+   * Takes back a name that its holder does not use. Throws a Refusal (conflict) when it is used, and RevisionConflict.
    */
   async withdraw({ stream, holder, taken }: Claim, origin: Origin): Promise<void> {
     const held = await this.find(stream);
