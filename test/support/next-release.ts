@@ -52,8 +52,10 @@ const raises = {
   destination: [
     {
       file: "src/features/destinations/decide.ts",
-      from: "data: { ...ids, serverRateLimit } }",
-      to: "data: { ...ids, serverRateLimit, origin: \"next\" } }",
+      from: "changesOf(destinationFacts, state, command, ids);",
+      to: "changesOf<DestinationEvent>(destinationFacts, state, command, ids).map((event) => "
+        + "(event.type === \"DestinationRateLimitChanged\" ? "
+        + "{ ...event, data: { ...event.data, origin: \"next\" } } as never : event));",
     },
     {
       file: "src/features/destinations/facts.ts",
@@ -65,6 +67,8 @@ const raises = {
 
 /** Which facts the next release raises to another version, if any. */
 export type Raised = keyof typeof raises | "nothing";
+/** All kinds of next releases. */
+export const everyRaised: readonly Raised[] = ["nothing", ...Object.keys(raises) as (keyof typeof raises)[]];
 
 /** The folder of the tested program; {@link Program.root} is that of another release. */
 export const thisRelease = join(import.meta.dirname, "..", "..");

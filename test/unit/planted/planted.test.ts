@@ -6,6 +6,7 @@ import { obstacleTo } from "../../planted/plant.ts";
 import { titlesIn } from "../../planted/tests.ts";
 import { invariants } from "../../simulation/invariants.ts";
 import { plantedBugs } from "../../simulation/planted-bugs.ts";
+import { everyRaised, makeNextRelease } from "../../support/next-release.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -33,6 +34,12 @@ describe("planted bugs", () => {
 
   for (const bug of plantedBugs) {
     it(`still apply to the source: ${bug.name}`, () => expect(obstacleTo([bug])).to.equal(null));
+  }
+
+  for (const raised of everyRaised) {
+    it(`make the next release of the upgrade tests, which raises ${raised}`, () => {
+      makeNextRelease(raised, { newProjections: true }).remove();
+    });
   }
 
   for (const invariant of invariants) {
