@@ -9198,9 +9198,9 @@ export interface operations {
     };
     lookup: {
         parameters: {
-            query?: {
+            query: {
                 /** @description An id, key, tag, type, owner, or a part of a name, URL or email. */
-                Q?: string;
+                Q: string;
             };
             header?: never;
             path?: never;

@@ -9,7 +9,7 @@ import {
 import type { Operation } from "../../kernel/operations/operation.ts";
 import { referenceTo, schemaComponents, withComponents } from "./schemas.ts";
 
-/** A parameter; those of a path are required, others not. */
+/** A parameter; those of a path are required. */
 export interface Parameter extends DescribedParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -289,10 +289,11 @@ function parametersOf({ parameters = {}, query, headers: own = {} }: Operation):
     const described = typeof given === "string" ? { description: given, schema: uuid } : given;
     return { name, in: "path", required: true, ...described };
   });
-  const properties = (query?.schema as Schema | undefined)?.properties ?? {};
+  const { properties = {}, required = [] } = (query?.schema ?? {}) as Schema;
   const inQuery = Object.entries(properties).map(([name, given]): Parameter => {
     const { description = "", "x-commas": isOneText, ...schema } = given;
-    return { name, in: "query", required: false, description, ...(isOneText && { explode: false }), schema };
+    const isRequired = required.includes(name);
+    return { name, in: "query", required: isRequired, description, ...(isOneText && { explode: false }), schema };
   });
   const inHeader = Object.entries(own).map(([name, described]): Parameter =>
     ({ name, in: "header", required: false, ...described }));

@@ -24,6 +24,7 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   createUser: "a password is measured in bytes of UTF-8",
   updateUser: "a password is measured in bytes of UTF-8",
   register: "a password is measured in bytes of UTF-8",
+  changePassword: "the current password is the caller's; a password is measured in bytes of UTF-8",
   createApiKey: "a name is measured after trimming; a key cannot expire in the past",
   createDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
   updateDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
