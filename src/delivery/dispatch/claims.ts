@@ -52,13 +52,11 @@ export class Claims {
   }
 
   /**
-   * Claims one attempt, unless another worker was first. `mayClaim` is called right before the append: the reads take
+   * Claims one attempt, unless another worker was first. `isOurs` is called right before the append: the reads take
    * time. Throws LogUnavailable or an UnreadableRecord.
    */
-  claim(
-    work: Work, probe: boolean, mayClaim: (destination: Destination) => boolean, held?: Hold,
-  ): Promise<Claimed | Miss> {
-    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, mayClaim, held);
+  claim(work: Work, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
+    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs, held);
   }
 
   /** The first attempt of an event, to be claimed by the append of the entry that accepts it. */
@@ -92,16 +90,14 @@ export class Claims {
     return appended;
   }
 
-  async #claim(
-    work: Unclaimed, probe: boolean, mayClaim: (destination: Destination) => boolean, held?: Hold,
-  ): Promise<Claimed | Miss> {
+  async #claim(work: Unclaimed, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
     const { aggregates, clock } = this.#parts;
     const known = await this.#know(work);
     if (typeof known === "string") return known;
-    const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
+    const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     if (!state || !tenant) return "nothing to do";
-    if (!mayClaim(state)) return "not ours";
+    if (!isOurs()) return "not ours";
     const start = this.#start(known, { state, revision }, tenant, probe, clock.now(), held);
     if (!start) return "nothing to do";
     try {
