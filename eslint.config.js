@@ -148,11 +148,6 @@ export default defineConfig(
     rules: { ...world, "no-restricted-syntax": ["error", defaultExport, currentDate] },
   },
   {
-    // Generated: it grows with the API.
-    files: ["packages/client/src/operations.ts"],
-    rules: { "max-lines": "off" },
-  },
-  {
     files: ["test/**/*.ts", "bench/**/*.ts", "demo/**/*.ts"],
     rules: {
       "no-console": "off",
