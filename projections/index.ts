@@ -19,7 +19,6 @@ import { erasuresProjection, tenantsProjection } from "./tenants/tenants.ts";
 import { forgettingProjection, usersProjection } from "./users/users.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
 
-/** All read models. */
 const projections: readonly Projection[] = [
   tenantsProjection,
   usersProjection,

@@ -46,10 +46,7 @@ export function set<Shape extends Document>(
   return { op: "set", collection: collection.name, key, fields: fields as Document };
 }
 
-/**
- * Handlers of facts that change settings: each sets those in the document that `idName` names. `names`: the fields of
- * documents that have another name.
- */
+/** Handlers of facts that change settings of the document that `idName` names; `names` renames fields. */
 export function settingHandlers<Shape extends Document>(
   facts: Readonly<Record<string, Fact>>, collection: Collection<Shape>, idName: string,
   names: Readonly<Record<string, keyof Shape & string>> = {},

@@ -45,7 +45,6 @@ export const apiKeysProjection: Projection = {
       add(tenantCounter(apiKeys, tenantId), 1),
     ],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
-    // Only the latest use counts: facts about a key come from several streams, and events are purged.
     EventAccepted: ({ apiKeyId, sourceEventId, test, at }) =>
       // A replay's event names the key of its source; a test event names none.
       (sourceEventId === undefined && !test ? [raise(apiKeys, apiKeyId, { lastUsedAt: at })] : []),

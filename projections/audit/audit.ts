@@ -16,10 +16,7 @@ export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem
 /** The narrowest last: of several usable indexes both engines take the last. */
 const filters = ["type", "actorId", "subjectId", "correlationId"] as const;
 
-/**
- * Facts that somebody caused, by their position in the log. Each filter's index ends with the fields of the others, so
- * that any combination reads only the documents of the page.
- */
+/** Facts that somebody caused, by position. Each filter's index ends with the others' fields, for combinations. */
 export const audit: Collection<AuditDocument> = {
   name: "audit",
   key: "position",

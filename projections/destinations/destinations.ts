@@ -10,7 +10,6 @@ export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
-  /** The most requests that may be under way to it at once. */
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
   readonly active: boolean;
@@ -26,9 +25,7 @@ export type DestinationDocument = {
 /** The sort fields of the list. */
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
-/**
- * Destinations that are not deleted; indexed by each sort field, with and without the fields of the status in front.
- */
+/** Destinations that are not deleted, indexed by each sort field, with and without the status in front. */
 export const destinations: Collection<DestinationDocument> = {
   name: "destinations",
   key: "id",

@@ -15,18 +15,13 @@ export type Level = (typeof levels)[number];
 /** Counters by the minute roll up into those by the hour and the overall one. */
 const rollUps = { hour: 60, all: Infinity };
 
-/**
- * Sets with counters: a destination's events by status, a tenant's by status, all of a tenant's; and the same of test
- * events.
- */
+/** Sets with counters: a destination's events by status, a tenant's by status, a tenant's; and of test events. */
 export interface Counted extends Pick<EventFilter, "tenantId" | "destinationUrlId"> {
   readonly status?: EventStatus | undefined;
   readonly test?: boolean;
 }
 
-/**
- * The scope of counters. Level `all` has one bucket, 0; elsewhere a bucket is a number of hours or minutes since 1970.
- */
+/** The scope of counters. Level `all` has one bucket, 0; other buckets are hours or minutes since 1970. */
 export function eventsCounter(counted: Counted, level: Level["name"] | "all"): string {
   const { tenantId, destinationUrlId = "*", status = "*", test = false } = counted;
   const scope = `${test ? "tests" : "events"}/${tenantId}/${destinationUrlId}/${status}`;
@@ -44,7 +39,6 @@ const scopesRemembered = 1_000;
 const scopes = new Map<string, Scopes>();
 
 function scopesOf(tenantId: string, destinationUrlId: string, test: boolean): Scopes {
-  // Test events are few.
   if (test) return scopesMade({ tenantId, destinationUrlId, test });
   let found = scopes.get(destinationUrlId);
   if (found?.tenantId !== tenantId) {

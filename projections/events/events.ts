@@ -23,7 +23,6 @@ export type EventDocument = {
   readonly acceptedIn: string;
   /** The position of the fact that finished it; meaningless before. */
   readonly finishedIn: string | null;
-  /** True of a test event, null of any other. */
   readonly test: true | null;
   /** The id of the request if it tells the time; else a label has it. */
   readonly correlationId: string | null;
@@ -38,9 +37,8 @@ export type EventDocument = {
 };
 
 /**
- * Most of the cost of a projected event is its indexes, so these two serve every list: ids sort by acceptance, and a
- * list that is not filtered by status names all seven. The status comes first, so that the tenants or destinations with
- * an event in it are found by skipping through the index.
+ * Indexes are most of an event's cost, so two serve every list: ids sort by acceptance, and a list without a status
+ * names all seven. The status in front lets the index find tenants or destinations with such an event by skipping.
  */
 export const events: Collection<EventDocument> = {
   name: "events",

@@ -10,10 +10,7 @@ import { create, remove } from "../projection.ts";
 /** A label of an event. */
 export type LabelDocument = { readonly key: string };
 
-/**
- * Texts for searches by tags, sender, type and the like. A label's events are adjacent in the order of acceptance. Most
- * events have none.
- */
+/** Texts for searches by tags, sender, type and the like. A label's events are adjacent, ordered by acceptance. */
 export const labels: Collection<LabelDocument> = {
   name: "labels",
   key: "key",
@@ -132,7 +129,6 @@ export async function tagNameAfter(
   return tag?.slice(0, tag.indexOf(":")) ?? null;
 }
 
-/** An event with its labels. */
 interface Labelled {
   readonly id: string;
   readonly tenantId: string;

@@ -5,7 +5,6 @@ import type { Projection } from "../projection.ts";
 export type MomentDocument = {
   /** Such as `2026-01-31T23:59`. */
   readonly minute: string;
-  /** The entry's time, the greatest in the log so far. */
   readonly at: string;
   readonly position: string;
 };

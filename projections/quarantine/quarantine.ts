@@ -8,9 +8,7 @@ export type QuarantineDocument = {
   /** Of the first entry that is not projected. `type`, `reason` and `newer` are those of the unreadable entry. */
   readonly revision: number;
   readonly type: string;
-  /** Has none of the content. */
   readonly reason: string;
-  /** Whether the stream waits for a newer release, rather than being damaged. */
   readonly newer: boolean;
 };
 
@@ -29,10 +27,7 @@ export function isOfDueIndex(change: Change): boolean {
   return change.op !== "add" && dueCollections.has(change.collection);
 }
 
-/**
- * Quarantines a stream, and removes its event from the due index: it cannot be delivered. `due`: the changes to the due
- * index by its readable facts. The event stays listed as it was.
- */
+/** Quarantines a stream. Its event stays listed, but leaves the due index: it cannot be delivered. */
 export function quarantineStream(document: QuarantineDocument, due: readonly Change[]): Change[] {
   return [
     put(quarantine, document),

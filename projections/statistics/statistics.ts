@@ -11,8 +11,8 @@ export type StatisticsDocument = {
   /** The minute since 1970 in which the row expires; null: never. */
   readonly until: number | null;
   /**
-   * `accepted`, `succeeded`, `exhausted` and `cancelled` events; finished `attempts`; of these `f:<reason>` failed; by
-   * their duration `l<bin>`, and the `longest`; first attempts `w<bin>` by how long after the acceptance they began.
+   * `accepted`, `succeeded`, `exhausted`, `cancelled` events; finished `attempts`, of these `f:<reason>` failed;
+   * durations by bin `l<bin>` and the `longest`; delays of first attempts `w<bin>`.
    */
   readonly numbers: Readonly<Record<string, number>>;
 };
@@ -149,7 +149,6 @@ interface Outcome extends Counted {
   readonly acceptedAt: string;
 }
 
-/** Bins of a time scale of which 48 reach from 1 ms to 60 s; longer times have further bins. */
 const binsToMinute = 48;
 const ratio = 60_000 ** (1 / binsToMinute);
 const logRatio = Math.log(ratio);
@@ -203,10 +202,7 @@ export function typedChange(type: string, data: object): Change | null {
   return tally({ tenantId, destinationId, eventType }, at, numbers(data as never));
 }
 
-/**
- * Counts the work on events by minute, hour and day. A purge removes nothing. The projection runner counts by type, and
- * removes expired rows.
- */
+/** Counts the work on events by minute, hour and day; the runner counts by type. A purge removes nothing. */
 export const statisticsProjection: Projection = {
   name: "statistics",
   version: 1,
@@ -231,10 +227,7 @@ function middleOf(bin: number): number {
   return ratio ** (bin + 0.5);
 }
 
-/**
- * The smallest duration, ms, that a share of all durations does not exceed; null where there are none. `longest`: no
- * duration is longer.
- */
+/** The smallest duration, ms, that a share of all does not exceed; null without any. `longest`: the maximum. */
 export function percentileOf(histogram: Histogram, share: number, longest = Infinity): number | null {
   const total = [...histogram.values()].reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;

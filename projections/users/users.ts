@@ -26,10 +26,7 @@ export const userSortFields = ["id", "email", "role", "status", "createdAt", "up
 type Sort = (typeof userSortFields)[number];
 const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
 
-/**
- * Users that are not deleted; an index for each filter with each sort field. All end with the id, so that a list in its
- * order has an index of just the filters.
- */
+/** Users that are not deleted, with an index for each filter and sort field; each ends with the id. */
 export const users: Collection<UserDocument> = {
   name: "users",
   key: "id",

@@ -183,7 +183,6 @@ const byOwner = { time: at, actor: { type: "user", id: user.id, role: user.role 
 
 const byProducer = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0d";
 
-/** The types of a history's facts that are declared with an example. */
 function exampleTypes(history: HistoryName): readonly string[] {
   return histories[history].filter((type) => facts.get(type)?.example);
 }

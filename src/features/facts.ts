@@ -33,7 +33,6 @@ const byHistory = {
   event: webhookFacts,
 };
 
-/** The declarations of all facts by their names. */
 const declarations = {
   ...tenantFacts, ...purgesFacts, ...replaysFacts, ...replayJobFacts, ...cancellationsFacts, ...apiKeyFacts,
   ...serviceAccountFacts, ...inviteFacts, ...destinationFacts, ...circuitFacts, ...senderFacts, ...webhookFacts,

@@ -25,10 +25,7 @@ export interface HistoryFilter {
 /** Which part of a history is wanted. */
 export interface HistoryRequest extends PageRequest, HistoryFilter {}
 
-/**
- * A page of the facts of a stream. A filter by type or time reads the whole stream; else only the page is read. Throws
- * LogUnavailable, or a Refusal.
- */
+/** A page of a stream's facts; a filter reads the whole stream. Throws LogUnavailable, or a Refusal. */
 export async function historyPage(
   store: EventStore, { tenantId }: Pick<Caller, "tenantId">, stream: string, asked: HistoryRequest,
 ): Promise<Page<HistoryItem>> {
@@ -88,9 +85,7 @@ function readable(fact: LogEntry): RecordedEvent {
   return fact.unreadable === undefined ? fact : refuseUnreadable("a fact of this history", fact);
 }
 
-/**
- * A page of the facts about something of the caller's tenant, deleted or not. Throws a Refusal (not-found, forbidden).
- */
+/** A page of facts about a record of the caller's tenant, deleted or not. Throws a Refusal (not-found, forbidden). */
 export async function ownHistory<State extends { readonly tenantId: string }, Event extends DomainEvent>(
   { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },
   { type, id, name, stream = type.stream(id) }: {
@@ -105,7 +100,6 @@ export async function ownHistory<State extends { readonly tenantId: string }, Ev
   return historyPage(store, caller, stream, asked);
 }
 
-/** Filters of a history, as given. */
 interface HistoryFilters {
   readonly Type?: string;
   readonly From?: string;

@@ -54,7 +54,6 @@ import { Reservations } from "./tenants/reservations/reservations.ts";
 
 /** The parts of the services. */
 export interface ServiceParts extends KernelParts {
-  /** Fed by the log. */
   readonly credentials: CredentialLookup;
   readonly firstAttempts: FirstAttempts;
   /** Called before the creation of a tenant. */
@@ -71,7 +70,6 @@ export interface ServiceSettings {
   };
   /** How long a login that fails takes at least. */
   readonly failedLoginMs: number;
-  /** How many people's keys are kept in memory. */
   readonly peopleInMemory: number;
 }
 

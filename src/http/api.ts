@@ -22,7 +22,6 @@ export interface Api extends Common {
   readonly trustedProxies: number;
   /** The folder of the built pages, if they are served. */
   readonly pages: string | null;
-  /** Fires when the process ends, which ends long answers. */
   readonly closing: AbortSignal;
 }
 
@@ -30,6 +29,5 @@ export interface Api extends Common {
 export interface Health {
   /** The problem that keeps the process from its work, if any. */
   readonly ready: () => string | null;
-  /** In Prometheus' text format. */
   readonly metrics: () => Promise<string>;
 }

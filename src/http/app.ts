@@ -24,7 +24,6 @@ import { clientAddress } from "./requests/client-address.ts";
 import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { hasDotSegment } from "./requests/target.ts";
 
-/** The time for a streamed answer to end with the process. */
 const closingMs = 1_000;
 /** The bytes by which an answer may exceed the one for which memory was held. */
 const changedBytes = 1_024;
@@ -98,7 +97,6 @@ function isLiteral({ path }: Operation): boolean {
 function routerOf(operations: readonly Operation[], api: Api, read: ReadJsonObject, fail: Fail): Router {
   const router = new Router({ strict: true, sensitive: true });
   const admission = new Admission(api.clock);
-  // The router takes the first path that matches.
   const literalFirst = [...operations.filter(isLiteral), ...operations.filter((operation) => !isLiteral(operation))];
   for (const operation of literalFirst) {
     const { method, path, run } = operation;
@@ -180,8 +178,8 @@ async function begun(
 }
 
 /**
- * The caller by `Authorization: Bearer <token>` or the cookie of a browser. Throws a Refusal: unauthenticated;
- * forbidden for another site's use of the cookie; precondition-failed if `X-Relay-Principal` names another caller.
+ * The caller by bearer token or cookie. Refuses: unauthenticated; forbidden for another site's use of the cookie;
+ * precondition-failed if `X-Relay-Principal` names another caller.
  */
 export async function authenticate(
   { headers }: IncomingMessage, credentials: Pick<Services, "sessions" | "serviceKeys">,
@@ -230,14 +228,12 @@ function overOf(gone: AbortSignal, closing: AbortSignal): AbortSignal {
   return controller.signal;
 }
 
-/** Fires when the answer is sent, or the client has gone. */
 function goneOf({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const over = () => {
     socket.off("end", over);
     controller.abort();
   };
-  // More listeners than Node's default.
   response.setMaxListeners(20);
   if (response.closed || socket.readableEnded) over();
   else {

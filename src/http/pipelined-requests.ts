@@ -4,14 +4,9 @@ import type { Duplex } from "node:stream";
 /** Far more than real clients send at once; some kilobytes each. */
 const mostWaiting = 256;
 
-/**
- * Serves the requests of a connection one after the other, and reads no more while one waits. Node hands over every
- * pipelined request, perhaps thousands.
- */
+/** Serves a connection's requests one after the other: Node hands over every pipelined request, perhaps thousands. */
 export class PipelinedRequests {
-  /** By connection. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
-  /** By connection. */
   readonly #waiting = new WeakMap<Duplex, number>();
   readonly #refused = new WeakSet<Duplex>();
 
@@ -28,10 +23,7 @@ export class PipelinedRequests {
     if (!this.#refused.has(socket)) this.#atTurn(response, () => listener(request, response));
   }
 
-  /**
-   * Calls `refuse` for unreadable bytes after the answers before them. If they belong to a request whose answer has
-   * begun, destroys the connection.
-   */
+  /** Calls `refuse` for unreadable bytes after the answers before them, or cuts off a request with an answer begun. */
   refuse(socket: Duplex, refuse: () => void): void {
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
@@ -54,7 +46,6 @@ export class PipelinedRequests {
   }
 }
 
-/** Keeps Node from resuming, too. */
 function holdBack(socket: Duplex): void {
   socket.off("resume", pause).on("resume", pause).pause();
 }

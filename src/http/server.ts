@@ -14,7 +14,6 @@ export interface Patience {
   readonly request: number;
   /** Without progress of an answer; up to twice as long by Node's timer. */
   readonly answer: number;
-  /** The interval of checks of the limits. */
   readonly checkEvery: number;
   /** For the first bytes of a connection or the next piece of a fast-path request; then Node's server takes over. */
   readonly silence: number;
@@ -44,10 +43,7 @@ export interface ServerParts {
   readonly patience?: Patience;
 }
 
-/**
- * An HTTP server, not yet listening. Its app gets targets in origin form. While it closes, answers tell clients to
- * reconnect.
- */
+/** An HTTP server, not yet listening, for an app that gets targets in origin form. */
 export function createHttpServer(
   app: RequestListener,
   { ids, clock }: { readonly ids: Ids; readonly clock: Clock },
@@ -94,7 +90,6 @@ export function createHttpServer(
   Object.assign(server, { httpAllowHalfOpen: true });
   // Cheaper than for each answer.
   server.timeout = patience.answer;
-  // The body's reader sends "continue".
   server.on("checkContinue", serve);
   server.on("checkExpectation", inTurn(refuseExpectation));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => pipelined.refuse(socket, () => {

@@ -25,7 +25,6 @@ export function sync(path: string): void {
   }
 }
 
-/** Each parent is synced. Node's recursive mkdir never ends in a folder that takes no new one, such as `/proc`. */
 export function makeFolder(path: string): void {
   const folder = resolve(path);
   if (isFolder(folder)) return;
@@ -34,7 +33,6 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another thread or process may have been first.
     if (!isFolder(folder)) throw error;
   }
   sync(parent);
@@ -47,9 +45,8 @@ function isFolder(path: string): boolean {
 const sqliteSyncFailed = 1034;
 
 /**
- * Runs a task that syncs or checkpoints. A failed sync kills the process; the next start moves the log again. A retry
- * would lose data: Linux reports a failed write-back once, so the next sync would succeed and the log, the only copy,
- * restart. An exit would close the database, which also removes the log.
+ * Runs a task that syncs or checkpoints. A failed sync kills the process, which keeps the log: Linux reports a failed
+ * write-back only once, so a retry would lose data, and an exit would close the database and remove its log.
  */
 export function orEndUnsynced<Result>(file: string, task: () => Result): Result {
   try {

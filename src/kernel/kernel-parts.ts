@@ -27,7 +27,6 @@ export interface KernelParts {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Fed by the log. */
   readonly aggregates: Aggregates;
   readonly freshness: Freshness;
   readonly vault: Vault;

@@ -22,7 +22,6 @@ export class EngineWatch {
   readonly #engines: readonly WatchedEngine[];
   readonly #instruments: Instruments;
   readonly #loops: readonly Loop[];
-  /** The error of the last ping, by engine. */
   readonly #away = new Map<string, unknown>();
 
   constructor(engines: readonly WatchedEngine[], instruments: Instruments) {
@@ -48,17 +47,14 @@ export class EngineWatch {
     for (const loop of this.#loops) loop.start(everyMs);
   }
 
-  /** Ends the checks. */
   async stop(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
-  /** Whether an engine has answered lately. */
   answers({ name }: WatchedEngine): boolean {
     return !this.#away.has(name);
   }
 
-  /** The problem of an engine that is away. */
   awayText({ name, awayText }: WatchedEngine): string {
     return awayText?.(this.#away.get(name)) ?? `no answer from ${name}`;
   }

@@ -3,7 +3,6 @@ import { createServer, type AddressInfo, type Server as AnyServer, type Socket }
 
 const lookAgainMs = 50;
 
-/** The reasons of failures, by error code. */
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "RELAY_PORT: the port is in use by another process",
   EACCES: "RELAY_PORT: this user may not listen on the port",

@@ -36,10 +36,7 @@ async function keyOfFirstStart(dataDir: string, logger: Logger): Promise<Uint8Ar
   return key;
 }
 
-/**
- * Makes the platform's keys on the first start. Rejects if a master key is missing under which keys may still be
- * wrapped, with an error that names the variable.
- */
+/** Makes the platform's keys on the first start. Rejects if a master key is missing that may still be needed. */
 export async function requireMasterKeys(rotation: KeyRotation, keys: PlatformKeys): Promise<void> {
   try {
     await rotation.begin();

@@ -47,7 +47,6 @@ import { projectingRole, deliveryRoles, readModelsBuilt } from "./roles.ts";
 
 /** A running relay. */
 export interface Relay {
-  /** Where the API listens, `http://host:port`. */
   readonly url: string;
   /** Finishes and records requests and attempts under way; ends by the shutdown timeout. */
   stop(): Promise<void>;
@@ -58,7 +57,6 @@ export interface RelaySettings {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly logger: Logger;
-  /** Called when an embedded engine has failed for good: the process must restart. */
   readonly onFatal?: (error: Error) => void;
 }
 

@@ -47,7 +47,6 @@ export type SingleRole = (typeof singleRoles)[number];
 /** The dependencies of a single role. */
 export interface SingleParts extends LeadershipParts {
   readonly shared: Engines["shared"];
-  /** The id of this process. */
   readonly owner: string;
 }
 
@@ -80,10 +79,7 @@ const grantsKept = 10_000;
 const lookEveryMs = 50;
 const readModelsPatienceMs = 30_000;
 
-/**
- * Runs a role behind a lease. With embedded read models there can be no other process, even if the log is not embedded
- * (docs/operating/engines.md): the role then runs at once.
- */
+/** Runs a role behind a lease. With embedded read models no other process can exist: the role runs at once. */
 export function single(name: SingleRole, parts: SingleParts, begin: () => Role): Role {
   return parts.shared.readModels ? new Leadership(parts, { name, owner: parts.owner }, begin) : begin();
 }
@@ -94,10 +90,7 @@ export function projectingRole(parts: SingleParts & { readonly projector: Projec
   return single("projector", parts, () => ({ start: () => projector.follow(), stop: () => projector.pause() }));
 }
 
-/**
- * The roles of this process that deliver, with their housekeeping. With an embedded queue they are one single role: a
- * wake-up must reach the worker of the destination.
- */
+/** The roles of this process that deliver. With an embedded queue they are one: wake-ups must reach their worker. */
 export function deliveryRoles(settings: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
   const parts = { ...settings, workers: new Workers({ ...settings, isLogShared: settings.shared.log }) };
   if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
@@ -117,8 +110,7 @@ function wholeDelivery(parts: WithWorkers): Role {
       await forwarding.start();
     },
     stop: async (patienceMs) => {
-      // The forwarder stops first: it must not count entries as forwarded that no worker takes any more. The others do
-      // not wait for its checkpoint, which may take longer than the lease lasts.
+      // The forwarder stops first: no worker takes its entries any more. The others do not wait for its checkpoint.
       await Promise.all([forwarding.stop(patienceMs), sweeping.stop(patienceMs), worker.stop(patienceMs)]);
     },
   };

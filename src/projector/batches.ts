@@ -28,7 +28,6 @@ export interface BatchesParts {
   readonly minutes: Minutes;
   readonly types: EventTypes;
   readonly oldStatistics: OldStatistics;
-  /** Retries until success. */
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -42,10 +41,7 @@ export class Batches {
     this.#erased = new ErasedTenants(parts.log);
   }
 
-  /**
-   * The batches of consecutive stretches: several if later changes depend on applied earlier ones. Apply each before
-   * the next is taken.
-   */
+  /** The batches of stretches: several where later changes depend on applied ones. Apply each before the next. */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
     const { quarantined, purges, erasures, minutes, types, oldStatistics, prepare, persist } = this.#parts;
     let changes: PositionedChanges[] = [];
@@ -80,7 +76,6 @@ export class Batches {
     return eventId === undefined ? [] : this.#parts.purges.changesBefore(entry, eventId);
   }
 
-  /** The event of an entry. That of an unreadable entry is known from the first entry of its stream. */
   async #eventIdOf(entry: LogEntry): Promise<string | undefined> {
     if (entry.unreadable === undefined) return eventIdIn(entry);
     if (categoryOf(entry.stream) !== "event") return undefined;

@@ -23,10 +23,7 @@ export function eventIdIn(entry: LogEntry): string | undefined {
   return (entry.data as { readonly eventId?: string } | null)?.eventId;
 }
 
-/**
- * Leaves out orphaned entries of a batch: the first entry of their event is no longer in the log. Counting them would
- * decrement counters that were never incremented.
- */
+/** Leaves out entries whose event's first entry is gone: they would decrement counters that were never incremented. */
 export class OrphanedEntries {
   readonly #readModels: Pick<ReadModels, "find">;
   /** Events whose first entry is known, from this batch or the read models. */
@@ -48,7 +45,6 @@ export class OrphanedEntries {
     return left.size === 0 ? entries : entries.filter((entry) => !left.has(eventIdIn(entry)));
   }
 
-  /** Resolves to the events that the read models lack. */
   async #unknown(eventIds: readonly string[]): Promise<ReadonlySet<string | undefined>> {
     for (let at = 0; at < eventIds.length; at += eventsPerQuery) {
       const anyOf = { field: events.key, values: eventIds.slice(at, at + eventsPerQuery) };

@@ -8,14 +8,11 @@ import type { EventStore, LogEntry, Position } from "../kernel/ports/event-store
 import type { CollectionDefinition, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
 import { everyDocument } from "../kernel/read-models/scans.ts";
 
-/** Documents removed at once: a batch may wait for it. */
 const slice = 500;
 
 type Rows = Pick<ReadModels, "find"> & Pick<ReadModelWriter, "amend" | "removeCounters">;
 
-/** The most tenants in memory. */
 const keptInMemory = 50_000;
-/** The collections whose documents belong to a tenant. */
 const owned = collections.filter(({ name, fields }) => "tenantId" in fields && name !== erasures.name);
 
 /** Removes erased tenants from the read models, in slices between batches. Their streams are deleted already. */
@@ -32,7 +29,6 @@ export class Erasures {
     this.#pending = (await everyDocument(this.#readModels, erasures)).map(({ tenantId }) => tenantId);
   }
 
-  /** Whether {@link step} has work. */
   get pending(): boolean {
     return this.#pending.length > 0;
   }
@@ -61,8 +57,8 @@ export class Erasures {
 }
 
 /**
- * Leaves out entries that an erasure deleted: some engines still return them until a scavenge. Checks only the entries
- * that the log holds at the first call. Documents of later ones are removed at the fact of the erasure.
+ * Leaves out entries that an erasure deleted: some engines still return them until a scavenge. It checks the entries of
+ * the first call's log; the erasure's fact removes later documents.
  */
 export class ErasedTenants {
   readonly #log: Pick<EventStore, "head" | "readStream">;

@@ -6,7 +6,6 @@ import {
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels } from "../kernel/ports/read-models.ts";
 
-/** The most tenants in memory. */
 const keptInMemory = 5_000;
 
 interface Typed {

@@ -10,7 +10,6 @@ import type { EventTypes } from "./event-types.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** The size of a step: a batch may wait for it. */
 const streamsOfStep = 50;
 const entriesOfStep = 20;
 const progressMs = 10_000;
@@ -27,18 +26,15 @@ interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
 /** The changes for one stream. */
 interface Step {
   readonly changes: readonly Change[];
-  /** Whether the read models then have all entries of the stream. */
   readonly isBack: boolean;
-  /** Whether the stream has more entries. */
   readonly isCut: boolean;
 }
 
 const nothing: Step = { changes: [], isBack: false, isCut: false };
 
 /**
- * Projects streams that waited for a release that can read them, each from its first unprojected entry to the
- * checkpoint. The stream's mark is written with the changes, so that a crash loses nothing. While there is a mark, the
- * due index lacks the stream's event.
+ * Projects streams that waited for a release that can read them, up to the checkpoint. The mark of a stream is written
+ * with its changes: a crash loses nothing, and the due index lacks its event meanwhile.
  */
 export class LateStreams {
   readonly #parts: LateStreamsParts;
@@ -67,8 +63,7 @@ export class LateStreams {
   }
 
   /**
-   * Does a part of the work; resolves false when none is left. `upTo`: the position that the read models cover. Nothing
-   * else may write them meanwhile. May be called again after it throws.
+   * Does a part of the work, while nothing else writes; false when none is left. May be called again after it throws.
    */
   async step(upTo: Position): Promise<boolean> {
     const { readModels, purges } = this.#parts;
@@ -78,7 +73,6 @@ export class LateStreams {
       return false;
     }
     const waiting = marks.filter((mark) => !this.#stillNewer.has(keyOf(mark)));
-    // After a failed step the marks tell if it was applied.
     this.#again = waiting.map(({ stream }) => stream);
     try {
       const steps = await Promise.all(waiting.map(async (mark) => ({ mark, ...(await this.#stepOf(mark, upTo)) })));

@@ -5,23 +5,19 @@ import { timestamp } from "../kernel/domain/time.ts";
 import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
 
-/** Sorts behind every time of a minute. */
 const afterMinute = "\uffff";
-/** Rows removed at once: a batch may wait for it. */
 const slice = 500;
 const minuteMs = 60_000;
 
 /** Finds the entries that begin a minute: the greatest time of the log so far moves into it. */
 export class Minutes {
   readonly #readModels: Pick<ReadModels, "find">;
-  /** Greater than all times of the newest minute. */
   #end = "";
 
   constructor(readModels: Pick<ReadModels, "find">) {
     this.#readModels = readModels;
   }
 
-  /** Continues at the end of the read models. */
   async load(): Promise<void> {
     const order = { field: moments.key, descending: true };
     const [newest] = await this.#readModels.find({ collection: moments.name, order, limit: 1 });
@@ -46,7 +42,6 @@ function endOf(minute: string): string {
 /** Removes expired statistics by the greatest time in the log, so that a rebuild removes the same. */
 export class OldStatistics {
   readonly #readModels: Pick<ReadModels, "find"> & Pick<ReadModelWriter, "amend">;
-  /** The minute of the greatest time so far. */
   #minute = 0;
   /** Facts before this time add to rows that have expired. */
   #kept = "";
@@ -56,7 +51,6 @@ export class OldStatistics {
     this.#readModels = readModels;
   }
 
-  /** Continues at the end of the read models. */
   async load(): Promise<void> {
     const order = { field: moments.key, descending: true };
     const [newest] = await this.#readModels.find({ collection: moments.name, order, limit: 1 });
@@ -71,7 +65,6 @@ export class OldStatistics {
     else if (entry.metadata.at < this.#kept) this.#pending = true;
   }
 
-  /** Whether {@link step} has work. */
   get pending(): boolean {
     return this.#pending;
   }

@@ -15,7 +15,6 @@ import { Minutes, OldStatistics } from "./minutes.ts";
 import { Purges } from "./purges.ts";
 import { QuarantinedStreams } from "./quarantined-streams.ts";
 
-/** Entries of a read during a catch-up. */
 const readEntries = 500;
 /** Reads of a batch during a catch-up: the larger the batch, the more changes fold into one. */
 const readsOfBatch = 16;
@@ -27,7 +26,6 @@ const longestPauseMs = 5_000;
 /** The dependencies of a run. */
 export interface ProjectionParts extends Instruments {
   readonly log: EventLog & Pick<EventStore, "readStream">;
-  /** Reads see the run's own writes. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   readonly prepare: BatchesParts["prepare"];
   /** How long a small batch waits for more entries. {@link ProjectionRun.flush} ends the delay. */
@@ -54,7 +52,7 @@ export class Progress {
     if (position > this.#wanted) this.#wanted = position;
   }
 
-  /** `position` is lower than before if the read models were dropped. */
+  /** `position` falls if the read models were dropped. */
   reach(position: Position): void {
     this.#applied = position;
     for (const waiter of this.#waiters) {
@@ -70,10 +68,7 @@ export class Progress {
   }
 }
 
-/**
- * Projects the log from the stored checkpoint or the log's start, until {@link end} or until another writer takes over.
- * Other failures are retried.
- */
+/** Projects the log from the checkpoint until {@link end} or a takeover; other failures are retried. */
 export class ProjectionRun {
   readonly #parts: ProjectionParts;
   readonly #progress: Progress;
@@ -138,7 +133,6 @@ export class ProjectionRun {
     await this.#publish({ alone: true });
   }
 
-  /** Ends the batch delay. */
   flush(): void {
     this.#batchDelay.end();
   }
@@ -248,7 +242,6 @@ export class ProjectionRun {
   }
 
   async #projectLate(): Promise<void> {
-    // A retried step stays exclusive: a batch in between would skip streams that the step has taken back.
     const step = () => this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)));
     try {
       while (await step());
@@ -286,7 +279,6 @@ export class ProjectionRun {
     while (this.#isToClear) await this.#exclusively(() => this.#persist(() => this.#clear()));
   }
 
-  /** Retries until success. Rejects with Over or ReadModelsTakenOver when the run ends. */
   async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
     const { logger, metrics } = this.#parts;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {

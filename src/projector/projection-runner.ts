@@ -5,9 +5,8 @@ import { Progress, ProjectionRun, type ProjectionParts } from "./projection-run.
 const shutOutPauseMs = 1_000;
 
 /**
- * Keeps the read models up to date with the log, in batches that are applied with their checkpoint. A stream is
- * quarantined from its first unreadable entry on. The read models are rebuilt if their definitions have changed, or if
- * the log ends before the checkpoint.
+ * Keeps the read models up to date with the log. It rebuilds them if their definitions changed, or if the log ends
+ * before the checkpoint; it quarantines a stream from its first unreadable entry on.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
@@ -30,7 +29,6 @@ export class ProjectionRunner {
     this.#loop.start();
   }
 
-  /** Resolves when nothing is being written any more. */
   async stop(): Promise<void> {
     this.#run?.end();
     await this.#loop?.stop();

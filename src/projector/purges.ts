@@ -10,7 +10,6 @@ import type { LogEntry } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
 import { documentOf, everyDocument, pagesOf } from "../kernel/read-models/scans.ts";
 
-/** Events hidden at once: a batch may wait for it. */
 const slice = 500;
 
 interface PurgesParts {
@@ -19,7 +18,6 @@ interface PurgesParts {
   readonly isQuarantined: (stream: string) => boolean;
 }
 
-/** A search for the events of a purge. */
 interface Search {
   readonly pages: AsyncGenerator<readonly EventDocument[], void>;
   /** Keys of leases by event: even a finished event may have attempts under way. */
@@ -27,8 +25,8 @@ interface Search {
 }
 
 /**
- * Purges under way. A purge takes the events that match at its position in the log. They are hidden in slices between
- * batches; until then no later fact changes a taken event.
+ * Purges under way. Each takes the events that match at its position in the log, hides them in slices between batches,
+ * and lets no later fact change them.
  */
 export class Purges {
   readonly #parts: PurgesParts;
@@ -55,7 +53,6 @@ export class Purges {
     if (!purge) this.#searches.delete(purgeId);
   }
 
-  /** Whether {@link step} has work. */
   get pending(): boolean {
     return this.#underWay.some(isPending);
   }
@@ -68,10 +65,7 @@ export class Purges {
     return this.#underWay.some((purge) => purge.tenantId === tenantId);
   }
 
-  /**
-   * The changes before those of an event's entry; null if a purge took the event, which then changes no more. All
-   * entries up to the newest purge must have been applied.
-   */
+  /** The changes before those of an event's entry; null if a purge took the event. Call it entry by entry. */
   async changesBefore(entry: LogEntry, eventId: string): Promise<readonly Change[] | null> {
     if (this.#begunAgain.has(eventId)) return [];
     const { readModels } = this.#parts;
@@ -122,8 +116,7 @@ export class Purges {
   }
 
   /**
-   * Whether this purge must hide an event: of several, the first does. In a rebuild a later purge may be complete. If
-   * that hid the event, the first would not delete its stream.
+   * Whether this purge must hide the event: of several, the first does, since in a rebuild a later one may be complete.
    */
   #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
     const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;

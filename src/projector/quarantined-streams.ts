@@ -19,10 +19,7 @@ interface QuarantinedStreamsParts extends Instruments {
   readonly readModels: Pick<ReadModels, "find">;
 }
 
-/**
- * The streams that are not projected any further, stored in the read models. A stream with a damaged entry stays
- * quarantined; one with an entry of a newer release waits for a process that can read it. A name takes 120 bytes.
- */
+/** The streams that are not projected: for good after a damaged entry, or until a release can read a newer one. */
 export class QuarantinedStreams {
   readonly #parts: QuarantinedStreamsParts;
   readonly #logThrottle: LogThrottle;
@@ -60,10 +57,7 @@ export class QuarantinedStreams {
     return quarantineStream({ stream, revision, type, reason, newer }, due);
   }
 
-  /**
-   * The changes that end a quarantine; then call {@link forget}. `isProjected`: the entries that the read models then
-   * have, except in the due index.
-   */
+  /** The changes that end a quarantine; then call {@link forget}. `isProjected`: entries in the read models already. */
   async back(stream: string, isProjected: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
     return takeBack(stream, await this.#dueOf(stream, isProjected));
   }
@@ -72,7 +66,6 @@ export class QuarantinedStreams {
     this.#streams.delete(stream);
   }
 
-  /** The changes to the due index of the first entries of a stream, as long as they are meant. */
   async #dueOf(stream: string, isMeant: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
     const due: Change[] = [];
     if (categoryOf(stream) !== "event") return due;

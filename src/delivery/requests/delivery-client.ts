@@ -34,12 +34,10 @@ export interface Delivery {
 /** Proof of identity: a header, and how to forget a token that the receiver turns down. */
 interface Proof {
   readonly header: AuthHeader | null;
-  /** The secrets in the header, to keep out of answers. */
   readonly forms: readonly SecretForm[];
   readonly turnedDown?: () => void;
 }
 
-/** A tenant's secret, to sign with and to keep out of answers. */
 interface Signing {
   readonly signer: Signer;
   readonly forms: readonly SecretForm[];
@@ -56,7 +54,6 @@ export class DeliveryClient {
     this.#parts = parts;
   }
 
-  /** Sends, and says how it ended; never throws for anything a receiver or a setting can cause. */
   async send(delivery: Delivery): Promise<AttemptOutcome> {
     const { clock, outbound, deliveryTimeoutMs } = this.#parts;
     const startedAt = clock.monotonic();
@@ -181,7 +178,6 @@ const newDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
 
 const wholes = newDecoder();
 
-/** Decodes UTF-8, with the replacement character for invalid bytes; a cut-off last character is left out. */
 function textOf(body: Uint8Array, truncated: boolean): string {
   return truncated ? newDecoder().decode(body, { stream: true }) : wholes.decode(body);
 }
@@ -200,7 +196,6 @@ function boundedText(text: string): string {
 
 const asciiBytes = Array.from({ length: 0x80 }, (_, unit) => JSON.stringify(String.fromCharCode(unit)).length - 2);
 
-/** How many bytes one UTF-16 unit of a well-formed text takes in JSON. */
 function jsonBytesOf(unit: number): number {
   if (unit < 0x80) return asciiBytes[unit] ?? 1;
   // A character beyond U+FFFF is of two units and four bytes.

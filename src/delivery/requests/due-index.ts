@@ -31,10 +31,7 @@ const askedAtOnce = 8;
 const aheadMs = 10_000;
 const pending = { collection: events.name, where: { status: "Pending" } } as const;
 
-/**
- * Which work is due when, and which attempts are under way: the truth that the queue hints at. It lags by moments, so
- * work is claimed by an append. All queries throw ReadModelsUnavailable.
- */
+/** Knows due work and attempts under way, a moment behind the log. All queries throw ReadModelsUnavailable. */
 export class DueIndex {
   readonly #readModels: ReadModels;
 
@@ -42,7 +39,6 @@ export class DueIndex {
     this.#readModels = readModels;
   }
 
-  /** Resolves once the index covers `position`. Throws after five seconds. */
   async cover(position: Position): Promise<void> {
     if (!(await this.#readModels.caughtUp(position, catchUpMs))) throw new Error("the due index is behind");
   }
@@ -56,21 +52,16 @@ export class DueIndex {
     return merged(fresh, retries, limit);
   }
 
-  /**
-   * The candidates for a destination's next probe: events accepted first, or after `after`, among those due at `now`
-   * (ms).
-   */
+  /** The candidates for the next probe: events accepted first, or after `after`, among those due at `now` (ms). */
   async oldestDue(of: WorkOf, now: number, limit: number, after?: string): Promise<readonly string[]> {
     const tests = new Set(await this.tests(of.destinationId));
     const [pending, retries] = await Promise.all([
       this.#oldestPending(of, limit + tests.size, after), this.#oldestRetries(of, now, limit, after),
     ]);
     const found = [pending.filter((eventId) => !tests.has(eventId)), retries];
-    // The two queries may both find an event that changed between them. Ids have the order of acceptance.
     return [...new Set(found.flat())].sort(compared).slice(0, limit);
   }
 
-  /** The ids of a destination's test events that wait for their attempt. */
   tests(destinationId: string): Promise<readonly string[]> {
     return this.#all({ collection: waitingTests.name, where: { destinationId } }, waitingTests.key);
   }
@@ -93,10 +84,7 @@ export class DueIndex {
     return new Set(found.flat());
   }
 
-  /**
-   * The due time of the oldest work due by `now` (ms), or null. Destinations that are Inactive or Suspended are left
-   * out.
-   */
+  /** The due time of the oldest work due by `now` (ms), or null; without Inactive and Suspended destinations. */
   async longestDue(now: number): Promise<string | null> {
     const times = await ofEach(await this.destinationsWithWorkDue(now), (place) => this.#dueSince(place, now));
     return times.filter((at) => at !== null).sort()[0] ?? null;
@@ -115,7 +103,6 @@ export class DueIndex {
     return places.filter((_, at) => documents[at] === null);
   }
 
-  /** All attempts under way, of one destination or of all. */
   leases(destinationId?: string): Promise<readonly LeaseDocument[]> {
     return everyDocument(this.#readModels, leases, destinationId === undefined ? {} : { where: { destinationId } });
   }
@@ -186,7 +173,6 @@ export class DueIndex {
   }
 }
 
-/** The answers about each place, in their order. Asks nothing more once an answer failed to come. */
 async function ofEach<Known>(
   places: Iterable<string>, ask: (place: string) => Promise<Known>,
 ): Promise<readonly Known[]> {

@@ -34,7 +34,6 @@ function formOf(text: string, where: SecretForm["in"]): SecretForm {
   return { text: folded(text), least: text.length, in: where };
 }
 
-/** In base64, alone or within a longer text, without the characters that also encode bytes of neighbouring text. */
 function base64Forms(bytes: Uint8Array): SecretForm[] {
   return [0, 1, 2].map((before) => {
     const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
@@ -44,10 +43,7 @@ function base64Forms(bytes: Uint8Array): SecretForm[] {
   });
 }
 
-/**
- * An answer with the receiver's secrets masked, plain, in base64 or escaped: some receivers send the request back.
- * Takes time in proportion to the answer.
- */
+/** Masks the receiver's secrets in an answer, plain, in base64 or escaped: some receivers send the request back. */
 export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
   const texts = [...Object.entries(answer.headers).flat(), answer.body];
   const hidden = hiddenIn(texts.join("\0"), forms, answer.truncated);
@@ -126,17 +122,13 @@ const fold = Uint8Array.from({ length: 0x100 }, (_, unit) => {
   return unit < 0x80 ? (same[char] ?? char.toLowerCase()).charCodeAt(0) : unit;
 });
 
-/**
- * A text of the same length with small letters; spaces and base64url's signs become base64's, line breaks their
- * escapes.
- */
+/** A text of the same length in lower case, with base64 for base64url and spaces, and escapes for line breaks. */
 function folded(text: string): string {
   const units = Buffer.from(text, "utf16le");
   for (let at = 0; at < units.length; at += 2) if (units[at + 1] === 0) units[at] = fold[units[at] ?? 0] ?? 0;
   return units.toString("utf16le");
 }
 
-/** The text with each hidden stretch masked. */
 function without(text: string, hidden: Uint8Array): string {
   let kept = "";
   let end = 0;
@@ -171,7 +163,6 @@ export function decoded(source: string, cutOff: boolean): Decoded {
   return last;
 }
 
-/** How every escape begins. Most answers have none. */
 const beginning = /[\\%&]/;
 
 const hex = "[0-9a-fA-F]";
@@ -183,7 +174,6 @@ const byte = `(?:${percent}|${backslash}x)`;
 
 const laterByte = `${byte}[89abAB]${hex}`;
 
-/** UTF-8 of two to four bytes. */
 const utf8 = `${byte}(?:[cCdD]${hex}|[eE]${hex}${laterByte}|[fF][0-7](?:${laterByte}){2})${laterByte}`;
 
 const codes = `${byte}(${hex}{2})|${backslash}(?:u(${hex}{4})|([^])|$)`;
@@ -201,7 +191,6 @@ const escapes = new RegExp(`(${utf8})|${codes}|${references}`, "g");
 
 const cutOffEscapes = new RegExp(`(${utf8})|(?:${incomplete.join("|")})$|${codes}|${references}`, "g");
 
-/** Null without a content encoding. */
 function decodedOnce({ text: source, origins: before }: Decoded, pattern: RegExp): Decoded | null {
   if (source.search(pattern) === -1) return null;
   const origins = new Uint32Array(source.length + 1);

@@ -87,7 +87,6 @@ const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 
 const mostYearsAhead = 50;
 
-/** The time that a date tells, milliseconds since 1970, or null where it is none. */
 function timeOf(value: string, now: number): number | null {
   const fields = dates.map((form) => form.exec(value)?.groups).find((groups) => groups !== undefined);
   if (!fields) return null;

@@ -22,13 +22,11 @@ const looked = 100;
 
 /** The result of recording an outcome. */
 export interface Recorded {
-  /** The event's status afterwards. */
   readonly status: Webhook["status"];
   /** False where another process has ended the attempt: that one counts and reports it. */
   readonly isOwn: boolean;
 }
 
-/** The tenant's settings for retries and circuits. */
 type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
 
 /** An attempt that is over. `mayWait`: its record may be written some milliseconds later. */
@@ -41,11 +39,9 @@ export interface Ended extends AppendOptions {
   readonly claimedFor?: TenantPolicy;
   /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
   readonly pausedUntil?: () => Timestamp | null;
-  /** An origin that no other attempt has. */
   readonly origin: Origin;
 }
 
-/** The result of writing an outcome into its event's stream. */
 interface Written extends Recorded {
   /** Whether the attempt had been given up, or its event resent. */
   readonly late: boolean;
@@ -53,7 +49,6 @@ interface Written extends Recorded {
   readonly facts: readonly WebhookEvent[];
 }
 
-/** The parts needed to record the ends of attempts. */
 interface OutcomeParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
@@ -72,7 +67,6 @@ export class Outcomes {
     this.#parts = parts;
   }
 
-  /** The recording of how an attempt ended, to be finished. */
   recording(ended: Ended): Recording {
     return new Recording(this.#parts, ended);
   }
@@ -89,17 +83,13 @@ export class Recording {
     this.#ended = ended;
   }
 
-  /**
-   * Records the outcome, however late; repeated until it resolves it counts once. Throws LogUnavailable or an
-   * UnreadableRecord.
-   */
+  /** Records the outcome; repeated until it resolves, it counts once. Throws LogUnavailable, an UnreadableRecord. */
   async finish(): Promise<Recorded> {
     const again = this.#begun;
     this.#begun = true;
     const { known: { state: { id: eventId, tenantId } }, outcome: { ok } } = this.#ended;
     const policy = await this.#policyOf(tenantId);
-    // First: a process that dies in between has then ended the count though the log knows no success. The other way
-    // round the count would go on in spite of a success in the log.
+    // First: after a crash in between, the count of failures has ended; the other way round it would go on.
     if (ok && !this.#isTest) {
       await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
     }
@@ -135,7 +125,6 @@ export class Recording {
     return unlessNewer(tell, () => false);
   }
 
-  /** Writes the outcome into the event's stream. An outcome there is this recording's own only after an earlier try. */
   async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;
     const { known, attempt, outcome, origin, mayWait = false } = this.#ended;
@@ -200,7 +189,6 @@ export class Recording {
   }
 }
 
-/** The facts that an earlier try wrote of an attempt's newest outcome. */
 function writtenBefore(
   facts: LoadedWebhook["facts"], { attempt, origin: { actor, causationId } }: Ended, again: boolean,
 ): Omit<Written, "status"> {

@@ -9,7 +9,6 @@ export type Credentials =
 
 /** The data of a client that a token endpoint asks for (RFC 6749, 4.4). */
 export interface ClientGrant {
-  /** https. */
   readonly tokenEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -41,7 +40,6 @@ export function attemptRequest(attempt: {
   readonly auth: AuthHeader | null;
   readonly userAgent: string;
   readonly at: number;
-  /** Whether the event is a test event. */
   readonly test: boolean;
 }): AttemptRequest {
   const { auth, eventId, signer, body, at } = attempt;

@@ -8,14 +8,12 @@ import { requestToken, type ClientProof, type NoToken, type Token } from "./toke
 /** A grant and its tenant: tenants share no token, even where their clients are the same. */
 export type TenantGrant = ClientGrant & { readonly tenantId: string };
 
-/** How tokens are fetched, and how many are kept. */
 interface TokenCacheSettings {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly userAgent: string;
   /** The outbound deadline: two requests to a token endpoint share it. */
   readonly deadlineMs: number;
-  /** How many grants are remembered. */
   readonly capacity: number;
 }
 
@@ -26,7 +24,6 @@ const marginMs = 60_000;
 
 interface Entry {
   readonly result: Promise<Token | NoToken>;
-  /** The token of `result`, once there is one. */
   token: string | null;
   /** How the client proved itself for the last token; tried first for the next one. */
   proof: ClientProof;

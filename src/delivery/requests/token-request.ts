@@ -25,7 +25,6 @@ interface TokenRequestParts {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** For both requests together. */
   readonly deadlineMs: number;
 }
 
@@ -56,7 +55,6 @@ export async function requestToken(
 
 interface TokenReply {
   readonly result: Token | NoToken;
-  /** Whether another proof may help after a refusal. */
   readonly mayRefuseProof: boolean;
 }
 
@@ -112,7 +110,6 @@ function lifetimeOf(seconds: unknown): number {
   return Number.isFinite(stated) ? stated * 1000 : unstatedMs;
 }
 
-/** The fields of a JSON object, without a byte order mark before it; none if it cannot be read. */
 function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     return { ...(JSON.parse(new TextDecoder().decode(body)) as object | null) };

@@ -7,7 +7,6 @@ import { makeFolder, sync } from "../../kernel/files.ts";
 export interface MasterKeyFile {
   readonly key: Uint8Array;
   readonly path: string;
-  /** Whether this start created it; the operator should be told. */
   readonly created: boolean;
 }
 

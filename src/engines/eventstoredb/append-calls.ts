@@ -126,7 +126,6 @@ export class AppendCalls {
     }
   }
 
-  /** Sends an append again after a pause, over the call of that time. */
   #sendLater(append: Unsettled): void {
     append.again ??= this.#clock.schedule(this.#pauseMs(append.sendings - 1), () => {
       append.again = undefined;

@@ -10,7 +10,6 @@ export type AppendOutcome =
   | { readonly kind: "conflict" }
   | { readonly kind: "refused"; readonly error: Error };
 
-/** After these errors the append did not happen and never will. */
 const finalErrors = new Set([
   "WrongExpectedVersion", "StreamDeleted", "MaximumAppendSizeExceeded", "BadRequest", "AccessDenied",
 ]);

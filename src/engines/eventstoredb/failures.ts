@@ -5,7 +5,6 @@ export const grpcCode = {
   ok: 0, deadlineExceeded: 4, permissionDenied: 7, aborted: 10, unavailable: 14, unauthenticated: 16,
 } as const;
 
-/** Advice for the operator, by status. */
 const remedies: ReadonlyMap<number | undefined, string> = new Map([
   [
     grpcCode.permissionDenied,

@@ -41,8 +41,8 @@ interface JmespathMappingsParts {
 }
 
 /**
- * JMESPath in processes started when first needed. Tenants take turns; slow ones, whose expressions run long or end a
- * process, share all processes but one for 10 s. A lost task is tried once more. docs/adr/0009 explains the bounds.
+ * JMESPath in processes started when needed. Tenants take turns; slow ones leave a process to the others. See
+ * docs/adr/0009.
  */
 export class JmespathMappings implements Mappings {
   readonly #maxBytes: number;

@@ -123,7 +123,6 @@ interface StoredTally extends Stored, Omit<Tally, "id"> {
   readonly end: Date;
 }
 
-/** Lists of tallies, one document per tally. */
 class TallyLists {
   readonly collection: Collection<StoredTally>;
   readonly #now: Now;

@@ -20,9 +20,7 @@ export interface State {
   /** The writer's session; null before the first writer. */
   readonly session: Binary | null;
   readonly generations: number;
-  /** Answers queries. */
   readonly current: Generation | null;
-  /** Will replace the current one. */
   readonly building: Generation | null;
   /** Present if a writer of version 0.2 took over last. */
   readonly epoch?: number;

@@ -176,7 +176,6 @@ function within(scope: string, from: number, to: number) {
   return { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };
 }
 
-/** The conditions of a selection, all of which hold; null if nothing can satisfy them. */
 function conditionsOf(
   definition: CollectionDefinition, selection: Selection, beyond?: Beyond,
 ): Filter<Stored>[] | null {

@@ -5,7 +5,6 @@ import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, later, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
 
-/** An admission under one key; `sure` false: it may be taken back. */
 interface Admission {
   readonly id: string;
   readonly end: Date;
@@ -62,7 +61,6 @@ export class RateLimitCounters {
     }
   }
 
-  /** Takes an admission back under all its keys, as far as it exists. */
   async forgive({ id, keys }: RateLimitSlot, signal: AbortSignal): Promise<void> {
     if (keys.length === 0) return;
     const update = { $pull: { admissions: { id } } } as Stored;

@@ -186,7 +186,6 @@ export class AnswerReader {
     return end;
   }
 
-  /** Ends a line between chunks; returns it for undici's parser. */
   #endLine(line: string): string {
     if (this.#part === "trailers") {
       if (line !== "") return "";

@@ -10,7 +10,6 @@ import { createResolver, type Resolve } from "./resolver.ts";
 export interface OutboundSettings {
   /** For name resolution and TCP together, then again for the TLS handshake. */
   readonly connectTimeoutMs: number;
-  /** From the call to the end of the answer. */
   readonly deliveryTimeoutMs: number;
   /** CIDR networks that may be reached although they are not public. */
   readonly allowedNetworks: readonly string[];

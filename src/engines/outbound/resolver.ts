@@ -10,16 +10,13 @@ const threads = 2;
 /** Well above the time of a working system lookup. */
 const patienceMs = 500;
 
-/** Tests replace them. */
 interface Sources {
   /** With hosts file and search domains. */
   readonly system: Resolve;
   readonly dns: Resolve;
 }
 
-/**
- * Anyone can register a name whose server blocks a thread for seconds: few system lookups run, and DNS is asked, too.
- */
+/** Asks the system and DNS: a name whose server blocks a thread for seconds must not block other names. */
 export function createResolver({ system, dns }: Sources = machine()): Resolve {
   const turns = pLimit(threads);
   const underWay = new Map<string, Promise<readonly string[]>>();

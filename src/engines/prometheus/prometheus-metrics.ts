@@ -125,7 +125,6 @@ export class PrometheusMetrics implements Metrics {
     this.#anomalies.inc({ kind });
   }
 
-  /** Adds gauges; each reading may be given once. */
   watch(readings: Partial<Readings>): void {
     const { backlog, oldestDueSeconds, projectionLagSeconds, keysUnderOldMasterKeys } = readings;
     const { circuits, engines, leading, queueLag } = readings;

@@ -12,7 +12,6 @@ export class AuditQueries {
     this.#parts = parts;
   }
 
-  /** The facts about settings and people of the caller's tenant. Throws a Refusal (unavailable). */
   list({ tenantId }: Caller, filter: Omit<AuditFilter, "tenantId">, page: PageRequest): Promise<Page<AuditItem>> {
     const selected = auditSelected({ ...filter, tenantId });
     const isWhole = Object.values(filter).every((value) => value === undefined);

@@ -20,7 +20,6 @@ import { changeShown, loadShown, eventView, countFinished } from "../events/webh
 import type { ReplaysEvent } from "../replays/facts.ts";
 import { cancellableStatuses, type CancellationsEvent } from "./facts.ts";
 
-/** Events fetched at a time: memory stays the same however many there are. */
 const pageSize = 500;
 
 /** The result of a bulk cancellation; of a dry run, only how many matched. */
@@ -39,10 +38,7 @@ export class BulkCancel {
     this.#parts = parts;
   }
 
-  /**
-   * Cancels all matching events before it resolves; records the order and its result. Throws a Refusal (invalid,
-   * forbidden, unavailable).
-   */
+  /** Cancels all matching events before it resolves; records the order and its result. Throws a Refusal. */
   async cancel(caller: Caller, input: Inputs["cancelEvents"], origin: Origin): Promise<BulkCancelOutcome> {
     const { tenantId } = caller;
     const order = bulkFilter(input, [input.status ?? cancellableStatuses].flat());
@@ -102,10 +98,7 @@ export class BulkReplay {
     this.#parts = parts;
   }
 
-  /**
-   * Replays all matching events before it resolves; records the order and its result. Throws a Refusal (invalid,
-   * forbidden, unavailable).
-   */
+  /** Replays all matching events before it resolves; records the order and its result. Throws a Refusal. */
   async replay(caller: Caller, input: Inputs["replayEvents"], origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;
     const ordered = bulkFilter(input, ["CriticalFailure"]);
@@ -127,7 +120,6 @@ export class BulkReplay {
     return record(this.#parts, streams.replays(event.data.tenantId), event, origin);
   }
 
-  /** Resolves with how many events were put back to work. */
   async #replayAll(filter: EventFilter, origin: Origin): Promise<number> {
     let replayed = 0;
     for await (const page of pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize })) {
@@ -136,7 +128,6 @@ export class BulkReplay {
     return replayed;
   }
 
-  /** The ids of the events whose destination exists. */
   async #possible(page: readonly EventDocument[]): Promise<readonly string[]> {
     const ids = [...new Set(page.map(({ destinationUrlId }) => destinationUrlId))];
     const found = await Promise.all(ids.map((id) => this.#isThere(id)));
@@ -144,7 +135,6 @@ export class BulkReplay {
     return page.filter(({ destinationUrlId }) => there.has(destinationUrlId)).map(({ id }) => id);
   }
 
-  /** Whether the destination exists; not where its record cannot be read. */
   #isThere(destinationId: string): Promise<boolean> {
     return unlessRefused(async () => {
       const { state } = await this.#parts.aggregates.current(destinations, destinationId);

@@ -29,8 +29,7 @@ const state = {
   probe: nullable(probe),
 };
 
-// The next probe is the oldest held event after it, and after the newest held event the oldest of all: so one event
-// that always fails cannot keep the circuit open.
+// The next probe is the oldest held event after it, in a circle: an event that always fails cannot block the circuit.
 const lastProbe = optional(
   uuid("The event of the newest probe of this outage that is over; absent before there was one."),
 );
@@ -53,7 +52,7 @@ const whole = { ...state, lastProbe, pausedUntil };
 /** The whole circuit; every fact of a `circuit-<destinationId>` stream carries it. */
 export type Circuit = Readonly<ObjectOf<typeof whole>>;
 
-/** Facts of version 1 lack `eventId`. */
+/** Version 1 lacks `eventId`. */
 const upcasters: readonly Upcaster[] = [(data) => ({ ...data, eventId: null })];
 
 /** Facts about a circuit; each carries its whole state from then on. */
@@ -134,9 +133,7 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 
 /** Commands to a circuit; `at` is when, by the caller's clock. */
 export type CircuitCommand =
-  /**
-   * An attempt succeeded or failed; `late`: after it was given up or resent. `maxTrys` and `timerS` are the tenant's.
-   */
+  /** An attempt ended; `late`: after it was given up or resent. `maxTrys` and `timerS` are the tenant's. */
   | {
       readonly type: "Record";
       readonly ok: boolean;
@@ -166,7 +163,6 @@ export type CircuitCommand =
     }
   /** The claimed probe found nothing to try. Another may have taken its place since, with the same event. */
   | { readonly type: "ReleaseProbe"; readonly probe: Probe; readonly at: Timestamp }
-  /** The timer ended and nothing is held. */
   | { readonly type: "HalfOpen"; readonly lost: Probe | null; readonly at: Timestamp }
   /** A person set the destination active. That ends a pause, too. */
   | { readonly type: "Close"; readonly at: Timestamp };
@@ -231,14 +227,12 @@ function pauseOf({ pausedUntil }: Circuit): Pick<Circuit, "pausedUntil"> {
   return pausedUntil === undefined ? {} : { pausedUntil };
 }
 
-/** Whether an attempt that ended is the probe. A late one is not: another attempt at its event may be the probe. */
 function isOfProbe(
   { probe }: Circuit, { eventId, late }: { readonly eventId: string; readonly late: boolean },
 ): boolean {
   return !late && probe?.eventId === eventId;
 }
 
-/** The `lastProbe` that a lost probe leaves for the next one. */
 function lastOf(probe: Probe | null): Pick<Circuit, "lastProbe"> {
   return probe ? { lastProbe: probe.eventId } : {};
 }
@@ -278,10 +272,7 @@ const told: Readonly<Record<string, string>> = {
   CircuitClosed: "circuit closed",
 };
 
-/**
- * Decides on a destination's circuit and appends the facts; whether there were any. Throws as {@link
- * Aggregates.change}.
- */
+/** Decides on a destination's circuit and appends the facts; false without any. Throws as {@link Aggregates.change}. */
 export function changeCircuit(
   { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },
   { destinationId, tenantId }: Pick<Circuit, "destinationId" | "tenantId">,

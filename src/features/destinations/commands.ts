@@ -21,7 +21,6 @@ import type { DestinationView, DestinationQueries } from "./queries.ts";
 /** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
 export type GivenCredentials = Readonly<Record<string, string>>;
 
-/** How requests to a destination are to be authenticated, as a caller gives it. */
 interface AuthInput {
   readonly type: AuthType;
   readonly credentials: GivenCredentials;
@@ -83,7 +82,6 @@ export class DestinationCommands {
     return { ...(await queries.get(caller, destinationId)), ingestToken };
   }
 
-  /** Throws a Refusal (invalid, not-found, forbidden). */
   async change(
     caller: Caller, id: string, input: Inputs["updateDestination"], origin: Origin,
   ): Promise<DestinationView> {
@@ -105,7 +103,6 @@ export class DestinationCommands {
     return queries.get(caller, id);
   }
 
-  /** Replaces the ingest token; resolves with the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
     await this.#own(caller, id, "regenerate ingest tokens");
     const ingestToken = this.#newToken();
@@ -148,7 +145,6 @@ export class DestinationCommands {
   }
 }
 
-/** A body's authentication, only the fields of its type. Throws a Refusal (invalid) that never quotes a value. */
 function readAuth(
   body: { readonly authType?: AuthType | undefined; readonly credentials?: GivenCredentials | undefined },
   outbound: Pick<OutboundClient, "refusalOf">,

@@ -14,7 +14,6 @@ export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as 
 /** One of {@link authTypes}; decides which fields the credentials have (delivery/requests/request). */
 export type AuthType = (typeof authTypes)[number];
 
-/** How outbound requests to the destination are authenticated; the credentials are sealed. */
 const auth = object({ type: oneOf(authTypes), credentials: sealed("Sealed under the tenant's data key.") });
 /** Authentication of outbound requests, as facts have it. */
 export type DestinationAuth = ValueOf<typeof auth>;
@@ -120,7 +119,6 @@ export type DestinationEvent = EventsOf<typeof destinationFacts>;
 /** The settings of a destination, each with a fact that changes it. */
 export interface DestinationSettings {
   readonly url: string;
-  /** The most requests that may be under way to it at once. */
   readonly serverRateLimit: number;
 }
 
@@ -128,11 +126,9 @@ export interface DestinationSettings {
 export interface Destination extends DestinationSettings {
   readonly id: string;
   readonly tenantId: string;
-  /** As a person set it. */
   readonly active: boolean;
   readonly deleted: boolean;
   readonly auth: DestinationAuth | null;
-  /** SHA-256 of the token, hex. */
   readonly ingestTokenHash: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

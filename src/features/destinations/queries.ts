@@ -40,20 +40,16 @@ export class DestinationQueries {
     return viewOf(destination, circuit.state);
   }
 
-  /**
-   * Every fact of the destination, also of a deleted one, without its secrets. Throws a Refusal (not-found, forbidden).
-   */
+  /** Every fact, of a deleted destination, too, without its secrets. Throws a Refusal (not-found, forbidden). */
   history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, asked);
   }
 
-  /** Every fact of the destination's circuit; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
   circuitHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     const thing = { type: destinations, id, name: "destination", stream: streams.circuit(id) };
     return ownHistory(this.#parts, thing, caller, asked);
   }
 
-  /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list(
     { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
   ): Promise<Page<DestinationView>> {

@@ -14,7 +14,6 @@ import { decide, type WebhookCommand } from "./decide.ts";
 import { type Webhook, evolve, noApiKey, type WebhookEvent, type WebhookState } from "./facts.ts";
 import { countFinished, eventView, type EventView, changeShown, type Decision } from "./webhooks.ts";
 
-/** Test events of one destination. */
 const limit = { max: 10, windowMs: 60_000 };
 
 /** Makes room for the answer, before anything is changed. Rejects with a Refusal (unavailable). */
@@ -23,7 +22,6 @@ type MakeRoom = (view: EventView) => Promise<void>;
 /** What to send. */
 export interface TestInput {
   readonly eventType?: string;
-  /** The JSON text of an object. */
   readonly payload?: string;
 }
 
@@ -108,10 +106,7 @@ export class TestEventCommands {
     this.#parts = parts;
   }
 
-  /**
-   * Accepts a test event for a destination of any status. Throws a Refusal (not-found, forbidden, too-many,
-   * unavailable).
-   */
+  /** Accepts a test event for a destination of any status. Throws a Refusal. */
   async send(
     caller: Caller, destinationId: string, input: TestInput, origin: Origin,
     makeRoom?: (view: EventView) => Promise<void>,

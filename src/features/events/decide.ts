@@ -40,15 +40,11 @@ export type WebhookCommand =
       readonly retryAfterMs: number | null;
       readonly policy: RetryPolicy & { readonly maxTrys: number };
       readonly destinationDeleted: boolean;
-      /** 0 to 1, drawn by the caller. */
       readonly random: number;
       readonly at: Timestamp;
     }
-  /** Puts an event that was given up back to work. */
   | { readonly type: "Replay"; readonly at: Timestamp }
-  /** Sends an event once more that was delivered or given up. */
   | { readonly type: "Resend"; readonly at: Timestamp }
-  /** Makes the planned retry due at once. */
   | { readonly type: "BringForward"; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
@@ -96,10 +92,7 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
   }
 }
 
-/**
- * The moment of the next attempt: the schedule's wait plus `random` (0 to 1) times the jitter, or a later
- * `Retry-After`.
- */
+/** The time of the next attempt: the schedule's wait, with jitter by `random` (0 to 1), or a later `Retry-After`. */
 export function nextAttemptAt(
   policy: RetryPolicy,
   retryCount: number,
@@ -130,7 +123,6 @@ function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "
   ];
 }
 
-/** A test is over after its one attempt. */
 function refuseTest({ test }: Webhook, done: "replayed" | "resent"): void {
   if (test) refuse("invalid", `the event is a test event, which cannot be ${done}`);
 }

@@ -120,7 +120,6 @@ async function lastAttemptOf(sources: Sources, tenantId: string, document: Event
   }
 }
 
-/** The last attempt as the document has it. */
 function recorded(document: EventDocument): LastAttempt {
   const { attempts: number, endedAttempt, endedAt, endedStatusCode, endedReason, endedDurationMs } = document;
   if (number === 0) return null;
@@ -131,7 +130,6 @@ function recorded(document: EventDocument): LastAttempt {
   };
 }
 
-/** The first characters; no character is cut in two. */
 function previewOf(payload: string): string {
   return [...payload.slice(0, 2 * previewCharacters)].slice(0, previewCharacters).join("");
 }
@@ -155,7 +153,6 @@ async function hydrate(store: Pick<EventStore, "readStream">, document: EventDoc
   return { document, view: { ...eventView(accepted), status, currentRetryCount, nextAttemptAt, deliveredAt } };
 }
 
-/** The events that fit into one part, at least the first; the others are to be read again. */
 function fitting(read: readonly HydratedEvent[]): readonly HydratedEvent[] {
   let characters = 0;
   const end = read.findIndex(({ view }, at) => {

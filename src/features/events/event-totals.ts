@@ -13,13 +13,11 @@ export interface ListPosition {
   readonly offset: number;
 }
 
-/** The queries that count events. */
 type Counts = Pick<ReadModels, "buckets" | "sum" | "count" | "keys">;
 
 /** Some of the events that match a filter: those accepted in a part of its period, and how many these are. */
 interface Part {
   readonly period: Period;
-  /** Infinite where it is not counted, being the last. */
   readonly total: number;
 }
 
@@ -84,7 +82,6 @@ async function walked(readModels: Counters, filter: EventFilter, stepping: Stepp
   }
 }
 
-/** A period in parts, in the list's direction: whole hours or minutes, and the rest at either end. */
 async function* partsOf(
   counts: Counts, filter: EventFilter, period: Period, level: Level, descending: boolean,
 ): AsyncGenerator<Part, void> {
@@ -103,7 +100,6 @@ async function* partsOf(
   if (!isEmpty(behind)) yield { period: behind, total: Infinity };
 }
 
-/** How many events each whole hour or minute has, but for those without any. */
 async function bucketsOf(
   counts: Counts, filter: EventFilter, level: Level, first: number, last: number, descending: boolean,
 ): Promise<readonly (readonly [bucket: number, total: number])[]> {

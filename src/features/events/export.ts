@@ -23,7 +23,6 @@ export const jsonLines = "application/x-ndjson";
 /** Memory of such an answer, bytes: as that of a streamed page. */
 export const linesBytes = 1024 * 1024;
 
-/** Characters of a piece, unless one part alone has more. */
 const pieceCharacters = 64 * 1024;
 
 /** What an export has of each event beside the event itself. */
@@ -41,7 +40,6 @@ export type ExportPart =
   | { readonly events: readonly ExportedEvent[] }
   | { readonly end: true; readonly count: number; readonly position: Position };
 
-/** What an export walks; a filter of null matches nothing. */
 interface Walk {
   readonly filter: (EventFilter & EventListFilter) | null;
   readonly position: Position;
@@ -63,10 +61,7 @@ export class EventExport {
     this.#parts = parts;
   }
 
-  /**
-   * Every event of the caller's tenant that matches and was accepted by now, each as it is at its turn. Throws a
-   * Refusal (unavailable) and LogUnavailable, its parts too.
-   */
+  /** Every event of the tenant that matches and was accepted by now. Throws a Refusal (unavailable), LogUnavailable. */
   async export(
     caller: Caller, filter: EventListFilter, included: readonly Included[], over: AbortSignal,
   ): Promise<AsyncIterable<ExportPart>> {
@@ -119,7 +114,6 @@ export class EventExport {
     return found;
   }
 
-  /** The event with all its attempts and facts; undefined where it was purged meanwhile. */
   async #with(caller: Caller, event: EventView, included: readonly Included[]): Promise<ExportedEvent | undefined> {
     const { events } = this.#parts;
     try {

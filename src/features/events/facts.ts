@@ -204,7 +204,6 @@ export interface Webhook {
   readonly id: string;
   readonly tenantId: string;
   readonly destinationId: string;
-  /** The very text to deliver. */
   readonly payload: string;
   readonly idempotencyKey: string | null;
   readonly status: EventStatus;
@@ -212,11 +211,9 @@ export interface Webhook {
   readonly retryCount: number;
   /** Of these, how many of the newest in a row were the relay's own fault. */
   readonly ownFailures: number;
-  /** The number of the newest attempt; never restarts. */
   readonly attempts: number;
   /** The number of the newest attempt before the last resend: outcomes up to it settle the event no more; 0 without. */
   readonly resentAfter: number;
-  /** Attempts started whose outcome is not recorded. */
   readonly open: readonly number[];
   /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
   readonly lost: readonly number[];

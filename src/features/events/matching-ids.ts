@@ -8,36 +8,29 @@ import type { ReadModels } from "../../kernel/ports/read-models.ts";
 
 type Keys = Pick<ReadModels, "keys">;
 
-/** A range of ids of events, both ends inclusive. */
 interface IdRange {
   readonly from?: string;
   readonly to?: string;
 }
 
-/** Where a page begins; the event `passed` itself was there before. */
 interface PageStart {
   readonly begin: string | undefined;
   readonly passed: string | undefined;
 }
 
-/** Some of the events, by their ids: the first `limit` within a range, in the walk's direction. */
 type IdList = (range: IdRange, limit: number) => Promise<readonly string[]>;
 
 /** A walk over the events that match a filter. */
 export interface Walk {
   readonly filter: EventFilter;
   readonly descending: boolean;
-  /** Begins behind this event. */
   readonly after?: string | undefined;
 }
 
 /** Ids of one list in one page, at first and at most: a page of a list needs few, a count needs all. */
 const [fewest, most] = [128, 1_024];
 
-/**
- * The ids of the events that match a filter, in the order of acceptance, in pages, some of them empty: the intersection
- * of the sorted lists of its conditions. No document is looked at.
- */
+/** The ids of events that match, by acceptance, in pages: the intersection of the sorted lists of conditions. */
 export async function* matchingIds(
   readModels: Keys, { filter, descending, after }: Walk,
 ): AsyncGenerator<readonly string[], void> {
@@ -110,7 +103,6 @@ function ofRequest(readModels: Keys, tenantId: string, correlationId: string, de
   };
 }
 
-/** The events that any of the lists has. */
 function merged(lists: readonly IdList[], descending: boolean): IdList {
   return async (range, limit) => {
     const ids = (await Promise.all(lists.map((list) => list(range, limit)))).flat().sort();

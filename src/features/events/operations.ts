@@ -25,17 +25,13 @@ const id = "The event's id.";
 const tag = "Events";
 const othersEvent = "the event belongs to another tenant";
 
-/** The filters of the list of events, which searches, exports and totals have, too. */
 const { CpOrd: _order, TpOrd: _direction, View: _view, ...eventFilters } = listEvents.properties;
 
-/** Query parameters of a search in payloads. */
 const eventSearchQuery = scanReader<Omit<Inputs["searchEvents"], "Cursor">>(
   { ...searchEvents, properties: { ...searchEvents.properties, ...eventFilters } });
 
-/** Query parameters of totals of events. */
 const eventTotalsQuery = { type: "object", properties: eventFilters };
 
-/** Query parameters of an export: the filters of the list of events. */
 const eventExportQuery = readerWithout(
   queryReader<Inputs["exportEvents"]>({
     type: "object",
@@ -348,7 +344,6 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
   ];
 }
 
-/** The filter that the parameters describe. Throws a Refusal (invalid). */
 function filterOf(given: Inputs["countEvents"]): EventListFilter {
   const { Status, EventType: eventType, OwnerId: ownerId, CorrelationId: correlationId, Test: test } = given;
   return {
@@ -367,7 +362,6 @@ function filterOf(given: Inputs["countEvents"]): EventListFilter {
   };
 }
 
-/** The one condition on payloads that the parameters describe. Throws a Refusal (invalid). */
 function conditionOf({ Text: text, Pointer: pointer, Value: value }: Inputs["searchEvents"]): PayloadCondition {
   if (text !== undefined) {
     if (pointer !== undefined) refuse("invalid", "Pointer: must not be given together with Text");

@@ -5,7 +5,6 @@ export type PayloadCondition =
 
 /** Numbers of at most so many characters are exact in every form. */
 const exactCharacters = 15;
-/** Characters of a match on either side of the text that was found. */
 const around = 60;
 
 /** Whether a text is a JSON Pointer to something within a document. */
@@ -13,10 +12,7 @@ export function isPointer(text: string): boolean {
   return /^(\/([^~]|~[01])*)+$/s.test(text);
 }
 
-/**
- * Checks payloads against a condition; gives the match with up to 60 characters on either side, or null. A pointer's
- * value is a text, or the JSON text of a boolean, null or number.
- */
+/** Checks payloads against a condition; returns the match with some text around it, or null. */
 export function payloadMatcher(condition: PayloadCondition): (payload: string) => string | null {
   if ("text" in condition) return (payload) => textMatch(decoded(payload), condition.text);
   const { value } = condition;
@@ -66,7 +62,6 @@ function hasValue(payload: string, path: readonly string[], value: string): bool
   return within(withNumbersAsWritten(payload), path) === value;
 }
 
-/** The value at a path; undefined where there is none. */
 function within(document: unknown, path: readonly string[]): unknown {
   let found = document;
   for (const key of path) {

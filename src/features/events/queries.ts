@@ -23,13 +23,11 @@ import { eventView, type EventView, loadShown, loadShownByKey, wholeFact, type L
 /** Attempts or facts whose requests and answers, of unknown size, are read at once. */
 const partSize = 4;
 
-/** An event with its facts. */
 interface FoundEvent {
   readonly event: EventView;
   readonly facts: LoadedWebhook["facts"];
 }
 
-/** How a list shows its events. */
 interface Shows<Item> {
   readonly ofFound: (event: EventView, facts: LoadedWebhook["facts"]) => Item;
   readonly ofPart: (part: readonly HydratedEvent[]) => readonly Item[] | Promise<readonly Item[]>;
@@ -82,7 +80,6 @@ export class EventQueries {
     return { ...ends, parts: inParts(items, wholeOf) };
   }
 
-  /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
   async history(caller: Caller, id: string, asked: HistoryRequest): Promise<PageInParts<HistoryItem>> {
     const loaded = await this.#load(caller, id);
     const wanted = loaded.facts.filter((fact) => isWanted(fact, asked));
@@ -94,10 +91,7 @@ export class EventQueries {
     return { ...ends, parts: inParts(items, wholeOf) };
   }
 
-  /**
-   * The events of the caller's tenant, in parts of a bounded size. Throws a Refusal (unavailable); its parts
-   * LogUnavailable.
-   */
+  /** The tenant's events, in parts of a bounded size. Throws a Refusal (unavailable); its parts LogUnavailable. */
   list(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventView>> {
     return this.#list(caller, filter, page, {
       ofFound: (event) => event,
@@ -105,7 +99,6 @@ export class EventQueries {
     });
   }
 
-  /** The same events as summaries, without their payloads. */
   summaries(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventSummaryView>> {
     return this.#list(caller, filter, page, {
       ofFound: summaryOf,

@@ -19,7 +19,6 @@ const documentsAtOnce = 100;
 
 /** What is searched for, from where on, and for whom. */
 export interface SearchRequest {
-  /** The caller's session or service key: its next search ends this one. */
   readonly sessionId: string;
   readonly filter: EventListFilter;
   readonly condition: PayloadCondition;
@@ -43,7 +42,6 @@ export type SearchLine =
       readonly nextCursor: string | null;
     };
 
-/** The documents to search, in pages. */
 interface Pages {
   readonly first: readonly EventDocument[];
   readonly pageAfter: (place?: PlaceInOrder) => Promise<readonly EventDocument[]>;
@@ -53,7 +51,6 @@ interface Pages {
 export class EventSearch {
   readonly #parts;
   readonly #reads = new LongReads();
-  /** The searches under way, by tenant and session. */
   readonly #running = new Map<string, Map<string, AbortController>>();
 
   constructor(
@@ -63,10 +60,7 @@ export class EventSearch {
     this.#parts = parts;
   }
 
-  /**
-   * Searches the tenant's events, the newest first, for a bounded time. `over` ends it, as does the session's next
-   * search. Throws a Refusal (unavailable).
-   */
+  /** Searches the tenant's newest events for a bounded time, until `over` fires or the session searches again. */
   async search(
     { tenantId }: Caller, request: SearchRequest, over: AbortSignal,
   ): Promise<AsyncIterable<readonly SearchLine[]>> {

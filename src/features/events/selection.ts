@@ -59,15 +59,12 @@ export async function record(
       await store.append(stream, newest?.revision ?? noStream, entriesOf([fact], origin, ids));
       return;
     } catch (error) {
-      // Another request was first.
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }
 }
 
-/**
- * Acts on events, some at once; resolves with the number of acts that resolved with true. A Refusal passes one over.
- */
+/** Acts on events, some at once; the number of acts that resolved with true. A Refusal passes an event over. */
 export async function actOnEach(
   eventIds: readonly string[], act: (eventId: string) => Promise<boolean>,
 ): Promise<number> {

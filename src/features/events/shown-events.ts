@@ -17,7 +17,6 @@ import { matchingIds } from "./matching-ids.ts";
 /** Skipping this many events in an index costs less than looking into counters. */
 const near = 1_000;
 
-/** The direction of a walk, and the event behind which it begins. */
 interface Walked {
   readonly descending?: boolean;
   readonly after?: string | undefined;
@@ -26,23 +25,18 @@ interface Walked {
 /** Events as the read models show them, as new as the query. No query sees a purge half done. */
 export class ShownEvents {
   readonly #parts;
-  /** Bounds the walks over events by their labels. */
   readonly #walks = new LongReads();
 
   constructor(parts: Pick<KernelParts, "readModels" | "freshness" | "clock">) {
     this.#parts = parts;
   }
 
-  /**
-   * Asks as {@link Freshness.ask} does, again while a purge of the tenant is half done. Throws a Refusal (unavailable).
-   */
+  /** Asks as {@link Freshness.ask} does, again while a purge is half done. Throws a Refusal (unavailable). */
   ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
     return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));
   }
 
-  /**
-   * How many of a tenant's events match, and the place in the log up to which that is so. Throws as {@link ask} does.
-   */
+  /** How many of a tenant's events match, and up to which position. Throws as {@link ask} does. */
   async countUpTo(
     tenantId: string, filters: readonly EventFilter[],
   ): Promise<{ readonly count: number; readonly upTo: Position }> {
@@ -59,15 +53,11 @@ export class ShownEvents {
     });
   }
 
-  /** How many events match a filter. Call it within {@link ask}. */
   count(filter: EventFilter): Promise<number> {
     return totalOf(this.#parts.readModels, filter, this.#stepping(filter.tenantId));
   }
 
-  /**
-   * The ids of the events that match, in the order of acceptance behind `after`, in pages of up to 1,024. Memory stays
-   * flat.
-   */
+  /** The ids of matching events behind `after`, by acceptance, in pages of up to 1,024. */
   async *ids(filter: EventFilter, { descending = false, after }: Walked = {}): AsyncGenerator<readonly string[], void> {
     const pages = matchingIds(this.#parts.readModels, { filter, descending, after });
     const stepping = this.#stepping(filter.tenantId);
@@ -135,7 +125,6 @@ export class ShownEvents {
     }
   }
 
-  /** The purges of a tenant that are under way, and which of them are half done. */
   async #purgesOf(tenantId: string): Promise<readonly Pick<PurgeDocument, "id" | "hiding">[]> {
     const found = await everyDocument(this.#parts.readModels, purges, { where: { tenantId } });
     return found.map(({ id, hiding }) => ({ id, hiding }));

@@ -21,7 +21,6 @@ import { totalOf } from "./event-totals.ts";
 import { type Webhook, isFinished } from "./facts.ts";
 import type { LoadedWebhook } from "./webhooks.ts";
 
-/** Entries that are read at once. */
 const pageEntries = 64;
 
 /** Of each neighbour, the most facts between the event's acceptance and its end: the last ones. */
@@ -30,7 +29,6 @@ const mostFacts = 1_000;
 /** Facts of the destination and of its circuit from before the acceptance: they tell how things stood then. */
 const factsBefore = 64;
 
-/** The most retries due before an event that are counted. */
 const mostRetries = 1_000;
 
 interface StoryParts {
@@ -44,7 +42,6 @@ export interface Chronicle {
   readonly event: Webhook;
   readonly facts: LoadedWebhook["facts"];
   readonly moment: Moment;
-  /** Whether the moment is the present. */
   readonly isPresent: boolean;
 }
 
@@ -99,7 +96,6 @@ async function between<Event extends DomainEvent>(
   return found.reverse().filter((entry) => entry.unreadable === undefined) as unknown as RecordedEvent<Event>[];
 }
 
-/** What read models tell of the destination of a waiting event. */
 function presentOf(
   { readModels, freshness }: StoryParts, event: Webhook,
 ): Promise<Pick<StoryMoment, "inFlight" | "ahead">> {

@@ -20,16 +20,13 @@ const pageEntries = 16;
 /** Entries that are read at once of a longer history: so many are decoded in a few milliseconds. */
 const longPageEntries = 64;
 
-/**
- * An event, its revision and its facts. Facts beyond the first page lack requests and answers: see {@link wholeFact}.
- */
+/** An event, its revision and its facts; those beyond the first page lack requests and answers ({@link wholeFact}). */
 export interface LoadedWebhook {
   readonly state: WebhookState;
   readonly revision: number;
   readonly facts: readonly RecordedEvent<WebhookEvent>[];
 }
 
-/** The log, and the aggregates, which tell the purges of tenants. */
 interface Sources {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
@@ -101,9 +98,7 @@ function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent
   return { ...fact, data: { ...fact.data, requestHeaders: {}, answer } };
 }
 
-/**
- * A fact of a loaded event with its request and answer; undefined where a purge took it. Throws as {@link loadWebhook}.
- */
+/** A fact of a loaded event with its request and answer; undefined after a purge. Throws as {@link loadWebhook}. */
 export async function wholeFact(
   store: EventStore, asker: string, { facts }: LoadedWebhook, fact: RecordedEvent<WebhookEvent>,
 ): Promise<RecordedEvent<WebhookEvent> | undefined> {
@@ -116,10 +111,7 @@ export async function wholeFact(
   return entry?.id === id ? readable(entry) : undefined;
 }
 
-/**
- * Folds the stream of an event as a tenant sees it: purged, it has no state. Throws as {@link loadWebhook}, and
- * CallerGone.
- */
+/** An event as a tenant sees it: purged, it has no state. Throws as {@link loadWebhook}, and CallerGone. */
 export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
   const loaded = await loadStream(sources.store, streams.event(eventId), asker);
   return asShown(sources, ofEvent(eventId, loaded));
@@ -130,7 +122,6 @@ export async function loadShownOf(sources: Sources, asker: string, stream: strin
   return asShown(sources, await loadStream(sources.store, stream, asker));
 }
 
-/** The log, and the keys under which events are named. */
 interface NamedSources extends Sources {
   readonly keys: Pick<PlatformKeys, "get">;
 }
@@ -149,10 +140,7 @@ export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotency
   return loadNamed(sources, unkeyedEventKey(tenantId, idempotencyKey), tenantId, idempotencyKey);
 }
 
-/**
- * The event with this idempotency key as it was accepted, for when a newer release has written to its stream. Throws
- * LogUnavailable, or an UnreadableRecord.
- */
+/** The event with this idempotency key as it was accepted, whatever a newer release wrote since. */
 export async function loadAcceptedByKey(
   sources: NamedSources, tenantId: string, idempotencyKey: string,
 ): Promise<WebhookState> {
@@ -186,10 +174,7 @@ export type Decision = (
   event: Webhook, before: LoadedWebhook["facts"],
 ) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
 
-/**
- * Decides on an event and appends the facts, again after another writer; null where it is gone. Throws as {@link
- * loadShown} and `decide` do.
- */
+/** Decides on an event and appends the facts, again after another writer; null where it is gone. */
 export async function changeShown(
   parts: Sources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,
 ): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
@@ -204,7 +189,6 @@ export async function changeShown(
       if (isFinished(state.status) && !(await loadShown(parts, asker, eventId)).state) return null;
       return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };
     } catch (error) {
-      // Another writer was first: the decision depends on its facts.
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }

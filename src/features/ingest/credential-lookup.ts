@@ -24,7 +24,6 @@ import { senders, type Sender, type SenderEvent } from "../senders/facts.ts";
 
 /** How far a process has seen the changes of other processes. */
 export interface Following {
-  /** Whether all changes until a second ago are known here. */
   readonly fresh: boolean;
   /** Resolves true once all changes before the call are known, false when that takes too long. */
   renewed(): Promise<boolean>;
@@ -43,9 +42,7 @@ export interface ServiceKeyOwner {
 interface Secrets<State, Owner = State> {
   readonly owners: LRUCache<string, string>;
   readonly type: AggregateType<State, never>;
-  /** The kind of owner, in a message. */
   readonly name: string;
-  /** Holds all hashes, with the owner's id in `field`. */
   readonly collection: CollectionDefinition;
   readonly field: string;
   /** The owner as long as the secret of this hash is good, else undefined. */
@@ -53,8 +50,8 @@ interface Secrets<State, Owner = State> {
 }
 
 /**
- * The owner of a key or token by its hash, and whether it may be used. Owners never change, so found hashes are
- * remembered; an unknown one is refused only once the read models have caught up.
+ * The owner of a key or token by its hash. Owners never change, so hashes are remembered; an unknown one is refused
+ * only once the read models have caught up.
  */
 export class CredentialLookup {
   readonly #parts;
@@ -119,17 +116,14 @@ export class CredentialLookup {
     return this.#parts.following.fresh ? undefined : this.#renewed();
   }
 
-  /** The usable API key of a hash, or undefined. Returns at once where everything is in memory. */
   apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
     return this.#find(this.#keys, hash);
   }
 
-  /** The destination whose ingest token has this hash, or undefined. */
   destinationByToken(hash: string): Destination | undefined | Promise<Destination | undefined> {
     return this.#find(this.#tokens, hash);
   }
 
-  /** The sender whose ingest token has this hash, or undefined. */
   senderByToken(hash: string): SenderAt | undefined | Promise<SenderAt | undefined> {
     return this.#find(this.#senderTokens, hash);
   }
@@ -141,7 +135,6 @@ export class CredentialLookup {
     return this.#find(this.#serviceKeys, hash);
   }
 
-  /** A destination, deleted or not; undefined where there never was one. */
   destination(id: string): Destination | undefined | Promise<Destination | undefined> {
     return onceKnown(this.#parts.aggregates.read(destinations, id), ({ state }) => state);
   }

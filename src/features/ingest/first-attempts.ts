@@ -3,7 +3,6 @@ import type { Webhook } from "../events/facts.ts";
 
 /** A first attempt that is claimed by the very append that accepts its event. */
 export interface FirstClaim {
-  /** To be appended right behind the acceptance. */
   readonly entries: readonly NewEntry[];
   /** Call once, with the outcome of the append. */
   settle(outcome: ClaimOutcome): void;
@@ -18,11 +17,8 @@ export interface FirstClaimer {
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null;
 }
 
-/**
- * Where ingest finds its process's delivery worker: an event that can go at once is accepted and claimed in one append.
- */
+/** Leads ingest to its process's delivery worker: acceptance and claim take one append. */
 export class FirstAttempts {
-  /** The worker that runs now. */
   claimer: FirstClaimer | null = null;
 
   /** The claim of an event's first attempt, or null where it is left to the work queue. */

@@ -35,14 +35,12 @@ export type Duplicate = EventView & Acceptance;
 
 /** A producer's request. */
 export interface Posted {
-  /** The JSON text of the body. */
   readonly received: string;
   readonly idempotencyKey?: string | undefined;
   readonly eventType?: string | undefined;
   readonly ownerId?: string | undefined;
   readonly tags?: Tags | undefined;
   readonly correlationId: string;
-  /** Valid by W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
 
@@ -59,10 +57,7 @@ export class Ingest {
     this.#parts = parts;
   }
 
-  /**
-   * Stores the event, as its sender maps it; resolves once it is durable, new or known by its idempotency key. Throws a
-   * Refusal.
-   */
+  /** Stores the event as its sender maps it, once; resolves when it is durable. Throws a Refusal. */
   async accept(
     admitted: Admission,
     { received, idempotencyKey, correlationId, traceparent, eventType, ownerId, tags }: Posted,
@@ -154,7 +149,6 @@ export class Ingest {
   ): Promise<{ readonly admission: Admission; readonly mapped: string | Refusal }> {
     for (let before = admitted; ;) {
       const mapped = await this.#mappedBy(before, received);
-      // The mapping may take long: a key, destination or sender may have been revoked, deleted or changed meanwhile.
       const admission = await admit();
       if (admission.sender?.revision === before.sender?.revision) return { admission, mapped };
       before = admission;
@@ -167,7 +161,6 @@ export class Ingest {
     return "problem" in mapped ? new Refusal("invalid", `body: the sender's mapping ${mapped.problem}`) : mapped.text;
   }
 
-  /** Why nothing is accepted at the moment, or null. */
   #obstacle({ sender, destination }: Admission): Refusal | null | Promise<Refusal | null> {
     if (sender && !sender.active) return new Refusal("rejected", "the sender is inactive");
     if (destination.deleted) return new Refusal("rejected", "the sender's destination was deleted");
@@ -206,7 +199,6 @@ export class Ingest {
     try {
       await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {
-      // Another process was first, to delete it or to begin again.
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }

@@ -2,7 +2,6 @@ import { json, problem } from "../../kernel/operations/description.ts";
 import type { Operation } from "../../kernel/operations/operation.ts";
 import { event, token, waitingEvent } from "../examples.ts";
 
-/** A text in a header. */
 const text = { type: "string", minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" };
 const oneText = "Neither empty nor with control characters, and given once.";
 

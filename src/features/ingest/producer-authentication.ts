@@ -27,7 +27,6 @@ export class NotAdmitted extends Refusal {
   }
 }
 
-/** Producers remembered as admitted. */
 const mostAdmitted = 10_000;
 
 /** Authenticates producers: whether they may hand events over, and to which destination. */
@@ -83,7 +82,6 @@ export class ProducerAuthentication {
     return { key, ...target };
   }
 
-  /** The target of a token; a sender and its destination are of one tenant. */
   async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
     const { credentials } = this.#parts;
     const hash = sha256(token);

@@ -34,7 +34,6 @@ export class MasterKeyMissing extends Error {
 const page = 100;
 const patienceMs = 5_000;
 
-/** The most master keys queried: more than any installation has. */
 const most = 1_000;
 
 const collection = wrappedKeys.name;
@@ -51,16 +50,12 @@ export interface Rotated {
 /** How a master key is used. */
 export interface MasterKeyUse {
   readonly masterKeyId: string;
-  /** How many keys it wraps. */
   readonly wraps: number;
   /** Whether a start without it would be refused. */
   readonly needed: boolean;
 }
 
-/**
- * Re-wraps every key under the newest master key, each in an append of its own: it can stop and be resumed. The
- * platform's newest fact names all master keys that may be needed.
- */
+/** Re-wraps every key under the newest master key, one append each: it can stop and be resumed. */
 export class KeyRotation {
   readonly #parts;
   readonly #current: string;
@@ -82,10 +77,7 @@ export class KeyRotation {
     if (!(await this.#append(stored, together))) await this.begin();
   }
 
-  /**
-   * Re-wraps the keys under older master keys, then records it where that is news. Ends early once `stopped`, or where
-   * a newer master key came. Throws when an engine does not answer.
-   */
+  /** Re-wraps the keys under older master keys. Ends early once `stopped`, or where a newer master key came. */
   async finish(stopped: () => boolean): Promise<Rotated> {
     const { store } = this.#parts;
     let rewrapped = 0;

@@ -14,9 +14,7 @@ export type StreamKind = (typeof streamKinds)[number];
 export interface Wanted {
   readonly kinds: readonly StreamKind[];
   readonly destinationId?: string | undefined;
-  /** Lets through moves of this owner's events only. */
   readonly ownerId?: string | undefined;
-  /** Whether frames of accepted events carry the payload. */
   readonly payload: boolean;
 }
 
@@ -30,7 +28,6 @@ export interface Frame {
   readonly withPayload?: () => string;
 }
 
-/** The move of an event, as a frame tells it. */
 interface Move {
   readonly eventId: string;
   readonly destinationUrlId: string;

@@ -12,7 +12,6 @@ import { framesOf, type Wanted } from "./frames.ts";
 import { Resuming } from "./resuming.ts";
 import { commentOf, FramedEntry, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
 
-/** Clients at once. */
 const most = { caller: 5, tenant: 100, process: 1_000 };
 /** Frames wait so long for others, to be sent with them. */
 const gatherMs = 50;
@@ -31,7 +30,6 @@ export class Live {
   readonly #parts;
   readonly #resuming: Resuming;
   readonly #clients = new Map<string, Set<StreamClient>>();
-  /** Clients whose session may be over. */
   readonly #doubtful = new Set<StreamClient>();
   #count = 0;
   #run: Run | undefined;
@@ -54,8 +52,7 @@ export class Live {
   }
 
   /**
-   * The texts for a new client, with `lastId` from that frame on. It takes the place of the oldest client of its caller
-   * or tenant. Rejects with a Refusal (invalid, too-many, unavailable), and LogUnavailable.
+   * The texts for a new client, with `lastId` from that frame on; it displaces the oldest client where there are many.
    */
   async open(caller: StreamCaller, wanted: Wanted, lastId?: string): Promise<AsyncIterable<string, undefined>> {
     const { store } = this.#parts;
@@ -153,7 +150,6 @@ export class Live {
     this.#gather();
   }
 
-  /** Hands over what has come, a moment later. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
@@ -212,7 +208,6 @@ export class Live {
     }
   }
 
-  /** Ends the oldest of these clients. */
   #displace([oldest]: Iterable<StreamClient>): void {
     if (oldest) this.#end(oldest, "displaced");
   }

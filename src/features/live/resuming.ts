@@ -7,7 +7,6 @@ import type { WebhookEvent } from "../events/facts.ts";
 import { frameText, framesOf, type Frame } from "./frames.ts";
 import { FramedEntry, type StreamClient } from "./stream-client.ts";
 
-/** How far back a client may resume, entries of the log. */
 const mostBack = 100_000;
 /** Entries of one portion: decoded in a few milliseconds, in which nobody else is served. */
 const portionEntries = 256;
@@ -25,10 +24,8 @@ interface ResumingParts {
   readonly failed: (client: StreamClient) => void;
 }
 
-/** A client on its way from its last frame to the present. */
 interface Behind {
   readonly client: StreamClient;
-  /** The position of its last frame. */
   readonly from: Position;
   /** How many entries were counted behind that; null once they are known to be few enough. */
   counted: number | null;
@@ -39,15 +36,12 @@ interface Portion {
   readonly entries: readonly LogEntry[];
   readonly upTo: Position;
   readonly isLast: boolean;
-  /** Frames made so far. */
   readonly frames: Map<LogEntry, FramedEntry>;
   /** Acceptances of purged events, of tenants with a client that wants payloads. */
   readonly purged: ReadonlySet<LogEntry>;
 }
 
-/**
- * Brings clients from their last frames to the present: the log is read in portions, once for all, by turns of tenants.
- */
+/** Brings clients from their last frames to the present: the log is read once for all, by turns of tenants. */
 export class Resuming {
   readonly #parts: ResumingParts;
   /** By tenant; whose turn it was last is at the end. */
@@ -68,7 +62,6 @@ export class Resuming {
     this.goOn();
   }
 
-  /** The client has left. */
   delete(client: StreamClient): void {
     const { tenantId } = client.caller;
     const clients = this.#behind.get(tenantId);
@@ -94,7 +87,6 @@ export class Resuming {
     }
   }
 
-  /** The client whose turn it is. */
   #next(): Behind | undefined {
     for (const [tenantId, clients] of this.#behind) {
       const next = [...clients].find(({ client }) => client.hasRoom);
@@ -162,7 +154,6 @@ export class Resuming {
     client.flush();
   }
 
-  /** Gives the client its frames of a portion; false where it has no room for all. */
   #give(client: StreamClient, { entries, upTo, frames, purged }: Portion): boolean {
     for (const entry of entries) {
       const isOwn = entry.unreadable === undefined && tenantOf(entry) === client.caller.tenantId;

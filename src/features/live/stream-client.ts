@@ -1,7 +1,6 @@
 import { logStart, type Position, type RecordedEvent } from "../../kernel/ports/event-store.ts";
 import { frameText, isWanted, type Frame, type Wanted } from "./frames.ts";
 
-/** Frames that a client gets within a second. */
 const framesASecond = 200;
 const secondMs = 1_000;
 /** Characters that wait for a client to take them; beyond, the client is closed. */
@@ -17,7 +16,6 @@ export type EndReason = "displaced" | "expired" | "session over" | "shutdown" | 
 /** An entry of the log with its frames, as clients get it. */
 export class FramedEntry {
   readonly position: Position;
-  /** When it was decided, ISO 8601 UTC. */
   readonly at: string;
   readonly #frames: readonly Frame[];
   #asked: { readonly wanted: string; readonly frames: readonly Frame[] } | undefined;
@@ -40,15 +38,12 @@ export class FramedEntry {
 /** Whose stream it is, and how to learn that its session is over. */
 export interface StreamCaller {
   readonly tenantId: string;
-  /** The id of the user or the service account. */
   readonly id: string;
   /** The ids of the token and its session, or of the service key. */
   readonly credentialIds: readonly string[];
-  /** ISO 8601 UTC; null for never. */
   readonly expiresAt: string | null;
   /** Rejects with a Refusal (unauthenticated, forbidden) once the session is over. */
   readonly check: () => Promise<unknown>;
-  /** Fires once the connection is gone. */
   readonly gone: AbortSignal;
 }
 
@@ -105,7 +100,6 @@ export class StreamClient implements AsyncIterable<string, undefined> {
     return this.#texts.length === 0 ? { value: undefined, done: true } : { value: this.#taken(), done: false };
   }
 
-  /** Whether nothing more is to be sent. */
   get isOver(): boolean {
     return this.#ended;
   }
@@ -115,7 +109,6 @@ export class StreamClient implements AsyncIterable<string, undefined> {
     return this.#dropped !== undefined;
   }
 
-  /** Whether a client that resumes takes more frames now. */
   get hasRoom(): boolean {
     return this.#unsent < resumingUnsent;
   }
@@ -159,7 +152,6 @@ export class StreamClient implements AsyncIterable<string, undefined> {
     if (!this.#ended) this.#push(text);
   }
 
-  /** Ends the stream with a last frame. */
   end(reason: EndReason): void {
     this.say(frameText("end", { reason }) + endOf(null));
     this.#ended = true;

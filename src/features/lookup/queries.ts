@@ -21,9 +21,7 @@ export type FoundItem = Readonly<components["schemas"]["FoundItem"]>;
 /** A kind of thing that can be found. */
 export type FoundKind = FoundItem["kind"];
 
-/** The most items of an answer. */
 const mostItems = 20;
-/** The most events of a type or an owner. */
 const newestEvents = 5;
 /** The most names of tags that are looked under. */
 const mostTagNames = 32;
@@ -40,14 +38,12 @@ const things = {
 } as const;
 const thingKinds = Object.keys(things) as readonly (keyof typeof things)[];
 
-/** Kinds of matches, the best first. */
 const ranks = ["id", "exact", "tag", "beginning", "part", "newest"] as const;
 
 interface Ranked extends FoundItem {
   readonly rank: (typeof ranks)[number];
 }
 
-/** Finds the newest events that match a filter. */
 type Newest = (
   filter: Omit<EventFilter, "tenantId">, limit: number, matched: string, rank: Ranked["rank"],
 ) => Promise<readonly Ranked[]>;

@@ -22,10 +22,7 @@ export class PurgeCommands {
     this.#parts = parts;
   }
 
-  /**
-   * Purges the tenant's events that match, or counts them. Throws a Refusal (invalid, forbidden, not-found,
-   * unavailable).
-   */
+  /** Purges the tenant's events that match, or counts them. Throws a Refusal. */
   async purge(caller: Caller, input: Inputs["purgeEvents"], origin: Origin): Promise<number> {
     const filter: PurgeFilter = {
       before: parseOptionalDateTime("before", input.before) ?? null,

@@ -14,19 +14,14 @@ import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { recordUse } from "../keys/api-keys/decide.ts";
 import { purges as tenantPurges, decide, noPurges } from "./facts.ts";
 
-/** Streams deleted before another purge has its turn. */
 const pageSize = 500;
 /** Deletions under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
 const purgesAtOnce = 100;
 
-/**
- * Deletes the streams of purged events, once nobody is shown them and no read models are being built. It can be
- * repeated.
- */
+/** Deletes the streams of purged events once they are hidden and no read models are being built. */
 export class Purger {
   readonly #parts;
-  /** The last event of each purge that was looked at. */
   readonly #cursors = new Map<string, string>();
   /** Purges with an event that is left to a process of a newer release. */
   readonly #unfinished = new Set<string>();
@@ -56,7 +51,6 @@ export class Purger {
     return worked;
   }
 
-  /** Whether a part of the work was done; not where it failed. */
   async #tryToWork(purge: PurgeDocument): Promise<boolean> {
     try {
       if (!(await this.#isUnderWay(purge))) return false;

@@ -49,7 +49,6 @@ const mostLookups = 20;
 /** Takes the place of further groups of a tenant. */
 const others = { reason: "other reasons", destinationUrlId: null, senderId: null, apiKeyId: null };
 
-/** Groups that wait to be written. */
 class Gathered {
   readonly byTenant = new Map<string, Map<string, Tally>>();
   #groups = 0;
@@ -82,7 +81,6 @@ class Gathered {
 export class RefusedRequests {
   readonly #parts;
   readonly #logThrottle: LogThrottle;
-  /** Those of tenants that exist. */
   #known = new Gathered();
   /** Those of ids that may be no tenant's. */
   #unknown = new Gathered();
@@ -136,7 +134,6 @@ export class RefusedRequests {
     }
   }
 
-  /** The tenants that exist. */
   async #existing(tenantIds: readonly string[]): Promise<readonly string[]> {
     const read = await Promise.all(tenantIds.map(async (tenantId) => {
       const { state } = await this.#parts.aggregates.read(tenants, tenantId);
@@ -171,7 +168,6 @@ export class RefusalQueries {
   }
 }
 
-/** The same for requests that are counted together. */
 function identityOf({ status, reason, destinationUrlId, senderId, apiKeyId }: Refused, now: number): string {
   const minute = Math.floor(now / minuteMs);
   return `${minute}/${sha256(JSON.stringify([status, reason, destinationUrlId, senderId, apiKeyId]))}`;

@@ -11,7 +11,6 @@ import type { ReplayJob, ReplayJobFilter, ReplayOrder } from "./facts.ts";
 export interface Candidate {
   readonly id: string;
   readonly destinationId: string;
-  /** The place in the log of its acceptance. */
   readonly position: Position;
 }
 
@@ -21,17 +20,12 @@ const pageSize = 200;
 /** Candidates held in memory, beyond those of a batch. */
 const mostAhead = 4_000;
 
-/**
- * The events of a replay in the order of acceptance, from a cursor on, without those that left the set since the order.
- */
+/** The events of a replay by acceptance, from a cursor on, without those that left the set since the order. */
 export class Candidates {
   readonly #parts;
   readonly #job: ReplayJob;
-  /** Found and not yet taken, by id. */
   #ahead: Candidate[] = [];
-  /** The greatest id that was looked at. */
   #last: string | null;
-  /** Whether there are none beyond those found. */
   #ended = false;
 
   constructor(parts: Pick<KernelParts, "readModels"> & { readonly shown: ShownEvents }, job: ReplayJob) {
@@ -40,9 +34,7 @@ export class Candidates {
     this.#last = job.progress.cursor;
   }
 
-  /**
-   * The next candidates, about `wanted`; empty at the end. Throws a Refusal (unavailable), or ReadModelsUnavailable.
-   */
+  /** The next candidates, about `wanted`; none at the end. Throws a Refusal (unavailable), ReadModelsUnavailable. */
   async next(wanted: number): Promise<readonly Candidate[]> {
     let cut = 0;
     for (let further = wanted; further > cut; further = this.#behindEarlier(cut)) {
@@ -63,7 +55,6 @@ export class Candidates {
     }
   }
 
-  /** How many candidates go together: no later one, within the skew, has an earlier place than one of these. */
   #behindEarlier(count: number): number {
     const end = this.#ahead[count - 1];
     if (!end) return count;

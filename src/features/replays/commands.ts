@@ -18,7 +18,6 @@ import { isMeant } from "./candidates.ts";
 import { decide, type ReplayJobFilter } from "./facts.ts";
 import { replayView, type ReplayView, ReplayJobs } from "./queries.ts";
 
-/** Replays of a tenant that may run at once. */
 const mostRunning = 100;
 
 /** Ordering and cancelling replays, which run in the background. */
@@ -37,10 +36,7 @@ export class ReplayCommands {
     this.#jobs = new ReplayJobs(parts);
   }
 
-  /**
-   * Orders a replay of the events that match now, or counts them. Throws a Refusal (invalid, not-found, forbidden,
-   * unavailable).
-   */
+  /** Orders a replay of the events that match now, or counts them. Throws a Refusal. */
   async order(
     caller: Caller, input: Inputs["orderReplay"], origin: Origin,
   ): Promise<{ readonly ordered: ReplayView } | { readonly counted: { readonly matched: number } }> {
@@ -99,7 +95,6 @@ export class ReplayCommands {
   }
 }
 
-/** Throws a Refusal (invalid). */
 function orderedFilter({ ids, status = "CriticalFailure", ...input }: Inputs["orderReplay"]): ReplayJobFilter {
   const statuses = [status].flat();
   if (statuses.includes("Cancelled") && input.toDestinationUrlId === undefined) {

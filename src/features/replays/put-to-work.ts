@@ -51,10 +51,7 @@ export class PutToWork {
     }
   }
 
-  /**
-   * Reads all that the action needs. The action passes over events that changed or are gone. Throws LogUnavailable, or
-   * a Refusal (unavailable).
-   */
+  /** Reads all that the action needs, which passes over events that changed. Throws LogUnavailable, a Refusal. */
   async prepare(eventId: string): Promise<Action> {
     const to = this.#toDestinationId;
     return to === null ? () => this.#sendAgain(eventId) : orPassedOver(() => this.#prepareNew(eventId, to), notMeant);
@@ -112,7 +109,6 @@ export class PutToWork {
     return false;
   }
 
-  /** Whether the event that this replay makes of another one is there. */
   async #isSource(sourceId: string): Promise<boolean> {
     const stream = streams.event(eventIdOf(0, this.#keyOf(sourceId)));
     const [first] = await this.#parts.store.readStream(stream, { limit: 1 });

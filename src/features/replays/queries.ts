@@ -16,11 +16,8 @@ import { type ReplayJob, evolve, type ReplayJobEvent } from "./facts.ts";
 /** A replay as it is in the log. */
 export interface LoadedReplay {
   readonly job: ReplayJob;
-  /** The revision of its newest fact. */
   readonly revision: number;
-  /** The author of the order. */
   readonly actor: Actor;
-  /** The id of the fact that ordered it. */
   readonly orderId: string;
   /** The id of the request that ordered it. */
   readonly correlationId: string;
@@ -39,7 +36,6 @@ export class ReplayQueries {
     this.#jobs = new ReplayJobs(parts);
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<ReplayView> {
     const loaded = (await this.#jobs.load(id)) ?? refuse("not-found", "replay not found");
     requireOwn(loaded.job, caller, "replay");
@@ -78,7 +74,6 @@ export class ReplayJobs {
     return job && { job, revision: newest.revision, actor, orderId, correlationId };
   }
 
-  /** The revision of a replay's newest fact. Throws LogUnavailable. */
   async revisionOf(id: string): Promise<number> {
     const [newest] = await this.#parts.store.readStream(streams.replay(id), { backwards: true, limit: 1 });
     return newest?.revision ?? noStream;
@@ -91,8 +86,7 @@ export class ReplayJobs {
   }
 
   /**
-   * Decides on the replay in the log and appends the facts, again after another writer. Throws as {@link load} and
-   * `decide`.
+   * Decides on the replay and appends the facts, again after another writer. Throws as {@link load} and `decide` do.
    */
   async change(
     id: string, origin: Origin, decide: (job: ReplayJob | undefined) => readonly ReplayJobEvent[],

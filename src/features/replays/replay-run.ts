@@ -18,9 +18,7 @@ import { decide, evolve, type ReplayJob, type ReplayJobCommand } from "./facts.t
 import { PutToWork } from "./put-to-work.ts";
 import { type LoadedReplay, ReplayJobs } from "./queries.ts";
 
-/** Most events of a batch: a fact has their ids. */
 const mostInBatch = 500;
-/** Most events put to work in a step. */
 const mostInStep = 50;
 /** Events put to work at once: enough to share commits, few enough that live events hardly wait for them. */
 const together = 8;
@@ -79,10 +77,7 @@ export class Replaying {
   }
 }
 
-/**
- * One replay, step by step. A batch is in the log before its events are put to work: a later run knows which to look
- * at.
- */
+/** One replay, step by step. A batch is in the log before its events start: a later run knows which to look at. */
 export class ReplayRun {
   readonly #parts;
   readonly #work: PutToWork;
@@ -116,15 +111,11 @@ export class ReplayRun {
     return this.#revision;
   }
 
-  /** Whether nothing is left to do, and that is recorded. */
   get isOver(): boolean {
     return this.#job.settled;
   }
 
-  /**
-   * Does a part of the work; false where nothing may be done now. Throws RevisionConflict, and as queries and appends
-   * do.
-   */
+  /** Does a part of the work; false where none may be done now. Throws RevisionConflict, as queries and appends do. */
   async step(): Promise<boolean> {
     this.#batch ??= await this.#left();
     if (this.#job.state === "Cancelled") return this.#finish();
@@ -205,9 +196,7 @@ export class ReplayRun {
     return { next, passed };
   }
 
-  /**
-   * How many more events a destination may have outstanding; null where it is deleted, or its record cannot be read.
-   */
+  /** How many more events a destination may have outstanding; null for a deleted or unreadable one. */
   async #roomOf(destinationId: string): Promise<number | null> {
     const { clock, freshness, readModels } = this.#parts;
     const { tenantId } = this.#job;

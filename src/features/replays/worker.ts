@@ -5,7 +5,6 @@ import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { ReplayRun, Replaying } from "./replay-run.ts";
 
-/** Steps of different replays that are made at once. */
 const together = 8;
 /** The rest after a step, ms, while there is work. */
 const restMs = 20;

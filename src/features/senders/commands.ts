@@ -55,7 +55,6 @@ export class SenderCommands {
     return { ...(await queries.get(caller, senderId)), ingestToken };
   }
 
-  /** Throws a Refusal (invalid, not-found, forbidden). */
   async change(caller: Caller, id: string, input: Inputs["updateSender"], origin: Origin): Promise<SenderView> {
     const { aggregates, queries, mappings, clock } = this.#parts;
     const name = input.name === undefined ? undefined : cleanName("name", input.name);
@@ -75,7 +74,6 @@ export class SenderCommands {
     return queries.get(caller, id);
   }
 
-  /** Replaces the ingest token; resolves with the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
     await this.#own(caller, id, "regenerate ingest tokens");
     const ingestToken = this.#newToken();
@@ -88,7 +86,6 @@ export class SenderCommands {
     return ingestToken;
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
   async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
     await this.#own(caller, id, "delete senders");
     const command: SenderCommand = { type: "DeleteSender", at: timestampNow(this.#parts.clock) };
@@ -109,7 +106,6 @@ export class SenderCommands {
   }
 }
 
-/** The fields without any other members. Throws a Refusal (invalid). */
 function checkedFields(fields: readonly SearchField[] | null): readonly SearchField[] {
   const problem = problemOfSearchFields(fields ?? []);
   if (problem !== null) refuse("invalid", problem);

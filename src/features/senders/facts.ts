@@ -130,7 +130,6 @@ export interface SenderSettings {
   readonly destinationId: string;
   /** Makes the payload from the received body; null: the body is delivered as received. */
   readonly mapping: Mapping | null;
-  /** Fields of received bodies that become tags. */
   readonly searchFields: readonly SearchField[];
 }
 
@@ -141,7 +140,6 @@ export interface Sender extends SenderSettings {
   /** As a person set it; an inactive one accepts nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
-  /** SHA-256 of the token, hex. */
   readonly ingestTokenHash: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;

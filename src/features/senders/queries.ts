@@ -34,20 +34,16 @@ export class SenderQueries {
     return viewOf(sender);
   }
 
-  /** Every fact of the sender, without its secrets; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
   history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return ownHistory(this.#parts, { type: senders, id, name: "sender" }, caller, asked);
   }
 
-  /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
     const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, senderView);
   }
 
-  /**
-   * The JSON text that would be delivered for a payload. Throws a Refusal (not-found, forbidden, invalid, unavailable).
-   */
+  /** The JSON text that would be delivered for a payload. Throws a Refusal. */
   async testMapping(caller: Caller, id: string, payload: string): Promise<string> {
     const { mapping, tenantId } = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
     return mapping ? this.#mapped(tenantId, mapping, payload) : payload;

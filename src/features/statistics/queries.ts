@@ -7,7 +7,6 @@ import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 
-/** The sizes of the buckets that are answered, in minutes, and the level that each is read from. */
 const buckets = {
   "1m": { minutes: 1, level: "minute" },
   "5m": { minutes: 5, level: "minute" },
@@ -17,7 +16,6 @@ const buckets = {
 /** A name of {@link buckets}. */
 export type BucketSize = keyof typeof buckets;
 
-/** Limits of an answer. */
 const mostPoints = 1_500;
 const mostSeries = 100;
 const mostPointsOfAll = 15_000;
@@ -94,7 +92,6 @@ export class StatisticsQueries {
     });
   }
 
-  /** The buckets that the time touches. Throws a Refusal (invalid). */
   #rangeOf({ from, to, bucket: size }: StatisticsRequest): Buckets {
     const bucketMs = buckets[size].minutes * minuteMs;
     const until = to === undefined ? this.#parts.clock.now() + 1 : millis(to);
@@ -116,7 +113,6 @@ export class StatisticsQueries {
     return (found as readonly StatisticsDestinationDocument[]).map(({ id }) => id).reverse();
   }
 
-  /** The integers of a series by bucket; none of an empty one. */
   async #read(series: StatisticsSeries, { size, first, end }: Buckets): Promise<ReadonlyMap<number, Numbers>> {
     const { minutes, level } = buckets[size];
     const each = minutes / statisticsLevels[level].minutes;

@@ -43,11 +43,9 @@ export interface Cause {
 export interface Chapter {
   readonly kind: (typeof chapterKinds)[number];
   readonly from: Timestamp;
-  /** Null while it goes on. */
   readonly to: Timestamp | null;
   readonly entries: readonly StoryEntry[];
   readonly because: readonly Cause[];
-  /** Of a chapter about an attempt: what its entries say of it. */
   readonly attempt?: AttemptOutcome;
 }
 
@@ -75,9 +73,7 @@ export interface Story {
 /** A fact, its place in the log, and its author. */
 export type Told<Event extends DomainEvent> = Event & { readonly position: string; readonly metadata: Metadata };
 
-/**
- * The facts of an event's story, each list in the order of the log; of its neighbours those between acceptance and end.
- */
+/** The facts of an event's story, in the log's order; of its neighbours those between acceptance and end. */
 export interface StoryFacts {
   readonly event: readonly Told<WebhookEvent>[];
   readonly destination: readonly Told<DestinationEvent>[];

@@ -21,7 +21,6 @@ export function tellStory(facts: StoryFacts, moment: StoryMoment): Story {
 type Ended = Told<AttemptEnded>;
 type Failed = Extract<Ended, { readonly type: "DeliveryFailed" }>;
 
-/** A chapter that may go on, and its place among the others. */
 interface Placed extends Omit<Chapter, "to" | "entries" | "attempt"> {
   readonly position: string;
   to: Timestamp | null;

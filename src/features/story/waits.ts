@@ -19,7 +19,6 @@ export interface Wait {
   readonly due: Timestamp;
   /** The event's own facts that planned it. */
   readonly entries: readonly StoryEntry[];
-  /** Why it was not due at once; none where it was. */
   readonly planned: readonly Cause[];
   /** Why an attempt is to come. */
   readonly reasons: readonly Cause[];
@@ -122,7 +121,6 @@ export class Waits {
   }
 }
 
-/** What an event waited for last: one of the causes, or what its claim states. */
 function lastOf(claim: Claim, causes: readonly Cause[]): Cause | undefined {
   const { waitedFor } = claim.data;
   if (waitedFor === undefined) return undefined;

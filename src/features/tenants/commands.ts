@@ -32,7 +32,6 @@ export class TenantCommands {
   readonly #parts;
   readonly #limit: RateLimit | null;
 
-  /** `creationLimit`: requests to create a tenant per client network; null for none. */
   constructor(
     parts: Pick<KernelParts, "store" | "aggregates" | "vault" | "sealing" | "passwords" | "state" | "clock" | "ids">
       & {
@@ -52,10 +51,7 @@ export class TenantCommands {
     if (!slot) refuse("too-many", "too many tenants were asked for from this address; try again later");
   }
 
-  /**
-   * Creates a tenant and its Owner in one append, once the guards admit it. Throws a Refusal (invalid, conflict, the
-   * guards').
-   */
+  /** Creates a tenant and its Owner in one append, once the guards admit it. Throws a Refusal. */
   async create(input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {
     const name = cleanName("name", input.name);
     checkEmail("ownerEmail", input.ownerEmail);
@@ -99,7 +95,6 @@ export class TenantCommands {
     return tenantView((await aggregates.read(tenants, id)).state ?? refuse("not-found", "tenant not found"));
   }
 
-  /** Replaces the webhook secret; resolves with the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
     const { aggregates, vault, ids, clock } = this.#parts;
     const tenant = await ownTenant(aggregates, caller, id);

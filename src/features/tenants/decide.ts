@@ -126,7 +126,6 @@ export type TenantCommand =
       readonly userId: string;
       readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
-      /** Present only when it changes. */
       readonly passwordHash?: string | undefined;
       readonly role?: Role | undefined;
       readonly status?: UserStatus | undefined;
@@ -135,7 +134,6 @@ export type TenantCommand =
   | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: Timestamp }
   /** The addresses of a deleted user cannot be unsealed any more. */
   | { readonly type: "ForgetUser"; readonly userId: string; readonly at: Timestamp }
-  /** An operator lets an Owner in again. */
   | {
       readonly type: "ResetOwnerPassword";
       readonly userId: string;

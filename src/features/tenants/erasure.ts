@@ -47,18 +47,16 @@ const batch = 1_000;
 /** Above any person of the tenant. */
 const operator = { role: "Owner" } as const;
 
-/** How soon the work of others is looked at again. */
 const lookAgainMs = 200;
 
 /** How long one wait for the read models lasts, before it is repeated. */
 const coverMs = 2_000;
 
-/** Users that one append deactivates. */
 const deactivatedAtOnce = 100;
 
 /**
- * Removes a tenant and all that is its own from the log. Every step can be repeated; the expiring state names the
- * tenant until the end, so that an interrupted erasure is finished.
+ * Removes a tenant and all its own from the log. The expiring state names it until the end, so that an interrupted
+ * erasure is finished.
  */
 export class Erasure {
   readonly #parts;
@@ -75,17 +73,12 @@ export class Erasure {
     this.#steps = steps;
   }
 
-  /**
-   * Erases a tenant, or finishes that; resolves with the streams deleted here. Throws a Refusal (not-found,
-   * unavailable).
-   */
+  /** Erases a tenant, or finishes that; the number of streams deleted. Throws a Refusal (not-found, unavailable). */
   erase(tenantId: string): Promise<number> {
     return this.#exclusively(() => this.#erase(tenantId));
   }
 
-  /**
-   * Finishes an interrupted erasure; the tenant's id, or null. Throws a Refusal (unavailable) as {@link erase} does.
-   */
+  /** Finishes an interrupted erasure; the tenant's id, or null. Throws a Refusal (unavailable). */
   async resume(): Promise<string | null> {
     const tenantId = await this.#unfinished();
     if (tenantId !== null) await this.#resume(tenantId);
@@ -126,16 +119,13 @@ export class Erasure {
     }
   }
 
-  /** The tenant that the first fact of a stream names, if it does and can be read. */
   async #ownerOf(stream: string): Promise<string | undefined> {
     const [first] = await this.#parts.store.readStream(stream, { limit: 1 });
     if (first?.unreadable !== undefined) return undefined;
     return first && tenantOf(first);
   }
 
-  /**
-   * Whether an entry is still in its stream: an engine may go on giving deleted entries to readers of the whole log.
-   */
+  /** Whether an entry is still in its stream: readers of the whole log may still get deleted entries. */
   async #isThere({ stream, revision }: UnreadableEntry): Promise<boolean> {
     const [entry] = await this.#parts.store.readStream(stream, { from: revision, limit: 1 });
     return entry?.revision === revision;

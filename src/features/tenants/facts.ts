@@ -148,8 +148,7 @@ export const tenantFacts = {
     shown: ofUser,
     audit: "user",
   }),
-  // A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: a command still about to use it must
-  // lose.
+  // A stale reservation (`<stream>@<revision>`) was taken over: a command that still relies on it must lose.
   ReservationRefused: fact({
     data: { reservation: text(), at },
     meaning: "A name or email that an unfinished request had reserved was released.",
@@ -171,7 +170,6 @@ export interface User {
   readonly email: string;
   /** Keyed hash of the comparable email; names its reservation. */
   readonly emailHash: string;
-  /** bcrypt. */
   readonly passwordHash: string;
   readonly role: Role;
   readonly status: UserStatus;
@@ -205,7 +203,6 @@ export interface Tenant extends TenantSettings {
   readonly webhookSecretFingerprint: string;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
-  /** By user id. */
   readonly users: ReadonlyMap<string, User>;
   /** Reservations taken from this tenant as stale; a command that still relies on one must lose. */
   readonly refused: ReadonlySet<string>;

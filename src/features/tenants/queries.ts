@@ -39,31 +39,25 @@ export class TenantQueries {
     return this.#history(caller, id, streams.tenant(id), asked);
   }
 
-  /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found, forbidden). */
   purgeHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.purges(id), asked);
   }
 
-  /** Every bulk replay of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
   replayHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.replays(id), asked);
   }
 
-  /** Every bulk cancellation of the tenant's events, and its result. Throws a Refusal (not-found, forbidden). */
   cancellationHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.cancellations(id), asked);
   }
 
-  /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
   async webhookSecret(caller: Caller, id: string): Promise<string> {
     const tenant = await ownTenant(this.#parts.aggregates, caller, id);
     requireRole(caller, "Developer", "read the webhook secret");
     return this.#parts.vault.webhookSecret(tenant);
   }
 
-  /**
-   * Whether `signature` (`sha256=<hex>`) is the one of the tenant's secret. Throws a Refusal (not-found, forbidden).
-   */
+  /** Whether `signature` (`sha256=<hex>`) is by the tenant's secret. Throws a Refusal (not-found, forbidden). */
   async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
     const tenant = await ownTenant(this.#parts.aggregates, caller, id);
     return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);

@@ -10,7 +10,6 @@ import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 /** A request to create a tenant, without an account; the last two fields are unchecked values of the body. */
 export interface Registration {
   readonly ownerEmail: string;
-  /** The network address it comes from. */
   readonly address: string;
   readonly deviceFingerprint: unknown;
   readonly turnstileToken: unknown;
@@ -116,7 +115,6 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   }
 }
 
-/** The device fingerprint, null for none. Throws a Refusal (invalid). */
 function fingerprintOf(given: unknown): string | null {
   if (given === undefined || given === null || given === "") return null;
   if (typeof given !== "string") refuse("invalid", "deviceFingerprint: must be a string");

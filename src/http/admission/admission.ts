@@ -4,7 +4,6 @@ import type { Operation } from "../../kernel/operations/operation.ts";
 import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import { mayTake } from "../../kernel/tools/fair-share.ts";
 
-/** The most requests of each weight under way. */
 const places = { plain: 64, large: 16 } as const;
 /** A plain request takes a moment. A large one may read much of the log, or answer with much. */
 export type Weight = keyof typeof places;
@@ -26,9 +25,7 @@ interface Waiting {
 
 /** Values by owner; the next owner first. */
 type Turns<Had> = Map<string, Had>;
-/** How long a request waits for a place. */
 const patienceMs = 5_000;
-/** Requests of one caller that wait at once. */
 const mostWaiting = 1_024;
 const tooMuch = "too much is asked for at once; try again";
 
@@ -40,10 +37,7 @@ export class Admission {
     this.#places = { plain: new Places(clock, places.plain), large: new Places(clock, places.large) };
   }
 
-  /**
-   * Resolves once the request has a place. A large request first waits a turn of the event loop, to see if its caller
-   * has gone. Rejects as {@link Places.enter} does.
-   */
+  /** Resolves once the request has a place; a large one first waits a turn of the event loop, to see its caller go. */
   async enter(weight: Weight, asker: Asker, gone: () => AbortSignal): Promise<Leave> {
     if (weight === "large") {
       await new Promise((resolve) => setImmediate(resolve));
@@ -59,9 +53,8 @@ export function weightOf({ isLarge }: Pick<Operation, "isLarge">, query: string)
 }
 
 /**
- * Places for requests under way. Tenants have {@link mayTake fair shares} of them, and callers of what is left to their
- * tenant: alone, a tenant gets half of the places and a caller a quarter. Requests that wait take turns: tenants, and
- * callers within a tenant.
+ * Places for requests under way. Tenants have {@link mayTake fair shares}, and callers within a tenant: alone, a tenant
+ * gets half of the places and a caller a quarter. Waiting tenants and callers take turns.
  */
 export class Places {
   readonly #clock: Pick<Clock, "schedule">;
@@ -74,10 +67,7 @@ export class Places {
     this.#free = places;
   }
 
-  /**
-   * Resolves once the request has a place. Rejects with a Refusal (unavailable) after 5 s or if too many wait, and with
-   * CallerGone once `gone` fires.
-   */
+  /** Resolves once the request has a place. Throws a Refusal (unavailable), and CallerGone once `gone` fires. */
   async enter(asker: Asker, gone: () => AbortSignal): Promise<Leave> {
     const line = this.#waiting.get(asker.tenantId)?.get(asker.callerId);
     if (line && line.length >= mostWaiting) refuse("unavailable", tooMuch);

@@ -9,7 +9,6 @@ import { json, plainText } from "./send.ts";
 export type Content = string | Buffer | Readable;
 
 interface Begun {
-  /** The whole page, unless it is longer than `wholeCharacters`. */
   readonly text: string;
   readonly others: AsyncIterable<string>;
 }
@@ -42,10 +41,7 @@ export function answerOtherMethod(context: Context, methods: readonly string[]):
   else answer(context, { status: 405 }, "method not allowed");
 }
 
-/**
- * The body of an answer, once there is memory for it. Rejects with errors of `hold` and of pages; `failed` gets those
- * of a stream that has begun.
- */
+/** The body of an answer, once there is memory for it. `failed` gets an error of a stream that has begun. */
 export async function contentOf(
   answer: Answer, memory: AnswerMemory, failed: (error: unknown) => void,
 ): Promise<Content | undefined> {
@@ -66,10 +62,7 @@ export function contentNow({ body, text }: Pick<Answer, "body" | "text">): strin
   return body ? JSON.stringify(body) : text;
 }
 
-/**
- * The JSON of a page, once there is memory for it: a text, or for a large page a stream at the client's pace. An error
- * after the first part ends the connection.
- */
+/** The JSON of a page, once there is memory for it; a large one at the client's pace, cut off by a late error. */
 export async function pageBody(page: PageInParts<object>, hold: HoldAnswer): Promise<string | Readable> {
   const { text } = await begun(page);
   if (text.length <= wholeCharacters) return text;
@@ -105,10 +98,7 @@ async function* textsOf({ total, parts, nextCursor }: PageInParts<object>): Asyn
   yield `${text}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 
-/**
- * A body of texts, read at the client's pace; a large text holds memory until it is sent. `failed` gets an error of the
- * texts, which ends the connection.
- */
+/** A body of texts, read at the client's pace; a large text holds memory. `failed` gets an error, which cuts it off. */
 export function streamBody(
   texts: AsyncIterable<string>, memory: AnswerMemory, failed: (error: unknown) => void,
 ): Readable {

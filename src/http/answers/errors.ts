@@ -9,9 +9,7 @@ import type { Api } from "../api.ts";
 export interface ErrorAnswer {
   readonly status: number;
   readonly text: string;
-  /** JSON in place of the text. */
   readonly body?: object;
-  /** Whether it must be logged as an error. */
   readonly unforeseen: boolean;
 }
 

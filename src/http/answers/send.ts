@@ -29,10 +29,7 @@ export function send(response: ServerResponse, status: number, type: string, tex
   response.end(text);
 }
 
-/**
- * Sends an answer to a request with too large a body, and closes the connection. Discards incoming bytes first: an
- * early close would lose the answer.
- */
+/** Answers a request with too large a body, and hangs up. An early close would lose the answer: bytes are discarded. */
 export function sendAndHangUp(
   request: IncomingMessage,
   response: ServerResponse,

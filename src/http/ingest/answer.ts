@@ -17,7 +17,6 @@ export interface IngestRequest extends GivenHeaders {
   readonly requestId: string;
   /** A promise if the body is incomplete. Throws a Refusal. */
   body(tenantId: string): JsonObject | Promise<JsonObject>;
-  /** Rejects with a Refusal. */
   holdAnswer(tenantId: string, bytes: number): Promise<void>;
 }
 

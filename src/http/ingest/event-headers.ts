@@ -12,7 +12,6 @@ const form = new RegExp(`^(?:00-${fields}|(?!00|ff)[0-9a-f]{2}-${fields}(?:-[!-+
 /** The headers of a request. */
 export interface GivenHeaders {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn; at least of repeated headers. */
   readonly rawHeaders: readonly string[];
 }
 

@@ -4,7 +4,6 @@ import { hasBrokenEscape, targetCharacters } from "../requests/target.ts";
 /** A complete POST to an ingest path in a form that can be read in one way only. */
 export interface FastPathRequest {
   readonly path: IngestPath;
-  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -40,7 +39,6 @@ function begins(bytes: Buffer): boolean {
   return opening.startsWith(bytes.toString("latin1", 0, opening.length));
 }
 
-/** Undefined for unusual or repeated headers. */
 function headersOf(head: string, start: number): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (headerLine.lastIndex = start; headerLine.lastIndex < head.length;) {

@@ -26,11 +26,9 @@ export interface FastPathHost {
   readonly silenceMs: number;
   /** The longest pause of a client in reading its last answer. */
   readonly answerMs: number;
-  /** Whether the next answer of a connection is its last. */
   closing(): boolean;
   /** Takes over a connection; its socket returns the unanswered bytes again. */
   handOver(connection: FastPathConnection, socket: Socket): void;
-  /** Answers a client that ended in the middle of a request. */
   refuseBroken(socket: Socket): void;
 }
 
@@ -38,7 +36,6 @@ type PlainService = Omit<FastPathHost, "closing" | "handOver" | "refuseBroken">;
 const mostPieces = 4;
 /** Smaller requests are not counted in the shared memory: they pass in moments. */
 const uncountedRequestBytes = 16 * 1024;
-/** Some clients send it after a body. */
 const emptyLine = Buffer.from("\r\n");
 const noHeaderTwice: readonly string[] = [];
 
@@ -80,10 +77,7 @@ export class FastPathServer extends Server {
   }
 }
 
-/**
- * A connection with fast-path requests only, each after the answer to the one before. At other bytes Node's HTTP server
- * takes over.
- */
+/** A connection of fast-path requests, each after the last answer. At other bytes Node's HTTP server takes over. */
 export class FastPathConnection {
   readonly #socket: Socket;
   readonly #host: FastPathHost;
@@ -92,7 +86,6 @@ export class FastPathConnection {
   #pieces = 0;
   #state: "fresh" | "answering" | "idle" | "ending" = "fresh";
   #halfClosed = false;
-  /** Monotonic ms. */
   #idleSince = 0;
   /** Held by a large request or its large answer. */
   #memory: RequestMemory | null = null;
@@ -105,7 +98,6 @@ export class FastPathConnection {
     socket.on("data", this.#receive).on("timeout", this.#silent).on("end", this.#halfClose).on("error", ignore);
   }
 
-  /** Ends the connection if it waits for a request. */
   endIfIdle(): void {
     if (this.#state === "idle" && !this.#received) this.#end();
   }
@@ -114,7 +106,6 @@ export class FastPathConnection {
     this.#socket.destroy();
   }
 
-  /** Call it when the socket is closed. */
   closed(): void {
     this.#memory?.end();
   }
@@ -200,7 +191,6 @@ export class FastPathConnection {
     this.#end();
   };
 
-  /** Closes the connection after the last answer. */
   #end(): void {
     this.#state = "ending";
     this.#received = null;

@@ -5,7 +5,6 @@ import { mayTake } from "../../kernel/tools/fair-share.ts";
 
 /** Bytes of a budget that belong to one owner until they are given back. */
 export interface Claim {
-  /** Idempotent. */
   release(): void;
 }
 
@@ -24,9 +23,8 @@ interface Waiting {
 }
 
 /**
- * A budget of which owners have {@link mayTake fair shares}. Small claims have a reserve of the same size to
- * themselves. All waiting requests together may keep half as much; beyond that, the newest request of the owner that
- * keeps most is refused.
+ * A budget of which owners have {@link mayTake fair shares}. Small claims have a reserve of the same size. Waiting
+ * requests may keep half as much; beyond that, the newest of the owner with most is refused.
  */
 export class MemoryBudget {
   readonly #clock: Pick<Clock, "schedule">;
@@ -34,11 +32,9 @@ export class MemoryBudget {
   readonly #held = new Map<string, number>();
   /** By owner and size class, so that a small claim does not wait behind a large one. */
   readonly #queue = new FairQueue<Waiting>(({ kept }) => kept);
-  /** Less than zero while small claims use their reserve. */
   #left: number;
   #keptLeft: number;
 
-  /** `bytes`: the size of the budget for claims that are not small. */
   constructor(clock: Pick<Clock, "schedule">, bytes: number) {
     this.#clock = clock;
     this.#bytes = bytes;
@@ -46,7 +42,6 @@ export class MemoryBudget {
     this.#keptLeft = bytes / 2;
   }
 
-  /** Takes bytes for an owner if it may have them now; undefined otherwise. */
   take(owner: string, bytes: number): Claim | undefined {
     const counted = this.#counted(bytes);
     return this.#queue.waiting(lineOf(owner, counted)) === 0 && this.#mayHave(owner, counted)
@@ -55,9 +50,8 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes bytes for an owner, and waits for them a few seconds if need be. `kept`: how many bytes the request keeps in
-   * memory while it waits. `over` ends the wait. Rejects with a Refusal (unavailable) where none become free in
-   * time, too many wait, or the wait was ended.
+   * Takes bytes for an owner, and waits a few seconds for them unless `over` fires. `kept`: bytes in memory meanwhile.
+   * Throws a Refusal (unavailable).
    */
   async claim(owner: string, bytes: number, kept: number, over?: AbortSignal): Promise<Claim> {
     const claim = this.take(owner, bytes);

@@ -8,9 +8,7 @@ import { MemoryBudget, type Claim } from "./memory-budget.ts";
 
 /** The memory of all bodies and answers. */
 export interface SharedMemory {
-  /** Of requests with a known caller. */
   readonly tenants: MemoryBudget;
-  /** Of other requests. */
   readonly networks: MemoryBudget;
 }
 
@@ -18,10 +16,7 @@ export interface SharedMemory {
 const share = 1 / 16;
 const mostBytes = 32 * 1024 * 1024;
 
-/**
- * The memory of large bodies and answers: half of the share for tenants, an eighth for clients that are not signed in.
- * `limitBytes`: the memory that the process may use.
- */
+/** The memory of large bodies and answers: half of the share for tenants, an eighth for clients not signed in. */
 export function sharedMemory(clock: Clock, limitBytes = memoryLimit()): SharedMemory {
   const bytes = Math.min(limitBytes * share, mostBytes);
   return { tenants: new MemoryBudget(clock, bytes / 2), networks: new MemoryBudget(clock, bytes / 8) };
@@ -29,7 +24,6 @@ export function sharedMemory(clock: Clock, limitBytes = memoryLimit()): SharedMe
 
 /** The lowest limit of the control group, the machine and the heap, bytes. */
 function memoryLimit(): number {
-  // 0 without a known control group.
   return Math.min(process.constrainedMemory() || Infinity, totalmem(), getHeapStatistics().heap_size_limit);
 }
 
@@ -39,10 +33,7 @@ export const uncountedBytes = 8 * 1024;
 /** Bytes of a body that Node reads ahead. */
 export const readAhead = 64 * 1024;
 
-/**
- * Holds memory for an answer until it is sent. `kept`: bytes in memory while it waits; by default all. Rejects with a
- * Refusal (unavailable).
- */
+/** Holds memory for an answer until it is sent; `kept` bytes while it waits. Throws a Refusal (unavailable). */
 export type HoldAnswer = (bytes: number, kept?: number) => Promise<void>;
 
 /** The memory of one answer. */
@@ -59,7 +50,6 @@ export class RequestMemory {
   #ending: AbortController | undefined;
   #isOver = false;
 
-  /** `network`: the owner for a client that is not signed in. */
   constructor(shared: SharedMemory, network: () => string) {
     this.#shared = shared;
     this.#network = network;
@@ -72,10 +62,7 @@ export class RequestMemory {
     return this.#claim !== undefined;
   }
 
-  /**
-   * Holds bytes in place of those held before, once there is room. `kept`: bytes in memory meanwhile; by default all.
-   * Rejects with a Refusal (unavailable) after a long wait.
-   */
+  /** Holds bytes in place of those before, once there is room. Throws a Refusal (unavailable) after a long wait. */
   async hold(tenantId: string | undefined, bytes: number, kept = bytes): Promise<void> {
     this.release();
     const { tenants, networks } = this.#shared;
@@ -86,7 +73,6 @@ export class RequestMemory {
     else this.#claim = claim;
   }
 
-  /** Releases the memory at the end of the request. */
   end(): void {
     this.#isOver = true;
     this.#ending?.abort();

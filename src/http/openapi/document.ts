@@ -14,7 +14,6 @@ export interface Parameter extends DescribedParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
-  /** False for a list in one text, with commas. */
   readonly explode?: false;
 }
 

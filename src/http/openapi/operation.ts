@@ -7,10 +7,7 @@ import { renderPage } from "./page/page.ts";
 
 const shared = { tag: "Operation", standsAlone: true } as const;
 
-/**
- * The operations that describe the API, for machines and for people. At `/` a browser is sent to the dashboard, if
- * there is one.
- */
+/** The operations that describe the API; `/` sends a browser to the dashboard, if there is one. */
 export function docsOperations(
   others: readonly Operation[], { hasPages }: { readonly hasPages: boolean },
 ): Operation[] {

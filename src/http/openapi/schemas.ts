@@ -10,16 +10,13 @@ interface SchemaFile extends Schema {
   readonly title?: string;
 }
 
-/** A schema as a file has it. */
 interface ResponseFile extends SchemaObject {
-  /** The file that this one extends. */
   readonly extends?: string;
   /** Its required fields, if fewer than those of the extended file. */
   readonly always?: readonly string[];
   /** Fields of the extended file that it lacks. */
   readonly without?: readonly string[];
   readonly optional?: readonly string[];
-  /** For operations, see examples.ts. */
   readonly example?: object;
 }
 

@@ -16,7 +16,6 @@ export function clientAddress(
   return isIP(address) ? address : own;
 }
 
-/** One spelling for each address, without port, brackets and zone. */
 function plain(text: string): string {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];

@@ -43,7 +43,6 @@ export function jsonObjectOf(request: Pick<IncomingMessage, "headers">, body: Bu
   return parseJsonObject(body);
 }
 
-/** Throws a Refusal (wrong-type). */
 function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   const type = headers["content-type"];
   // It is refused later, since its body is empty.
@@ -60,7 +59,6 @@ function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   }
 }
 
-/** Reads a body with koa-body. */
 async function bytesOf(
   context: Context, pieces: AsyncIterable<Buffer>, koaBody: Middleware, maxBytes: number,
 ): Promise<Buffer> {
@@ -78,10 +76,7 @@ async function bytesOf(
   }
 }
 
-/**
- * Pieces of a body, each with all bytes that have come: single bytes would take dozens each. Without a known length,
- * holds memory for the longest body once this one is not small.
- */
+/** Pieces of a body, each with all bytes that have come; a body without a length soon holds the most memory. */
 async function* pieces(request: IncomingMessage, maxBytes: number, hold: HoldBody): AsyncGenerator<Buffer, void> {
   let size = 0;
   let counted = request.headers["content-length"] !== undefined;

@@ -2,7 +2,6 @@
 export const targetCharacters = String.raw`\w\-.~!$&'()*+,;=:@%/?`;
 
 const pathAndQuery = new RegExp(`^[${targetCharacters}]*$`);
-/** Scheme and authority of a target in absolute form. */
 const origin =
   /^https?:\/\/(?:[\w\-.~!$&'()*+,;=:%]*@)?(?:\[[\da-f:.]+\]|[\w\-.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?]|$)/i;
 const brokenEscape = /\?.*%(?![\da-f]{2})/i;
@@ -13,10 +12,7 @@ export const illegalTarget =
   "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not, "
   + "nor in a query a % without two hexadecimal digits behind it";
 
-/**
- * The literal path and query of a target. Accepts a whole URL, as to a proxy, and `*`. Null for other forms and illegal
- * characters.
- */
+/** The path and query of a target, also of a whole URL, as to a proxy, and `*`; null for any other form. */
 export function originForm(target: string): string | null {
   if (target.startsWith("/")) return pathAndQuery.test(target) && !hasBrokenEscape(target) ? target : null;
   if (target === "*") return target;

@@ -53,7 +53,6 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
   checkPlainText(field, text);
   // The parser would repair texts that are no URL by RFC 3986: missing slashes, backslashes, spaces.
   const url = /^https:\/\/[^/\\\s][^\\\s]*$/i.test(text) ? URL.parse(text) : null;
-  // No name server knows an empty label.
   if (url === null || /^\.|\.\./.test(url.hostname)) refuse("invalid", `${field}: must be an HTTPS URL`);
   if (url.port === "0") refuse("invalid", `${field}: must not have the port 0, which nothing listens on`);
   if (/^[^/]+\/\/[^/?#]*@/.test(text)) refuse("invalid", `${field}: must not contain a user or password`);
@@ -113,9 +112,7 @@ export function passwordProblem(password: string): string | null {
 
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
-/**
- * The UUID in a path, in lower case; for any other text one that nothing has, so that it is answered as an unknown id.
- */
+/** The UUID in a path, in lower case; for any other text one that no record has: it is answered as an unknown id. */
 export function uuidOf(text: string): string {
   const lower = text.toLowerCase();
   return uuidForm.test(lower) ? lower : nilUuid;

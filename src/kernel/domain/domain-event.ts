@@ -22,7 +22,6 @@ export interface Metadata {
   readonly actor: Actor;
   /** The request through which it came, given back to the caller as `X-Request-Id`. */
   readonly correlationId: string;
-  /** The message id of the fact that led to this one, or null when a request did. */
   readonly causationId: string | null;
   readonly at: Timestamp;
   /** 128 random bits, base64url: no guess of an erased fact can be confirmed by its hash. Oldest facts have none. */

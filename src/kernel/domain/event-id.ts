@@ -5,9 +5,7 @@ const latestMs = 2 ** 48 - 1;
 const lowestKey = "0000-0000-000000000000";
 const highestKey = "ffff-ffff-ffffffffffff";
 
-/**
- * The id of an event: the millisecond of its acceptance, then its key. Ids ascend in time, which keeps indexes cheap.
- */
+/** The id of an event: the millisecond of its acceptance, then its key. Ascending ids keep indexes cheap. */
 export function eventIdOf(acceptedMs: number, key: string): string {
   const time = acceptedMs.toString(16).padStart(hexDigits, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-${key}`;

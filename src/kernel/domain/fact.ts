@@ -24,11 +24,8 @@ interface Declared<F extends Fields> {
 interface Shown<F extends Fields> extends Declared<F> {
   /** The fields that histories, the audit and the stream show. Secrets, addresses, keys and hashes are hidden. */
   readonly shown: "all" | readonly (keyof F & string)[];
-  /**
-   * The words after the actor's name; `{field:format}` as fact-words.ts has it. Of several, the first with all values.
-   */
+  /** The words after the actor's name, with `{field:format}` (fact-words.ts); of several, the first with all values. */
   readonly words: string | readonly [string, ...string[]];
-  /** The kind of its subject, if the audit lists it. It does not list what the service writes for itself. */
   readonly audit: SubjectWithin<F> | false;
   /** The setting that it changed, for the story of an event; of facts that bear on deliveries. */
   readonly setting?: string;
@@ -36,9 +33,7 @@ interface Shown<F extends Fields> extends Declared<F> {
   readonly changes?: readonly (keyof F & string)[];
   /** Values of its subject from then on that its data does not have. */
   readonly sets?: Readonly<Record<string, string | null>>;
-  /** The name of the hidden value that it replaced. */
   readonly replaces?: string;
-  /** The data of one such fact as the API's description shows it, in its order. */
   readonly example?: Partial<ObjectOf<F>>;
 }
 

@@ -30,7 +30,6 @@ export function withChanges<State extends object>(
   return { ...state, ...Object.fromEntries(settings.map((name) => [name, (data as Values)[name]])) };
 }
 
-/** Whether two values are the same as JSON, whatever the order of their fields. */
 function same(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);

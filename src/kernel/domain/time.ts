@@ -4,7 +4,7 @@ export type Timestamp = string;
 /** A day, milliseconds. */
 export const dayMs = 86_400_000;
 
-// The same millisecond is asked for many times in a row, either way.
+// Callers convert the same millisecond many times in a row, either way.
 let latestMs = Number.NaN;
 let latest: Timestamp = "";
 let parsed: Timestamp = "";

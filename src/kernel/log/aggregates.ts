@@ -27,7 +27,6 @@ export interface Folded<State> {
   readonly revision: number;
 }
 
-/** The known state of a stream; `unreadable`: the entry because of which the state is unknown, if any. */
 interface Known extends Folded<unknown> {
   readonly unreadable?: UnreadableEntry;
 }
@@ -41,9 +40,7 @@ export interface Changed<Event> {
 const attemptsAtAppend = 10;
 const nothing: Known = { state: undefined, revision: noStream };
 
-/**
- * The folded streams that this process used lately. Fed every entry in order, none is older than the last entry fed.
- */
+/** The folded streams that this process used lately, at least as new as the last entry of the log's feed. */
 export class Aggregates {
   readonly #store: EventStore;
   readonly #ids: Ids;
@@ -85,7 +82,7 @@ export class Aggregates {
     }
   }
 
-  /** Goes up with each entry followed: results derived from states alone stay right as long as this is the same. */
+  /** Goes up with each entry followed: results derived from states alone hold while it is the same. */
   get changes(): number {
     return this.#changes;
   }
@@ -117,10 +114,7 @@ export class Aggregates {
     return this.read(type, id);
   }
 
-  /**
-   * Decides on the current state and appends the decision; again where another writer was first, ten times at most.
-   * Changes of one stream take turns in this process. `decide` must be free of side effects.
-   */
+  /** Appends what `decide`, free of side effects, decides on the current state; up to ten times while others write. */
   change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
     id: string,
@@ -221,7 +215,6 @@ function readable(known: Known): Known {
   return known;
 }
 
-/** The appended entries, as the log will have them: the caller need not wait for the log's feed. */
 function recorded(stream: string, entries: readonly NewEntry[], { revision, position }: Appended): LogEntry[] {
   return entries.map(({ id, event, metadata }, index) => ({
     stream, id, metadata, position,

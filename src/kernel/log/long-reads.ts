@@ -3,9 +3,7 @@ import type { LimitFunction } from "p-limit";
 import { callerCheck } from "../callers/caller.ts";
 import type { EventStore, LogEntry } from "../ports/event-store.ts";
 
-/** Pages that are read at once: those that come in together are decoded in one go, while everybody else waits. */
 const pagesAtOnce = 8;
-/** Reads of one tenant that go on at once, each with one page in the queue. */
 const readsAtOnce = 4;
 
 /** Runs the read of one page when it is its turn. */
@@ -50,20 +48,16 @@ export class LongReads {
   }
 }
 
-/** Entries that are read at once: most streams have fewer, and so many are decoded in a few milliseconds. */
+/** Most streams have fewer entries, and so many are decoded in a few milliseconds. */
 const pageEntries = 64;
 
-/**
- * Reads a stream page by page, for the tenant `asker` if it has one, until `take` returns false. Throws CallerGone,
- * too.
- */
+/** Reads a stream in pages, for the tenant `asker` if given, until `take` returns false. Throws CallerGone, too. */
 export async function readPages(
   store: Pick<EventStore, "readStream">,
   stream: string,
   take: (page: readonly LogEntry[]) => boolean | void,
   { backwards = false, asker }: { readonly backwards?: boolean; readonly asker?: string } = {},
 ): Promise<void> {
-  /** Resolves with where the next page begins, undefined where there is none. */
   const read = async (from: number | undefined) => {
     const begin = from === undefined ? {} : { from };
     const page = await store.readStream(stream, { ...begin, limit: pageEntries, ...(backwards && { backwards }) });

@@ -10,7 +10,6 @@ import { RecentlyUsed } from "../tools/recently-used.ts";
 import { LongReads, type Turn } from "./long-reads.ts";
 
 const pageEntries = 500;
-/** Moments that are remembered: those that answers pass on are asked for again. */
 const remembered = 1_000;
 
 /** A moment: a time, and the last place in the log up to which no entry is of a later time. */
@@ -51,17 +50,13 @@ export class Moments {
     this.#known = new RecentlyUsed(parts.clock, { max: remembered });
   }
 
-  /** Reads `AsOf`. Throws a Refusal (invalid) for neither a time nor a position of this log. */
   read(text: string): Asked {
     if (this.#parts.store.isPosition(text)) return { position: text };
-    // Digits alone are meant as a position.
     if (/^[\d/]+$/.test(text)) refuse("invalid", "AsOf: must be a time, or a position of this relay's log");
     return { time: parseDateTime("AsOf", text) };
   }
 
-  /**
-   * The moment that a tenant's caller names, the present without any. Throws a Refusal (unavailable), LogUnavailable.
-   */
+  /** The moment that a tenant's caller names, or the present. Throws a Refusal (unavailable), LogUnavailable. */
   async find(tenantId: string, asked?: Asked): Promise<Found> {
     const { store, clock } = this.#parts;
     const now = timestampNow(clock);
@@ -110,14 +105,13 @@ export class Moments {
     return { moment: { time, position }, isFinal: true };
   }
 
-  /** The last places of minutes up to there, the last one first. */
   #places(field: "minute" | "position", to: string, limit: number): Promise<readonly MomentDocument[]> {
     const { freshness, readModels } = this.#parts;
     return freshness.ask(() =>
       readModels.find({ ...lastMoments(field, to), limit }) as Promise<readonly MomentDocument[]>);
   }
 
-  /** Shows `isBeyond` the times of entries after a position until one is; whether one was. */
+  /** Whether `isBeyond` holds for an entry after the position. */
   async #scan(after: Position, turn: Turn, isBeyond: (entry: EntryTime) => boolean): Promise<boolean> {
     for (let from = after; ;) {
       const { times, upTo } = await turn(() => this.#parts.store.readTimes(from, pageEntries));

@@ -55,10 +55,7 @@ interface Deletable {
   readonly deleted: boolean;
 }
 
-/**
- * The view of a thing of the caller's tenant at a moment, deleted since or not. Throws a Refusal: invalid, not-found,
- * forbidden, unavailable.
- */
+/** The view of a thing of the caller's tenant at a moment. Refuses: invalid, not-found, forbidden, unavailable. */
 export async function viewAsOf<State extends Deletable, Event extends DomainEvent, View extends object>(
   parts: { readonly store: EventStore; readonly aggregates: Aggregates; readonly moments: Moments },
   { type, id, name }: { readonly type: AggregateType<State, Event>; readonly id: string; readonly name: string },

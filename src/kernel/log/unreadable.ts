@@ -5,10 +5,8 @@ type Why = Pick<UnreadableEntry, "newer">;
 
 /** A record of the log that this process cannot read. Its message names the record, never its content. */
 export class UnreadableRecord extends Refusal {
-  /** Whether a newer release can read the record; else no release can. */
   readonly newer: boolean;
 
-  /** `record`: its name, as the subject of a sentence. */
   constructor(record: string, { newer }: Why) {
     super("unavailable", newer
       ? `${record} cannot be read by this process: a newer release of the relay wrote a part of it`

@@ -4,7 +4,6 @@ import { atLeast, type Role, grants, type Scope } from "../domain/roles.ts";
 /** Who may call an operation, on at least one record. Rules that depend on the record are the domain's. */
 export interface Access {
   readonly role: Role;
-  /** The lowest role of a service account that may; null: none. */
   readonly serviceRole: Role | null;
   /** The scope that a service key needs; null: only a key without scopes will do; `any`: every key will do. */
   readonly scope: Scope | "any" | null;

@@ -42,7 +42,6 @@ export function payloadReader<Shape extends { readonly payload?: unknown }>(
   return Object.assign(read as never, { schema });
 }
 
-/** Other spellings of values of fields: by field, then by the spelling as a text, the value that the schema has. */
 type Synonyms = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The reader of a request schema that takes other spellings of some values, too. */

@@ -29,7 +29,6 @@ export interface Schema {
 /** An answer as the document describes it: its contents by media type, none where it has no body. */
 export interface DescribedAnswer {
   readonly description: string;
-  /** Its own headers; those of every answer are added. */
   readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
@@ -37,7 +36,7 @@ export interface DescribedAnswer {
 /** A JSON body or text, and examples of it by name. */
 export interface MediaType {
   readonly schema: Schema;
-  /** Of a text in lines that are each a JSON value: the schema of these. */
+  /** Of a text in lines: the JSON Schema of a line. */
   readonly "x-lines"?: Schema;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
@@ -51,11 +50,8 @@ export interface DescribedParameter {
   readonly schema: Schema;
 }
 
-/**
- * The words of an operation, its answers and examples. Answers that all have (400, 401, 404, 5xx) are added to these.
- */
+/** The words of an operation, its answers and examples; common answers (400, 401, 404, 5xx) are added. */
 export interface Description {
-  /** Unique; the operation's name in generated clients. */
   readonly id: string;
   readonly tag: Tag;
   readonly summary: string;

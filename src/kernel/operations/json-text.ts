@@ -9,7 +9,6 @@ export interface JsonObject {
 }
 
 const deepest = 128;
-/** A colon after a string: the string is the name of a member. */
 const afterString = /[ \t\r\n]*:/y;
 
 /** Reads a JSON object from bytes. Throws a Refusal (invalid) that names the `field`. */
@@ -32,7 +31,6 @@ export function parseJsonObject(bytes: Buffer, field = "body"): JsonObject {
   return { text, value };
 }
 
-/** Whether brackets outside of strings nest deeper than `limit`; arbitrary for text that is not JSON. */
 function isDeeperThan(text: string, limit: number): boolean {
   // Nesting needs two characters a level: most payloads are too short to reach it.
   if (text.length < 2 * limit) return false;

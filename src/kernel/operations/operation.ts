@@ -18,17 +18,12 @@ import { listReader, queryReader, type ListRequest, type QueryReader } from "./q
 export interface Answer {
   readonly status: number;
   readonly body?: object;
-  /** Answered as the JSON of its total and its items. */
   readonly page?: PageInParts<object>;
   readonly text?: string | Buffer;
-  /**
-   * A text in pieces, each sent once the client has taken most of those before. The iterator returns when the client
-   * goes.
-   */
+  /** A text in pieces, each sent once the client has taken most of the ones before it. It ends when the client goes. */
   readonly stream?: AsyncIterable<string>;
-  /** Memory that a stream takes for as long as it lasts, bytes: its pieces, and what they are made of, do not count. */
+  /** Memory that a stream takes for as long as it lasts, bytes, beside its pieces. */
   readonly holds?: number;
-  /** Content type of a text or stream; plain unless said. */
   readonly type?: string;
   /** In place of, or beside, those of every answer. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -47,9 +42,7 @@ export interface Exchange {
   admit(caller: Session | ServiceCaller): Promise<void>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
   body(): Promise<JsonObject>;
-  /**
-   * Holds memory for an answer like this one, before a command changes anything. Rejects with a Refusal (unavailable).
-   */
+  /** Holds memory for an answer like this one, before a command changes anything. Throws a Refusal (unavailable). */
   readonly holdAnswer: (like: object) => Promise<void>;
   /** Fires once the answer is sent, or its client has gone or sends no more: of answers that take long. */
   readonly gone: () => AbortSignal;
@@ -64,9 +57,7 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export interface Operation extends Description {
   readonly method: Method;
   readonly path: string;
-  /**
-   * The credential that callers must send: an access token or else a browser's cookie, the cookie, an API key, or none.
-   */
+  /** The credential: an access token or else a browser's cookie, the cookie only, an API key, or none. */
   readonly security: "bearer" | "cookie" | "apiKey" | "none";
   readonly access?: Access;
   /** It may read much of the log or answer with much, so it takes one of the few places of such requests. */
@@ -93,7 +84,6 @@ type PageParameters = "Qt" | "Pg" | "CpOrd" | "TpOrd" | "Cursor" | "Total";
 /** The filters of a list. */
 export type Filters<Id extends keyof Inputs> = Omit<Inputs[Id], PageParameters>;
 
-/** The statuses that handlers answer with; others are those of thrown errors. */
 type Given = 200 | 201 | 202 | 204 | 302 | 503;
 
 type AnswerOf<Id extends OperationId> = {
@@ -108,7 +98,6 @@ type JsonOf<Response> = Response extends { content: { "application/json": infer 
   ? Body extends { readonly nextCursor: string | null } ? object : Unchanging<Body>
   : object;
 
-/** The same type, whose arrays may be read-only. */
 type Unchanging<Value> = Value extends readonly (infer Item)[] ? readonly Unchanging<Item>[]
   : Value extends object ? { readonly [Name in keyof Value]: Unchanging<Value[Name]> } : Value;
 
@@ -134,14 +123,11 @@ export function open<Id extends OperationId, Input = InputOf<Id>>(
   return { ...described, security: "none", run };
 }
 
-/**
- * An operation for signed-in callers. The caller is checked again after the body: its session may have ended meanwhile.
- */
+/** An operation for signed-in callers, checked again after the body: a session may have ended meanwhile. */
 export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
   { access, isLarge, security = "bearer", ...declared }: Declared<Id, Input> & {
     readonly access: Access;
     readonly isLarge?: true;
-    /** A cookie, where an access token will not do. */
     readonly security?: Operation["security"];
   },
   handle: (call: Call<Input>) => Promise<AnswerOf<Id>>,
@@ -159,7 +145,6 @@ export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
     if (!query) return carriedOut({ ...call, input: undefined as Input }, handle);
     const { caller: { tenantId }, params } = call;
     const input = query(exchange.query, JSON.stringify([path, params, tenantId]));
-    // No record could be missing. Its answer may be a long one.
     if (!path.includes(":id")) requireUnbarred(call);
     return carriedOut({ ...call, input }, handle);
   };
@@ -204,7 +189,7 @@ async function opened(exchange: Exchange, access: Access): Promise<Omit<Call<und
   return { ...exchange, caller: { ...caller, barred }, origin: unusable(origin, barred) };
 }
 
-/** Carries an operation out. A barred caller learns first whether the record exists, as one of too low a role does. */
+/** A barred caller learns first whether the record exists, as a caller of too low a role does. */
 async function carriedOut<Input>(call: Call<Input>, handle: (call: Call<Input>) => Promise<Answer>): Promise<Answer> {
   const answer = await handle(call);
   requireUnbarred(call);
@@ -216,7 +201,7 @@ function requireUnbarred({ caller: { barred } }: Pick<Call<unknown>, "caller">):
   if (barred !== undefined) refuse("forbidden", barred);
 }
 
-/** An origin under which nothing can be written: a command that does not check the caller writes nothing. */
+/** An origin that no fact can be written under: a command that does not check the caller writes nothing. */
 function unusable(origin: Origin, barred: string): Origin {
   return { ...origin, get actor(): Actor { return refuse("forbidden", barred); } };
 }

@@ -5,9 +5,7 @@ import { isClosed } from "./body-reader.ts";
 import type { Operation } from "./operation.ts";
 import { shownName } from "./validate.ts";
 
-/**
- * Refuses query parameters that an operation ignores but that filter elsewhere: ignored, they would widen its effect.
- */
+/** Refuses query parameters that filter elsewhere: an operation that ignored them would act on more than asked. */
 export function queryGuard(
   operations: readonly Operation[], { query: own, body }: Operation,
 ): (query: string) => void {

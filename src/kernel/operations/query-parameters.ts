@@ -30,7 +30,6 @@ interface ListParameters {
 /** Parameters that say how an item is shown, and not which items there are: they may change from page to page. */
 const shapes: ReadonlySet<string> = new Set(["View"]);
 
-/** The whole schemas of lists, by the part that is their own. */
 const listSchemas = new WeakMap<SchemaObject, SchemaObject>();
 
 /** Reads the parameters of every list, and filters of its own, as {@link queryReader} does. */
@@ -56,7 +55,6 @@ export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<
 /** A caller's request to a scan that goes on behind a place. */
 export interface ScanRequest<Filters> {
   readonly after: PlaceInOrder | undefined;
-  /** Names the scan, for its cursors. */
   readonly list: string;
   readonly filters: Filters;
 }
@@ -89,7 +87,6 @@ export function readerWithout<Parameters>(
 
 interface ParameterSchema {
   readonly type: string;
-  /** Of an array: it is one text with commas between its items. Without it, the parameter is given once for each. */
   readonly "x-commas"?: boolean;
 }
 
@@ -121,7 +118,6 @@ export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Param
   return Object.assign(read, { schema });
 }
 
-/** The value of a type, or a text that is none as it is: the check against the schema then names the fault. */
 function valueOf(type: string, text: string): number | boolean | string {
   if (type === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === "boolean" && ["true", "false"].includes(text)) return text === "true";

@@ -22,9 +22,7 @@ ajv.addFormat("uuid", (text: string) => uuidForm.test(text.toLowerCase()));
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
 
-/** Says how a query gives an array. */
 ajv.addKeyword({ keyword: "x-commas", schemaType: "boolean" });
-// A name for generated clients, which would make up one that they have already.
 ajv.addKeyword({ keyword: "x-go-type-name", schemaType: "string" });
 
 /** Takes a text in any case: it is in lower case by the time that its enumeration is checked. */
@@ -58,7 +56,6 @@ export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
   return Object.assign(validate, { schema });
 }
 
-/** The first error; of alternatives (`oneOf`), that of the one whose type the value has, or of the types of all. */
 function telling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1);
   if (choice?.keyword !== "oneOf") return errors[0];
@@ -72,7 +69,6 @@ function telling(errors: readonly ErrorObject[]): ErrorObject | undefined {
 }
 
 function problemOf(error: ErrorObject | undefined): string {
-  // In a query, no item of an array has a name of its own.
   const path = (error?.instancePath ?? "").replace(/^(\/[A-Z]\w*)\/\d+$/, "$1").slice(1).replaceAll("/", ".");
   const params = error?.params ?? {};
   const { type, enum: codes, description, properties = {} } = (error?.parentSchema ?? {}) as Field;

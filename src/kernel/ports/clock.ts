@@ -2,7 +2,6 @@ import { timestamp, type Timestamp } from "../domain/time.ts";
 
 /** A scheduled call that has not happened yet. */
 export interface Timer {
-  /** The call will not happen; nothing where it has happened already. */
   cancel(): void;
 }
 
@@ -25,7 +24,6 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** Resolves after `ms`, or at {@link end}. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {

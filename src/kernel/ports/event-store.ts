@@ -9,9 +9,7 @@ export const logStart: Position = "";
 /** The revision of a stream without entries; as an expectation: "the stream must not exist". */
 export const noStream = -1;
 
-/**
- * A fact to append. `id` (a UUID): an append that is repeated with the same ids and revision succeeds as the first did.
- */
+/** A fact to append. An append that is repeated with the same ids (UUIDs) and revision succeeds as the first did. */
 export interface NewEntry {
   readonly id: string;
   readonly event: DomainEvent;
@@ -34,7 +32,6 @@ export type RecordedEvent<Event extends DomainEvent = DomainEvent> =
 /** An entry that cannot be read as a fact. Its stream is left alone from there on. */
 export interface UnreadableEntry extends EntryHead {
   readonly type: string;
-  /** Why, without any of the content. */
   readonly unreadable: string;
   /** True: a newer release can read it, and its stream waits for that one. False: it is damaged, nobody can. */
   readonly newer: boolean;
@@ -58,7 +55,6 @@ export function timesOf(entries: readonly LogEntry[]): readonly EntryTime[] {
 
 /** Where in the log an append is; one that was repeated gets the place of the first. */
 export interface Appended {
-  /** The revision and position of the last entry appended. */
   readonly revision: number;
   readonly position: Position;
 }
@@ -67,7 +63,6 @@ export interface Appended {
 export class RevisionConflict extends Error {
   readonly stream: string;
   readonly expected: number;
-  /** The stream's revision, or {@link noStream}. */
   readonly actual: number;
 
   constructor(stream: string, expected: number, actual: number) {
@@ -99,9 +94,7 @@ export type BatchHandler = (entries: readonly LogEntry[], upTo: Position) => voi
 
 /** Which entries of the log are wanted. */
 export interface Wanted {
-  /** Only streams of these categories (see domain/streams); all of them when left out. */
   readonly categories?: readonly string[];
-  /** Only entries of these types, as they are stored; all of them when left out. */
   readonly types?: readonly string[];
 }
 
@@ -114,7 +107,6 @@ export function isWanted(
 
 /** Where a subscription begins, and which entries its handler gets. */
 export interface SubscriptionOptions extends Wanted {
-  /** Entries after this position. */
   readonly after: Position;
   /** `upTo` is needed soon, also where no wanted entry comes: some engines report it only now and then otherwise. */
   readonly prompt?: boolean;
@@ -144,7 +136,6 @@ export interface EventLog {
 
 /** Which entries of a stream are read; without any options all of them, first one first. */
 export interface ReadOptions {
-  /** A revision, inclusive. */
   readonly from?: number;
   readonly limit?: number;
   readonly backwards?: boolean;
@@ -163,13 +154,8 @@ export interface EventStore extends EventLog {
   append(
     stream: string, expected: number, entries: readonly NewEntry[], options?: AppendOptions,
   ): Promise<Appended>;
-  /**
-   * Entries of a stream from revision `from` (inclusive), none where it is not there or deleted. Throws LogUnavailable.
-   */
+  /** Entries of a stream from revision `from` on, none where it does not exist or is deleted. Throws LogUnavailable. */
   readStream(stream: string, options?: ReadOptions): Promise<readonly LogEntry[]>;
-  /**
-   * Deletes all entries of a stream; later revisions go on, in some engines behind a gap. With `expected`, throws
-   * RevisionConflict where the stream is at another revision.
-   */
+  /** Deletes a stream's entries; revisions go on, maybe behind a gap. Throws RevisionConflict unless at `expected`. */
   deleteStream(stream: string, expected?: number): Promise<void>;
 }

@@ -7,7 +7,6 @@ export interface RateLimit {
 /** An admission that may be taken back. */
 export interface RateLimitSlot {
   readonly id: string;
-  /** The keys under which the admission counts. */
   readonly keys: readonly string[];
 }
 
@@ -17,7 +16,6 @@ export interface Tally {
   /** Unique in its list. Once the tally has expired, the id is not used again. */
   readonly id: string;
   readonly count: number;
-  /** When the first and the last of them occurred, milliseconds since 1970. */
   readonly firstAt: number;
   readonly lastAt: number;
   /** Describes the last of them. */
@@ -44,8 +42,7 @@ export class ExpiringStateUnavailable extends Error {
 }
 
 /**
- * Shared by all processes, small, and each value with an end: throttles, revocations, role leases, checkpoints.
- * Its promises reject with ExpiringStateUnavailable where the engine does not answer.
+ * Shared, small state, each value with an end: throttles, revocations, leases. Rejects with ExpiringStateUnavailable.
  */
 export interface ExpiringState {
   /** The values, null where there is none or its time is over. */
@@ -53,25 +50,22 @@ export interface ExpiringState {
   /** Durable when it resolves; no other change of this state is. `ttlMs` null: does not expire. */
   put(key: string, value: string, ttlMs: number | null): Promise<void>;
   /**
-   * Counts one attempt under every key at once, unless one of them is at its limit already: then nothing is counted and
-   * the result is null. Correct under any number of parallel callers. An attempt counts for `windowMs`. All admissions
-   * of a kind (see {@link kindOf}) last equally long. If there are too many, the oldest are dropped: only a caller that
-   * uses that many keys is then counted too low.
+   * Counts one attempt under every key at once, for `windowMs`; null, and nothing counted, where one is at its limit.
+   * Correct under parallel callers. Beyond an engine's number of admissions, the oldest of a kind ({@link kindOf}) are
+   * dropped.
    */
   admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null>;
   /** Takes an admission back: it does not count any more. */
   forgive(slot: RateLimitSlot): Promise<void>;
   /** Takes or renews a lease: true while `owner` holds it. Expires by the engine's own clock. */
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>;
-  /** Gives a lease back; nothing when another holds it. */
   release(name: string, owner: string): Promise<void>;
   /**
-   * Adds to tallies, or begins them: counts are summed up, correctly under any number of parallel callers, and the
-   * times span all occurrences. `value` is that of the latest addition. Where it rejects, some may have been added.
+   * Adds counts to tallies, or begins them, correctly under parallel callers; `value` is of the latest addition. Where
+   * it rejects, some may have been added.
    */
   tally(additions: readonly Tally[], limits: TallyLimits): Promise<void>;
   /** The tallies of a list, from the one with the newest last occurrence to the oldest; ties by id, descending. */
   tallies(list: string): Promise<readonly Tally[]>;
-  /** Removes the tallies of a list. */
   dropTallies(list: string): Promise<void>;
 }

@@ -20,7 +20,6 @@ export interface OutboundAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** The first `keepBytes` of the body, or as much as came before the deadline. */
   readonly body: Uint8Array;
-  /** Whether there was, or may have been, more. */
   readonly truncated: boolean;
 }
 

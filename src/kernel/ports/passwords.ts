@@ -2,10 +2,7 @@ import { clientNetwork } from "../domain/ipv6.ts";
 
 /** bcrypt, off the request thread. Owners take turns; when too many calls wait, the owner with the most loses one. */
 export interface Passwords {
-  /**
-   * The hash to store (`$2b$…`), freshly salted. Throws RangeError for no password, and a Refusal as {@link matches}
-   * does.
-   */
+  /** The hash to store (`$2b$…`), freshly salted. Throws a RangeError, and a Refusal as {@link matches} does. */
   hash(password: string, owner: string): Promise<string>;
   /** Takes the same time for any hash, including a made-up one and those of a lower cost than the present one. */
   matches(password: string, hash: string, owner: string): Promise<boolean>;

@@ -1,15 +1,11 @@
 import type { Position } from "./event-store.ts";
 
-/**
- * The kinds of field: `id` a UUID, `time` ISO 8601, `number` an integer, `json` never filtered or sorted by, `numbers`
- * integers by name.
- */
+/** `id`: a UUID; `time`: ISO 8601; `number`: an integer; `json`: never filtered by; `numbers`: integers by name. */
 export type FieldKind = "id" | "text" | "number" | "boolean" | "time" | "json" | "numbers";
 
 /** A collection of documents, all of one shape. Any field but the key may be null. */
 export interface CollectionDefinition {
   readonly name: string;
-  /** The field that identifies a document. */
   readonly key: string;
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Fields of each index, in order; the key is its last part where it is not named. */
@@ -25,10 +21,7 @@ export type Document = Readonly<Record<string, FieldValue>>;
 
 /** A change of a read model. Adapters may fold the changes of one key, if that comes to the same as all in order. */
 export type Change =
-  /**
-   * Creates or replaces the document; a field left out is null. `fresh`: there was none before, so that
-   * an adapter that applies whole batches may fold it with a later remove into nothing.
-   */
+  /** Creates or replaces the document; a field left out is null. `fresh`: no document had this key before. */
   | {
       readonly op: "put";
       readonly collection: string;
@@ -38,16 +31,12 @@ export type Change =
     }
   /** Changes fields of a document; nothing where there is none. */
   | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
-  /**
-   * Raises fields (`number`, `time`) that are null or smaller, in any order of such changes; nothing without a
-   * document.
-   */
+  /** Raises fields (`number`, `time`) that are null or smaller, in any order; nothing without a document. */
   | { readonly op: "raise"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
   | Tally
   /**
-   * Adds to a counter of a scope. `rollUps`: coarser counters that follow, with the size of their buckets ({@link
-   * countersOf}).
+   * Adds to a counter of a scope, and to its `rollUps`: coarser counters, with their bucket size ({@link countersOf}).
    */
   | {
       readonly op: "add";
@@ -58,10 +47,9 @@ export type Change =
     };
 
 /**
- * Adds one to each of the named integers in a field of kind `numbers`, in several documents, and raises another one to
- * at least `peak.value`; integers that are not there begin at zero. A document that is not there begins as given. No
- * `set` or `raise` changes such a document. Adapters sum the tallies of a batch up, first by the very same array of
- * `rows`, so that the cost for each tally is small.
+ * Adds one to each named integer of documents' `numbers` field, and raises one to at least `peak.value`. A missing
+ * document begins as given. Adapters first sum the tallies of a batch by the same array of `rows`, which keeps each
+ * cheap.
  */
 export interface Tally {
   readonly op: "tally";
@@ -121,7 +109,6 @@ export interface PlaceInOrder {
 export interface Query extends Selection {
   /** Nulls come first, ascending. Ties are broken by the key, in the same direction. */
   readonly order: { readonly field: string; readonly descending: boolean };
-  /** The page begins after the first `offset` documents; 0 when left out. */
   readonly offset?: number;
   /** The page begins behind this place, which an engine seeks in an index. Not together with `offset`. */
   readonly after?: PlaceInOrder;
@@ -142,7 +129,6 @@ export class ReadModelsTakenOver extends ReadModelsUnavailable {
 export interface ReadModelQuestions {
   /** The document with this key, or null. Throws ReadModelsUnavailable, as all questions do. */
   get(collection: string, key: string): Promise<Document | null>;
-  /** The documents of one page, in the query's order. */
   find(query: Query): Promise<readonly Document[]>;
   /** Their keys alone. Where one index has the query's order and all its fields, no document is looked at. */
   keys(query: Query): Promise<readonly string[]>;
@@ -156,7 +142,6 @@ export interface ReadModelQuestions {
   ): Promise<readonly FieldValue[]>;
   /** The sum of the counters of a scope with `from` <= bucket <= `to`; all of them without a range. */
   sum(scope: string, from?: number, to?: number): Promise<number>;
-  /** The same counters one by one, in the order of their buckets, without zeros. */
   buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]>;
 }
 
@@ -167,8 +152,7 @@ export interface ReadModels extends ReadModelQuestions {
   /** Whether they are still at this {@link checkpoint}, and nothing beyond is being written. */
   standsAt(checkpoint: Position): Promise<boolean>;
   /**
-   * Makes the read models durable; true where they were built under this fingerprint and none are being built. Only
-   * then may entries that they cover be deleted.
+   * Makes the read models durable; true where they are complete under this fingerprint: entries may be deleted then.
    */
   settle(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
@@ -177,14 +161,9 @@ export interface ReadModels extends ReadModelQuestions {
 
 /** Read models as the projection runner writes them. */
 export interface ReadModelWriter {
-  /**
-   * Where the stored read models are, and under which definitions; null without any. It ends earlier writers' rights.
-   */
+  /** Where the read models are, under which definitions; null without any. It ends earlier writers' rights. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
-  /**
-   * Starts again with empty collections. Until {@link publish} the former ones may answer; the writer sees the new
-   * ones.
-   */
+  /** Starts again with empty collections; until {@link publish} the former ones may answer, but not to the writer. */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
   /** The new collections answer from now on. `alone`: the former ones are gone when the promise resolves. */
   publish(options?: { readonly alone?: boolean }): Promise<void>;

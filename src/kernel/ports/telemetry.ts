@@ -3,9 +3,7 @@ import type { Clock } from "./clock.ts";
 
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {
-  /** For looking into a single case; off unless asked for. */
   debug(fields: object, message: string): void;
-  /** Normal operation: starts, ends, and one line for each attempt. */
   info(fields: object, message: string): void;
   /** Problems that the relay recovers from by itself, but that an operator may want to know of. */
   warn(fields: object, message: string): void;
@@ -36,14 +34,12 @@ export interface Metrics {
   /** An accepted, replayed or resent event finished. */
   finished(status: "Succeeded" | "CriticalFailure" | "Cancelled"): void;
   replayed(): void;
-  /** An ingest request was answered with this status, `seconds` after it came. */
   ingest(status: number, seconds: number): void;
   /** An attempt ended, after `seconds` if that is known; the reason is "none" if it succeeded. */
   attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number | null): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
   login(result: LoginResult): void;
-  /** An anomaly happened that an operator should look at. */
   anomaly(kind: Anomaly): void;
 }
 

@@ -12,7 +12,6 @@ export interface FirstAttempt {
   readonly payload: string;
   readonly idempotencyKey: string | null;
   readonly acceptedAt: string;
-  /** Message id, position and revision of its EventAccepted. */
   readonly causationId: string;
   readonly correlationId: string;
   readonly position: Position;
@@ -40,10 +39,7 @@ export interface QueueSession {
 export interface WorkConsumer {
   /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;
-  /**
-   * The membership changed: destinations for which `isLost` holds are another worker's, the rest goes on under
-   * `session`.
-   */
+  /** The membership changed: lost destinations are another worker's now, the rest goes on under `session`. */
   reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void;
 }
 

@@ -31,10 +31,7 @@ export class Freshness {
     return head;
   }
 
-  /**
-   * Asks once the read models cover the log's end, again where they were lost meanwhile: `question` has no side
-   * effects.
-   */
+  /** Asks `question`, free of side effects, once the read models cover the log's end; again where they were lost. */
   async ask<Answer>(question: (head: Position) => Promise<Answer>): Promise<Answer> {
     const head = await this.wait();
     const end = this.#clock.monotonic() + patienceMs;
@@ -55,7 +52,6 @@ export class Freshness {
     }
   }
 
-  /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
   async #cover(position: Position, withinMs = patienceMs): Promise<void> {
     if (!(await this.#readModels.caughtUp(position, withinMs))) {
       refuse("unavailable", "the read models are behind; try again");

@@ -6,7 +6,6 @@ import type { Narrowing } from "./scans.ts";
 
 /** Which part of a list is wanted, and in which order. */
 export interface PageRequest {
-  /** Items per page, 1 to 100. */
   readonly quantity: number;
   /** From 1; counts only without `after`. */
   readonly page: number;
@@ -20,7 +19,6 @@ export interface PageRequest {
 
 /** The part of a page that says how long the list is, and where its next page begins. */
 export interface PageEnds {
-  /** How many items the whole list has; undefined where that was not asked for. */
   readonly total?: number | undefined;
   /** The cursor of the next page; null where this page is the last. */
   readonly nextCursor: string | null;

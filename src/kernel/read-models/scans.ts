@@ -20,7 +20,6 @@ export async function* pagesOf<Shape extends Document>(
   let last: FieldValue | undefined;
   for (;;) {
     const range = { ...narrowing.range, field: key, ...(last !== undefined && { from: last }) };
-    // The last one, if it is still there, and as many as are wanted.
     const limit = size + (last === undefined ? 0 : 1);
     const found = (await readModels.find({ ...narrowing, collection, range, order, limit })) as readonly Shape[];
     const page = found.filter((document) => document[key] !== last);

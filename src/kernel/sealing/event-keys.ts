@@ -4,9 +4,7 @@ import { eventKeyOf, keyedHasher } from "../tools/hashing.ts";
 const keyBytes = 32;
 const purpose = "event ids";
 
-/**
- * Names the events of idempotency keys and those of replays, the same in every process, under a secret of the platform.
- */
+/** Names events by idempotency key or replay, the same in every process, under a secret of the platform. */
 export class EventKeys {
   /** Whether a release that named events without a secret may have accepted some here. */
   readonly mayBeUnkeyed: boolean;

@@ -46,7 +46,6 @@ export class PlatformKeys {
     this.#parts = parts;
   }
 
-  /** Throws LogUnavailable, or Unsealable where the master key is not the one they were wrapped by. */
   get(): Promise<LoadedPlatformKeys> {
     this.#keys ??= this.#load().catch((error: unknown) => {
       this.#keys = undefined;
@@ -84,7 +83,6 @@ export class PlatformKeys {
       await store.append(streams.platform, noStream, entriesOf([event], origin, ids));
       return keys;
     } catch (error) {
-      // Another process made the keys first: those are the platform's.
       const theirs = error instanceof RevisionConflict ? await this.#read() : undefined;
       if (theirs) return theirs;
       throw error;

@@ -30,7 +30,6 @@ export class Vault {
     this.#sealing = sealing;
   }
 
-  /** The tenant's data key. Throws Unsealable. */
   dataKey(tenant: Pick<SealedTenant, "id" | "dataKey">): SealingKey {
     const known = this.#keys.get(tenant);
     if (known) return known;
@@ -39,12 +38,10 @@ export class Vault {
     return key;
   }
 
-  /** The tenant's signing secret, `whsec_…`. Throws Unsealable. */
   webhookSecret(tenant: SealedTenant): string {
     return this.#open(tenant, tenant.webhookSecret, tenant, places.webhookSecret(tenant.id));
   }
 
-  /** The credentials a destination was given. Throws Unsealable. */
   credentials(
     { id, auth }: { readonly id: string; readonly auth: SealedAuth | null }, tenant: SealedTenant,
   ): Readonly<Record<string, string>> | null {

@@ -33,8 +33,8 @@ export function serve<Port extends Callable<Port>>(port: MessagePort, target: Po
 }
 
 /**
- * A client of the port that another thread {@link serve}s. Errors keep name and message. `unavailable` makes the error
- * if the thread is gone, too many calls are pending, or the method threw an error of that name.
+ * A client of a port that another thread {@link serve}s; errors keep name and message. `unavailable` makes the error
+ * for a lost thread, too many pending calls, or a thrown error of that name.
  */
 export function remote<Port extends Callable<Port>>(
   port: MessagePort, methods: MethodsOf<Port>, unavailable: (message: string) => Error,

@@ -1,4 +1,3 @@
-/** The most items, and the turns after which numbers repeat. */
 const mostSlots = 2 ** 20;
 const mostTurns = 2 ** 32;
 
@@ -12,7 +11,6 @@ export class SlotTable<Item> {
     return this.#slots.length - this.#free.length;
   }
 
-  /** Adds an item; returns its number. Throws a RangeError beyond a million items. */
   add(item: Item): number {
     const slot = this.#free.pop() ?? this.#slots.length;
     if (slot === mostSlots) throw new RangeError("too many things wait for an answer");
@@ -22,7 +20,6 @@ export class SlotTable<Item> {
     return number;
   }
 
-  /** Removes the item with this number; undefined if absent. */
   take(number: number): Item | undefined {
     const slot = number % mostSlots;
     const found = this.#slots[slot];

@@ -32,7 +32,6 @@ export function shrinkAtRest(intervalMs = everyMs): void {
   let before = youngGeneration().used;
   setInterval(() => {
     const { size, used } = youngGeneration();
-    // Less is used than before if V8 has collected by itself.
     const atRest = used >= before && used - before < littleBytes;
     if (atRest && size > littleBytes) collect({ type: "minor" });
     before = youngGeneration().used;

@@ -19,7 +19,6 @@ export class TurnBatcher<Item> {
   }
 }
 
-/** Time of long work in one turn of the event loop. */
 const shareMs = 10;
 
 /** Runs long work in short pieces, which take about 10 ms of a turn together; the others wait, in order. */

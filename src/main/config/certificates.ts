@@ -70,7 +70,6 @@ export function certificateWarnings({ parsed, otherBlocks }: Certificates, now: 
   return [...ofCertificates, ...otherBlocks.map((label) => `holds a block ${label}, which is not used`)];
 }
 
-/** A block in the form that OpenSSL reads; without its end it gets no content. */
 function blockOf(label: string, rest: string): string {
   const end = rest.indexOf(`-----END ${label}-----`);
   const lines = rest.slice(0, Math.max(0, end)).replace(/\s+/g, "").replace(/.{64}(?=.)/g, "$&\n");

@@ -49,7 +49,6 @@ export interface Config {
   readonly readModels: { readonly engine: "embedded" } | { readonly engine: "mongodb"; readonly url: string };
   /** Null unless the offering is cloud. */
   readonly turnstile: { readonly verifyUrl: string } | null;
-  /** The number of trusted entries of `X-Forwarded-For`, from the right. */
   readonly trustedProxies: number;
   /** The largest request body, and the largest mapped payload. */
   readonly maxBodyBytes: number;
@@ -73,7 +72,6 @@ export interface Config {
   };
   readonly dashboard: boolean;
   readonly logLevel: LogLevel;
-  /** The build of the version. */
   readonly revision: string;
   readonly shutdownTimeoutMs: number;
 }
@@ -235,7 +233,6 @@ function turnstile(from: Reader): Config["turnstile"] {
   return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, forms.RELAY_TURNSTILE_VERIFY_URL) };
 }
 
-/** Absolute, so that error messages tell the real path. */
 function path(text: string): string {
   return text.includes("\0") ? fail("must be a path") : resolve(text);
 }

@@ -55,7 +55,6 @@ export interface Reader {
   /** Parses `standIn` if the variable is not set. */
   read<T>(variable: Variable, standIn: string, parse: Parser<T>): T;
   isSet(variable: Variable): boolean;
-  /** Null if the variable is not set. */
   optional<T>(variable: Variable, parse: Parser<T>): T | null;
   /** `because`: the reason why the variable is required. */
   required<T>(variable: Variable, because: string, parse: Parser<T>): T;

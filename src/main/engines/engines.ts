@@ -15,7 +15,6 @@ export type Lag = () => Promise<Readonly<Record<string, number>>>;
 
 interface OpenQueue {
   readonly queue: WorkQueue;
-  /** Null if embedded. */
   readonly outside: WatchedEngine | null;
   readonly lag: Lag | null;
   readonly close: () => Promise<void>;
@@ -38,7 +37,6 @@ export interface Engines {
   readonly watched: readonly WatchedEngine[];
   /** Null if the queue stores nothing. */
   readonly queueLag: Lag | null;
-  /** Erases deleted bytes from this process's own files. */
   scrub(): Promise<void>;
   /** Closes all engines, each before the engines that it uses. */
   close(): Promise<void>;
@@ -58,10 +56,7 @@ function isInDataFolder(
   return eventStore.engine === "embedded" || readModels.engine === "embedded";
 }
 
-/**
- * Converts the files of embedded engines to this release's formats, and opens the engines. Rejects if another process
- * holds the data folder, or a file cannot be opened.
- */
+/** Converts the files of embedded engines to this release, and opens the engines. Rejects if one is in use. */
 export async function openEngines(settings: EngineSettings): Promise<Engines> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {

@@ -21,10 +21,7 @@ export function readModelsPath(dataDir: string): string {
   return join(dataDir, "read-models.db");
 }
 
-/**
- * The files that cannot be rebuilt from others, in the order of a backup: the state first, so that the copy of the log
- * has everything that the state refers to.
- */
+/** The files that cannot be rebuilt, in the order of a backup: the log's copy has all that the state refers to. */
 export function keptFiles({ dataDir, eventStore, readModels }: Chosen): readonly KeptFile[] {
   const state = { path: statePath(dataDir), format: stateFormat, converters: stateConverters };
   const log = { path: logPath(dataDir), format: logFormat, converters: logConverters };

@@ -18,13 +18,10 @@ export interface OpenLog {
   /** The log over a separate connection, ahead of the store's load. */
   readonly tail: EventLog;
   readonly engine: WatchedEngine;
-  /** Whether other processes may use it, too. */
   readonly shared: boolean;
   /** A link for another thread, to which its port must be transferred. */
   readonly link: () => LogLink;
-  /** Erases deleted bytes from the files of an embedded engine. */
   readonly scrub: () => Promise<void>;
-  /** Resolves when handlers have finished and the log is closed. */
   readonly close: () => Promise<void>;
 }
 

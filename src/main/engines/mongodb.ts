@@ -6,7 +6,6 @@ import { namingVariable } from "../config/variables.ts";
 export async function openMongoDb(
   url: string, instruments: Pick<Instruments, "clock" | "logger">,
 ): Promise<MongoConnection> {
-  // Loaded late: the driver takes a second, and memory.
   const { connectMongoDb } = await import("../../engines/mongodb/connection.ts");
   return namingVariable("RELAY_MONGODB_URL", () => connectMongoDb(url, instruments));
 }

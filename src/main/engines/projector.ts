@@ -8,7 +8,6 @@ import type { EngineSettings } from "./settings.ts";
 /** Projects the log in a separate thread. */
 export interface Projector {
   follow(): Promise<void>;
-  /** Resolves when nothing is being written any more. */
   pause(): Promise<void>;
   /** Drops the read models and builds them from the whole log. Not while it follows. */
   rebuild(): Promise<void>;
@@ -27,7 +26,6 @@ export type ReadModelsLink =
 export interface ReadThreadData {
   readonly log: LogLink;
   readonly readModels: ReadModelsLink;
-  /** Carries the calls of the projector. */
   readonly orders: MessagePort;
   readonly masterKey: Uint8Array;
   readonly oldMasterKeys: readonly Uint8Array[];

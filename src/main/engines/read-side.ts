@@ -14,9 +14,7 @@ export interface ReadSide {
   readonly state: ExpiringState;
   /** Null if another process projects. */
   readonly projector: Projector | null;
-  /** Null if embedded. */
   readonly outside: WatchedEngine | null;
-  /** Queries under way fail. */
   readonly close: () => Promise<void>;
 }
 

@@ -21,7 +21,6 @@ export interface EngineSettings extends Instruments {
   readonly config: Pick<Config, "dataDir" | "eventStore" | "queue" | "readModels">;
   readonly secrets: Pick<Secrets, "oldMasterKeys" | "kafkaPassword">;
   readonly masterKey: Uint8Array;
-  /** Whether this process projects the log. */
   readonly projects: boolean;
   /** Called when a thread has died: the process should end. */
   readonly onFatal: (error: Error) => void;

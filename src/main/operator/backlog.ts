@@ -10,7 +10,6 @@ import { documentOf, everyValue } from "../../kernel/read-models/scans.ts";
 import type { RelaySettings } from "../relay.ts";
 import { counted, withReadModels } from "./reports.ts";
 
-/** The most destinations in the list. */
 const most = 20;
 type Questions = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
 

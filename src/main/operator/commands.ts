@@ -151,8 +151,8 @@ function undisturbed<Result>(
 }
 
 /**
- * Runs a task while it holds the process lease and the lease of every single role, so that no relay runs. Rejects with
- * {@link RelayRuns} if another process keeps one. At its end the task calls `confirm`: it throws if a lease was lost.
+ * Runs a task while it holds every lease, so that no relay runs; else rejects with {@link RelayRuns}. At its end the
+ * task calls `confirm`, which throws if a lease was lost.
  */
 export async function alone<Result>(
   parts: LeadershipParts & { readonly owner: string },

@@ -31,9 +31,7 @@ import { Vault } from "../../kernel/sealing/vault.ts";
 /** The operator's operations on a running relay, by the names of the commands. */
 export interface Operations {
   readonly tenants: () => Promise<readonly TenantDocument[]>;
-  /** Ignores the guards and limits of registration. Throws a Refusal (invalid, conflict). */
   readonly "create-tenant": (ordered: OrderedTenant) => Promise<CreatedTenant>;
-  /** Throws a Refusal (invalid, not-found, rejected). */
   readonly "reset-owner-password": (owner: OwnersPassword) => Promise<void>;
   /** Resolves to the number of the tenant's streams. Throws a Refusal (not-found, unavailable). */
   readonly "erase-tenant": (tenant: { readonly tenantId: string }) => Promise<number>;

@@ -36,10 +36,7 @@ export function describeErasure({ config, logger }: RelaySettings, tenantId: str
   });
 }
 
-/**
- * A line for each master key, and one with the number of removable ones. Rejects as {@link withReadModels} does, and if
- * a needed key is missing: the answer would be incomplete.
- */
+/** A line for each master key, and one with the number of removable ones. Rejects if a needed key is missing. */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
   const sealing = new AesSealing(await masterKeyOf(config, secrets), secrets.oldMasterKeys);
   const inventory = await withReadModels(config, logger, (readModels) => keyInventory(readModels, sealing));
@@ -62,10 +59,7 @@ export function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/**
- * Runs a task on the read models; a relay may be using them. If they cannot be opened, rejects with an error that names
- * the variable and the fault.
- */
+/** Runs a task on the read models, also beside a relay. An error names the variable at fault. */
 export async function withReadModels<Result>(
   { dataDir, readModels }: Pick<Config, "dataDir" | "readModels">,
   logger: Logger,

@@ -27,9 +27,8 @@ function isTooLong(path: string): boolean {
 }
 
 /**
- * Serves the operator's operations on a socket in the data folder, which this process must hold: `POST /NAME` with the
- * input as JSON. Only the user of the relay can open the socket. Resolves to a function that ends it. If no socket can
- * be made, the log has a warning.
+ * Serves the operator's operations (`POST /NAME`, JSON) on a socket that only the relay's user can open; returns its
+ * end. Without a socket the log has a warning.
  */
 export async function serveOperator(dataDir: string, operations: Operations, logger: Logger): Promise<() => void> {
   const path = socketPath(dataDir);

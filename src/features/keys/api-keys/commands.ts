@@ -37,7 +37,6 @@ export class ApiKeyCommands {
     return { ...apiKeyView({ ...key, at: command.at }), prefix, apiKey };
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
     const { aggregates, clock } = this.#parts;
     const { state } = await aggregates.current(apiKeys, id);

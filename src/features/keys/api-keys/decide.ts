@@ -7,13 +7,10 @@ import type { Origin } from "../../../kernel/log/origin.ts";
 import { type Clock, timestampNow } from "../../../kernel/ports/clock.ts";
 import type { ApiKeyEvent } from "./facts.ts";
 
-/**
- * An API key as folded from its own stream. A caller's key is known by its hash; the read models have the lists.
- */
+/** An API key as folded from its own stream. */
 export interface ApiKey {
   readonly id: string;
   readonly tenantId: string;
-  /** SHA-256 of the whole key, hex. */
   readonly keyHash: string;
   /** The key is not valid from this time on; null: it is until it is revoked. */
   readonly expiresAt: Timestamp | null;
@@ -74,9 +71,7 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   evolve,
 };
 
-/**
- * Records when a key was last used (ISO 8601 UTC): before its events are deleted, so that rebuilt read models know it.
- */
+/** Records a key's last use (ISO 8601 UTC) before its events are deleted, for read models built later. */
 export async function recordUse(
   { aggregates, clock }: { readonly aggregates: Aggregates; readonly clock: Clock },
   keyId: string,

@@ -18,12 +18,10 @@ export class ApiKeyQueries {
     this.#parts = parts;
   }
 
-  /** Every fact of the key, without its hash; a revoked one's, too. Throws a Refusal (not-found, forbidden). */
   history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return ownHistory(this.#parts, { type: apiKeys, id, name: "API key" }, caller, asked);
   }
 
-  /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
     const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, (key) => key);

@@ -14,7 +14,6 @@ import {
   serviceKeyView, type ServiceAccountView, type CreatedServiceKeyView, type ServiceAccountQueries,
 } from "./queries.ts";
 
-/** A code of a role that a service account can have. */
 type ServiceRoleCode = Exclude<RoleCode, 10>;
 
 const prefix = "rsk_";
@@ -27,7 +26,6 @@ export class ServiceAccountCommands {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (invalid, forbidden). */
   async create(caller: Caller, input: Inputs["createServiceAccount"], origin: Origin): Promise<ServiceAccountView> {
     const name = cleanName("name", input.name);
     const serviceAccountId = this.#parts.ids.uuid();
@@ -37,7 +35,6 @@ export class ServiceAccountCommands {
     return this.#parts.queries.get(caller, serviceAccountId);
   }
 
-  /** Throws a Refusal (invalid, not-found, forbidden). */
   async change(
     caller: Caller, id: string, input: Inputs["updateServiceAccount"], origin: Origin,
   ): Promise<ServiceAccountView> {
@@ -71,7 +68,6 @@ export class ServiceAccountCommands {
     return { ...serviceKeyView({ ...issued, serviceAccountId: id, tenantId, at }), prefix, scopes, key };
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
   async revokeKey(caller: Caller, id: string, keyId: string, origin: Origin): Promise<void> {
     await this.#own(caller, id);
     await this.#carryOut(caller, id, { type: "RevokeServiceKey", keyId }, origin);
@@ -81,7 +77,6 @@ export class ServiceAccountCommands {
     return ownOf(this.#parts.aggregates, serviceAccounts, id, caller, "service account");
   }
 
-  /** Carries a command out on behalf of the caller; resolves with the time of its facts. */
   async #carryOut(by: Caller, id: string, order: ServiceAccountOrder, origin: Origin): Promise<string> {
     const at = timestampNow(this.#parts.clock);
     await this.#parts.aggregates.change(serviceAccounts, id, origin, (state) =>

@@ -83,7 +83,6 @@ function change(state: ServiceAccount, { by, active, at, ...settings }: Change):
   return events;
 }
 
-/** Throws a Refusal (forbidden) unless the caller may manage service accounts of the role. */
 function requireManager(by: Acting, role: ServiceRole): void {
   requireRole(by, "Admin", "manage service accounts and their keys");
   if (!atLeast(by.role, role)) refuse("forbidden", `role: ${by.role} may not manage service accounts that are ${role}`);

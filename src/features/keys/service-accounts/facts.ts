@@ -107,7 +107,6 @@ export interface ServiceAccountSettings {
 export interface ServiceAccount extends ServiceAccountSettings {
   readonly id: string;
   readonly tenantId: string;
-  /** As a person set it; the keys of an inactive one open nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
   readonly createdAt: Timestamp;
@@ -119,7 +118,6 @@ export interface ServiceAccount extends ServiceAccountSettings {
 /** A key of a service account. */
 export interface ServiceKey {
   readonly id: string;
-  /** SHA-256 of the whole key, hex. */
   readonly keyHash: string;
   /** null: the key may do all that the role may. */
   readonly scopes: readonly Scope[] | null;

@@ -28,23 +28,19 @@ export class ServiceAccountQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<ServiceAccountView> {
     return serviceAccountView(await ownOf(this.#parts.aggregates, serviceAccounts, id, caller, name));
   }
 
-  /** Every fact of the account and its keys, without their hashes; a deleted one's, too. Throws a Refusal. */
   history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return ownHistory(this.#parts, { type: serviceAccounts, id, name }, caller, asked);
   }
 
-  /** The service accounts of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<ServiceAccountView>> {
     const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, serviceAccountView);
   }
 
-  /** The unrevoked keys of an account. Throws a Refusal (not-found, forbidden, unavailable). */
   async keys(caller: Caller, id: string, page: PageRequest): Promise<Page<ServiceKeyView>> {
     const { id: serviceAccountId } = await ownOf(this.#parts.aggregates, serviceAccounts, id, caller, name);
     const asked = { where: { serviceAccountId }, counter: keyCounter(serviceAccountId), page };

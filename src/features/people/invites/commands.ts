@@ -37,7 +37,6 @@ export class InviteCommands {
   readonly #parts;
   readonly #limit: RateLimit | null;
 
-  /** `registrationLimit`: requests to register per client network; null for none. */
   constructor(
     parts: Pick<
       KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "passwords" | "state" | "clock" | "ids"
@@ -107,10 +106,7 @@ export class InviteCommands {
     if (!slot) refuse("too-many", "too many registrations were tried from this address; try again later");
   }
 
-  /**
-   * Creates the user of an invite. Of parallel requests one goes on. Throws a Refusal (invalid, not-found, conflict,
-   * rejected).
-   */
+  /** Creates the user of an invite; of parallel requests one goes on. Throws a Refusal. */
   async register(token: string, password: string, origin: Origin, address: string): Promise<UserView> {
     checkPassword("password", password);
     const { aggregates, reservations, people, keys, passwords, clock } = this.#parts;

@@ -16,10 +16,8 @@ export type InviteStatus = "Pending" | "Accepted" | "Revoked";
 export interface Invite {
   readonly id: string;
   readonly tenantId: string;
-  /** Sealed under the key of the invited person. */
   readonly email: string;
   readonly role: Role;
-  /** SHA-256 of the token, hex. */
   readonly tokenHash: string;
   readonly status: InviteStatus;
   readonly createdAt: Timestamp;
@@ -46,7 +44,6 @@ export type InviteCommand =
       readonly at: Timestamp;
     }
   | { readonly type: "AcceptInvite"; readonly abandoned: boolean; readonly at: Timestamp }
-  /** The person it was for is to be forgotten. */
   | { readonly type: "ForgetInvite"; readonly at: Timestamp };
 
 /** The message to callers about a used invite. */
@@ -77,7 +74,6 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
   return [{ type: "InviteAccepted", data: { ...ids, at } }];
 }
 
-/** Throws a Refusal (forbidden) unless the caller may invite users of the role. */
 function requireInviter(by: Acting, role: Role): void {
   requireRole(by, "Admin", "invite users");
   if (!atLeast(by.role, role)) refuse("forbidden", `role: ${by.role} may not invite a user with the role ${role}`);

@@ -17,14 +17,10 @@ export class InviteQueries {
     this.#parts = parts;
   }
 
-  /** Every fact of the invite, without token and address. Throws a Refusal (not-found, forbidden). */
   history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
     return ownHistory(this.#parts, { type: invites, id, name: "invite" }, caller, asked);
   }
 
-  /**
-   * The invites of the caller's tenant, of any status. Throws a Refusal (unavailable) when the read models are behind.
-   */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
     const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, (invite) =>

@@ -12,7 +12,6 @@ import { facts } from "../../facts.ts";
 import type { TenantEvent } from "../../tenants/facts.ts";
 import { personKey, type KeyedTenant } from "./people.ts";
 
-/** The types of facts that have a sealed address. */
 const typesWithEmail: ReadonlySet<string> = new Set(
   [...facts].filter(([, { data }]) => "email" in data).map(([type]) => type));
 
@@ -92,7 +91,6 @@ export class EmailOpener {
   }
 }
 
-/** The wrapped data key that a fact about a tenant brings. */
 function wrappedIn(entry: LogEntry): string | undefined {
   if (entry.unreadable !== undefined) return entry.newer ? refuseUnreadable("a tenant's record", entry) : undefined;
   const event = entry as RecordedEvent<TenantEvent>;

@@ -1,9 +1,7 @@
 import { at, internalFact, type EventsOf } from "../../../kernel/domain/fact.ts";
 import { sealed, uuid } from "../../../kernel/domain/schema.ts";
 
-/**
- * Fact of a `person-<userId>` stream: the key of the person's email. Deleting the stream makes it unreadable for good.
- */
+/** The key of a person's email. Deleting the stream makes the email unreadable for good. */
 export const personFacts = {
   PersonKeyCreated: internalFact({
     data: { userId: uuid(), tenantId: uuid(), key: sealed("Sealed under the tenant's data key."), at },

@@ -33,10 +33,7 @@ export class Forgetting {
     this.#parts = parts;
   }
 
-  /**
-   * Forgets a deleted user; whether that was still to be done. Throws LogUnavailable, Unsealable, or a Refusal
-   * (unavailable).
-   */
+  /** Forgets a deleted user; false where that is done. Throws LogUnavailable, Unsealable, a Refusal (unavailable). */
   async forget({ tenantId, userId }: DeletedUser, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
@@ -87,7 +84,6 @@ export class Forgetting {
   async #forgetInvite(id: string, origin: Origin): Promise<boolean> {
     const { aggregates, clock } = this.#parts;
     const command = { type: "ForgetInvite", at: timestampNow(clock) } as const;
-    // An invite cached as used may have been revoked since.
     await aggregates.current(invites, id);
     const { events } = await aggregates.change(invites, id, origin, (state) => decideInvite(state, command));
     return events.length > 0;

@@ -14,10 +14,7 @@ import type { PersonEvent } from "./facts.ts";
 /** A tenant, as far as its data key goes. */
 export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
 
-/**
- * People's addresses, each sealed under its person's own key, in a stream of its own. Rejects with LogUnavailable,
- * Unsealable or an UnreadableRecord.
- */
+/** People's addresses, each sealed under a key in its person's own stream. Throws LogUnavailable, Unsealable. */
 export class People {
   readonly #parts;
   readonly #keys: RecentlyUsed<SealingKey>;

@@ -43,7 +43,6 @@ export function failedLoginMs(passwordCost: number): number {
 
 const wrongPassword = "currentPassword: is wrong";
 
-/** A user who has given the right password. */
 interface Found {
   readonly tenant: Tenant;
   readonly user: User;
@@ -75,10 +74,7 @@ export class Login {
     return this.#opened(await this.#found(email, password, address), "issue");
   }
 
-  /**
-   * Gives a user another password, and ends the other sessions. Wrong ones count as failed logins. Throws a Refusal
-   * (invalid, too-many).
-   */
+  /** Gives a user another password, and ends other sessions. Wrong ones count as failed logins. Throws a Refusal. */
   async changePassword(
     session: Session, { currentPassword, newPassword }: Inputs["changePassword"], origin: Origin, address: string,
   ): Promise<void> {
@@ -119,10 +115,7 @@ export class Login {
     return found ?? refuse("unauthenticated", "email or password is wrong");
   }
 
-  /**
-   * The user of this email and password. All failures get one answer after the same time. An attempt counts from its
-   * start. Throws a Refusal (too-many).
-   */
+  /** The user of this email and password. All failures get one answer after the same time. */
   async #foundByHash(hash: string, password: string, address: string): Promise<Found | undefined> {
     const { state, clock } = this.#parts;
     const failsAt = clock.monotonic() + this.#failedMs;

@@ -11,7 +11,6 @@ import type { IssuedToken } from "./sessions.ts";
 
 const signedInUser = usersOnly("Viewer");
 const everyone = access("Viewer", "any");
-/** The header of an answer that sets or removes the cookie. */
 const setsCookie = {
   "Set-Cookie": { description: "The session's cookie.", required: true, schema: { type: "string" } },
 };

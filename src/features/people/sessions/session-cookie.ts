@@ -21,10 +21,7 @@ export const severalCookies =
 
 const localNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/**
- * The session cookie of a request, if one counts. Throws a Refusal (unauthenticated) for two: one may be another
- * program's.
- */
+/** The session cookie of a request, if one counts. Of two, one may be another program's: a Refusal. */
 export function sessionCookie(
   headers: IncomingHttpHeaders,
 ): { readonly name: CookieName; readonly token: string } | undefined {
@@ -63,7 +60,6 @@ function ended(name: CookieName): string {
   return `${name}=; Max-Age=0; ${attributes[name]}`;
 }
 
-/** Whether a host, which may have a port, is this machine. */
 function isLocal(host: string | undefined): boolean {
   return localNames.has((host ?? "").replace(/:\d+$/, "").toLowerCase());
 }

@@ -16,7 +16,6 @@ import type { SessionEvent } from "./facts.ts";
 /** A fresh token. */
 export interface IssuedToken {
   readonly token: string;
-  /** Seconds. */
   readonly expiresIn: number;
   readonly expiresAt: string;
 }
@@ -34,9 +33,7 @@ const leastVersion = (userId: string) => `sessions:${userId}`;
 /** The version that a session was kept for, see {@link Sessions.keep}. */
 const keptVersion = (sessionId: string) => `kept:${sessionId}`;
 
-/**
- * Sessions: signed tokens that name the user's session version. Logout and a new version end them at once everywhere.
- */
+/** Sessions: signed tokens with the user's session version; a logout or a new version ends them everywhere. */
 export class Sessions {
   readonly #parts;
   readonly #ttlMs: number;
@@ -64,9 +61,7 @@ export class Sessions {
     return this.#issue(claims, latestEnd(passwordAt));
   }
 
-  /**
-   * Another token of the browser's session; the one before ends. 30 days after the password at most. Throws a Refusal.
-   */
+  /** Renews the token of a browser's session, up to 30 days after the password. Throws a Refusal. */
   async renew(session: Session, origin: Origin): Promise<IssuedToken> {
     const { userId, tenantId, role, sessionId, sessionVersion, passwordAt } = session;
     if (passwordAt === null) refuse("unauthenticated", "Cookie: only the session of a browser can be renewed");
@@ -118,7 +113,6 @@ export class Sessions {
     return { userId, tenantId, role, tokenId, sessionId, sessionVersion, expiresAt, passwordAt };
   }
 
-  /** Throws a Refusal (unauthenticated) where the session has ended. */
   async #open(session: Session): Promise<Session> {
     const { aggregates, state } = this.#parts;
     const { userId, tenantId, tokenId, sessionId, role } = session;
@@ -176,7 +170,6 @@ export class Sessions {
   }
 }
 
-/** The latest end of a browser's session, milliseconds since 1970. */
 function latestEnd(passwordAt: Timestamp): number {
   return millis(passwordAt) + longestMs;
 }

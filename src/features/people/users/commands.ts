@@ -68,7 +68,6 @@ export class UserCommands {
     return this.#view(tenantId, userId);
   }
 
-  /** Throws a Refusal (invalid, not-found, forbidden, conflict, rejected). */
   async change(caller: Caller, userId: string, input: Inputs["updateUser"], origin: Origin): Promise<UserView> {
     if (input.email !== undefined) checkEmail("email", input.email);
     if (input.password !== undefined) checkPassword("password", input.password);
@@ -155,10 +154,7 @@ export class UserCommands {
   }
 }
 
-/**
- * Sets an Owner's password for an operator, and ends the Owner's sessions. Throws a Refusal (invalid, not-found,
- * rejected).
- */
+/** Sets an Owner's password for an operator, and ends the Owner's sessions. Throws a Refusal. */
 export async function resetOwnerPassword(
   parts: Pick<KernelParts, "aggregates" | "passwords" | "clock" | "ids">
     & { readonly reservations: Reservations; readonly keys: PlatformKeys; readonly sessions: Sessions },

@@ -24,7 +24,6 @@ export class UserQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<UserView> {
     const { aggregates, people } = this.#parts;
     const tenant = await ownTenant(aggregates, caller);
@@ -40,7 +39,6 @@ export class UserQueries {
     refuse("not-found", "user not found");
   }
 
-  /** The users of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, filter: Omit<UserFilter, "tenantId">, page: PageRequest): Promise<Page<UserView>> {
     const wanted = { tenantId, ...filter };
     const asked = { ...usersSelected(wanted), counter: usersCounter(wanted), page };
@@ -56,7 +54,6 @@ export class MeQueries {
     this.#parts = parts;
   }
 
-  /** Throws a Refusal (not-found) where the user is deleted meanwhile. */
   async get(caller: Session | ServiceCaller): Promise<MeView> {
     const { tenantId, role, expiresAt } = caller;
     const [principal, tenant] = await Promise.all([

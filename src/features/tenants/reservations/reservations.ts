@@ -28,7 +28,6 @@ export interface Reservation {
   readonly holder: Holder;
 }
 
-/** The state of a name, by the newest fact of its stream. */
 interface StoredReservation {
   readonly state: ReservationState;
   readonly revision: number;
@@ -46,8 +45,7 @@ export class Reservations {
   }
 
   /**
-   * Reserves all names, runs `use`, and gives them back where that fails, but for an unanswered append. Throws a
-   * Refusal (conflict) when a name is held.
+   * Reserves all names and runs `use`; gives them back where that fails. Throws a Refusal (conflict) for a held name.
    */
   async during<Result>(
     claims: readonly Claim[],
@@ -91,9 +89,7 @@ export class Reservations {
     }
   }
 
-  /**
-   * Takes back a name that its holder does not use. Throws a Refusal (conflict) when it is used, and RevisionConflict.
-   */
+  /** Takes back a name that its holder does not use. Throws a Refusal (conflict), and RevisionConflict. */
   async withdraw({ stream, holder, taken }: Claim, origin: Origin): Promise<void> {
     const held = await this.find(stream);
     if (!held || !isDeepStrictEqual(held.holder, holder)) return;
@@ -163,7 +159,6 @@ export class Reservations {
   }
 }
 
-/** How a refusal names a reservation. */
 function nameOf({ stream, revision }: Reservation): string {
   return `${stream}@${revision}`;
 }

@@ -57,9 +57,7 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
   worker: "The process that made the attempt.",
 };
 
-/**
- * Schemas of facts in histories: one for each type, one for future types, and the unions for a history and the audit.
- */
+/** Schemas of facts in histories: one for each type and for future types, and the unions. */
 export const factSchemas: readonly SchemaObject[] = [
   ...types.map((type) => factSchema(type)),
   otherFact(),
@@ -100,7 +98,6 @@ function idOf(name: string): string {
   return `urn:webhook-relay:response:${name}`;
 }
 
-/** By {@link shownData} of the domain and the newest schema of the type. */
 function shownData(type: string): SchemaObject {
   const fact = declared(type);
   const { properties, required } = schemaOf(type, fact) as unknown as ObjectSchema;
@@ -119,7 +116,6 @@ function fieldOf(name: string, schema: SchemaObject): [string, SchemaObject] {
   return ["authType", { ...values, description: fieldMeanings["authType"] }];
 }
 
-/** Open to later fields, and described throughout. */
 function fieldSchema(name: string, { additionalProperties, ...schema }: SchemaObject): SchemaObject {
   const description = (schema["description"] as string | undefined) ?? fieldMeanings[name];
   if (String(schema["enum"]) === String(eventStatus.enum)) return { $ref: eventStatus.$id, description };

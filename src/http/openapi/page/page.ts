@@ -156,7 +156,6 @@ function examplesOf({ examples = {} }: MediaType): Markup[] {
   });
 }
 
-/** Follows a reference. */
 function resolve(document: ApiDocument, value: object): unknown {
   if (!("$ref" in value)) return value;
   const path = String(value.$ref).split("/").slice(1);

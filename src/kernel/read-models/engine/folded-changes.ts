@@ -19,9 +19,7 @@ export type Effect =
 
 /** One effect per document, one sum per counter. */
 export interface Folded {
-  /** By collection, then key. */
   readonly documents: ReadonlyMap<string, ReadonlyMap<string, Effect>>;
-  /** By scope, without roll-ups. */
   readonly counters: ReadonlyMap<string, Counters>;
 }
 
@@ -119,7 +117,6 @@ function mixed(): TypeError {
   return new TypeError("a document with tallies takes no other change of its fields");
 }
 
-/** Adds to and raises integers in a document's field. */
 export function tallied(
   document: Document, field: string, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
 ): Document {
@@ -128,7 +125,6 @@ export function tallied(
   return { ...document, [field]: numbers };
 }
 
-/** Adds to and raises integers in place. */
 export function addTallies(
   numbers: Record<string, number>, sums: Readonly<Record<string, number>>, peaks: Readonly<Record<string, number>>,
 ): void {
@@ -203,7 +199,6 @@ function refuseTallied(before: Effect | undefined): void {
   if (before?.op === "tally") throw mixed();
 }
 
-/** Null is less than anything. */
 function raise(fields: Record<string, FieldValue>, least: Readonly<Record<string, FieldValue>>): void {
   for (const field in least) {
     const [value, bound] = [fields[field] ?? null, least[field] ?? null];

@@ -1,13 +1,11 @@
 import type { CollectionDefinition, FieldKind, Query, FieldValue } from "../../ports/read-models.ts";
 
-/** The range of buckets: safe integers. */
 export const lowestBucket = Number.MIN_SAFE_INTEGER;
 export const highestBucket = Number.MAX_SAFE_INTEGER;
 
 /** A value that no field holds: conditions with it select nothing. */
 export const unmatched = Symbol("unmatched");
 
-/** Throws a TypeError for an unknown field. */
 export function kindOf(definition: CollectionDefinition, field: string): FieldKind {
   const kind = definition.fields[field];
   if (!kind) throw new TypeError(`${definition.name} has no field ${field}`);
@@ -26,14 +24,12 @@ export function orderFieldOf(
   return where && order.field in where ? definition.key : order.field;
 }
 
-/** A further condition; "greater than null" means "not null". */
 export interface Beyond {
   readonly field: string;
   readonly operator: "<" | ">";
   readonly value: FieldValue;
 }
 
-/** A query whose `after` is replaced by a condition. */
 export interface Part {
   readonly query: Query;
   readonly beyond?: Beyond;

@@ -19,7 +19,6 @@ export class Waiters {
     return this.#waiting.size === 0;
   }
 
-  /** False after `timeoutMs`. */
   wait(position: Position, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#clock.schedule(timeoutMs, () => waiter.settle(false));
@@ -35,7 +34,6 @@ export class Waiters {
     });
   }
 
-  /** Answers true to the callers up to `position`. */
   reached(position: Position): void {
     for (const waiter of this.#waiting) if (waiter.position <= position) waiter.settle(true);
   }
