@@ -1,6 +1,6 @@
 import type { AnyEvent } from "../src/features/facts.ts";
 import type { DataOf, Metadata } from "../src/kernel/domain/domain-event.ts";
-import type { Fact } from "../src/kernel/domain/fact.ts";
+import type { FactDeclaration } from "../src/kernel/domain/fact.ts";
 import type { Change, CollectionDefinition, Document, Collection } from "../src/kernel/ports/read-models.ts";
 
 /** The position, revision and metadata of a fact. */
@@ -48,7 +48,7 @@ export function set<Shape extends Document>(
 
 /** Handlers of facts that change settings of the document that `idName` names; `names` renames fields. */
 export function settingHandlers<Shape extends Document>(
-  facts: Readonly<Record<string, Fact>>, collection: Collection<Shape>, idName: string,
+  facts: Readonly<Record<string, FactDeclaration>>, collection: Collection<Shape>, idName: string,
   names: Readonly<Record<string, keyof Shape & string>> = {},
 ): Handlers {
   const handlers = Object.entries(facts).filter(([, { changes }]) => changes).map(([type, { changes = [] }]) => {

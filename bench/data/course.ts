@@ -1,5 +1,5 @@
 import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
-import { evolve, type Answer, type WebhookState } from "../../src/features/events/facts.ts";
+import { evolve, type ReceiverAnswer, type WebhookState } from "../../src/features/events/facts.ts";
 import { eventIdOf } from "../../src/kernel/domain/event-id.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { millis, timestamp } from "../../src/kernel/domain/time.ts";
@@ -33,13 +33,13 @@ const scheduleMs = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000];
 const reactionMs = 3_600_000;
 const fingerprint = "0123456789abcdef";
 
-const answers: Readonly<Record<"ok" | "status" | "gone", Answer>> = {
+const answers: Readonly<Record<"ok" | "status" | "gone", ReceiverAnswer>> = {
   ok: answer(200, '{"received":true}'),
   status: answer(503, "upstream is not available"),
   gone: answer(410, "gone"),
 };
 
-function answer(statusCode: number, body: string): Answer {
+function answer(statusCode: number, body: string): ReceiverAnswer {
   const headers = {
     "content-type": "application/json", "content-length": String(body.length), date: "Tue, 01 Sep 2026 00:00:00 GMT",
     server: "bench",

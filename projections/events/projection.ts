@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../../src/features/events/facts.ts";
+import type { AttemptEnded, WebhookEvent } from "../../src/features/events/facts.ts";
 import type { DataOf } from "../../src/kernel/domain/domain-event.ts";
 import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
 import type { Change } from "../../src/kernel/ports/read-models.ts";
@@ -17,9 +17,9 @@ const unended = {
   endedAttempt: null, endedAt: null, endedStatusCode: null, endedReason: null, endedDurationMs: null,
 } as const;
 
-type Outcome = DataOf<WebhookEvent, "DeliverySucceeded" | "DeliveryFailed">;
-
-function ended({ attempt, at, answer, durationMs }: Outcome, reason: FailureReason | null): Partial<EventDocument> {
+function ended(
+  { attempt, at, answer, durationMs }: AttemptEnded["data"], reason: FailureReason | null,
+): Partial<EventDocument> {
   return {
     endedAttempt: attempt, endedAt: at, endedStatusCode: answer?.statusCode ?? null, endedReason: reason,
     endedDurationMs: durationMs === null ? null : Math.round(durationMs),

@@ -143,7 +143,7 @@ function tally(series: StatisticsSeries, at: string, numbers: Numbers): Change {
 /** Durations by their number in each bin. */
 export type Histogram = ReadonlyMap<number, number>;
 
-interface Outcome extends Counted {
+interface EndedAttempt extends Counted {
   readonly attempt: number;
   readonly durationMs: number | null;
   readonly acceptedAt: string;
@@ -162,7 +162,7 @@ function namesOfBins(prefix: string): readonly string[] {
 const tookNames = namesOfBins("l");
 const waitedNames = namesOfBins("w");
 
-function outcome({ attempt, durationMs, acceptedAt, at }: Outcome, names: readonly string[]): Numbers {
+function outcome({ attempt, durationMs, acceptedAt, at }: EndedAttempt, names: readonly string[]): Numbers {
   if (durationMs === null) return { names: ["attempts", ...names] };
   const took = tookNames[binOf(durationMs)]!;
   const peak = { name: "longest", value: durationMs };
@@ -179,9 +179,9 @@ const cancelled: Numbers = { names: ["cancelled"] };
 
 const numbersOf = {
   EventAccepted: () => accepted,
-  DeliverySucceeded: (fact: Outcome & { readonly from: string; readonly to: string }) =>
+  DeliverySucceeded: (fact: EndedAttempt & { readonly from: string; readonly to: string }) =>
     outcome(fact, fact.from === fact.to ? [] : ["succeeded"]),
-  DeliveryFailed: (fact: Outcome & { readonly reason: FailureReason }) => outcome(fact, [`f:${fact.reason}`]),
+  DeliveryFailed: (fact: EndedAttempt & { readonly reason: FailureReason }) => outcome(fact, [`f:${fact.reason}`]),
   DeliveryExhausted: () => exhausted,
   EventCancelled: () => cancelled,
 } as const;

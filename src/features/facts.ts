@@ -1,5 +1,5 @@
 import type { Actor, DomainEvent, Metadata } from "../kernel/domain/domain-event.ts";
-import type { EventsOf, Fact } from "../kernel/domain/fact.ts";
+import type { EventsOf, FactDeclaration } from "../kernel/domain/fact.ts";
 import { object } from "../kernel/domain/schema.ts";
 import { platformFacts } from "../kernel/sealing/facts.ts";
 import { cancellationsFacts } from "./bulk/facts.ts";
@@ -47,7 +47,7 @@ export type FactType = AnyEvent["type"];
 export type HistoryName = keyof typeof byHistory;
 
 /** The declarations of all facts by their names. */
-export const facts: ReadonlyMap<string, Fact> = new Map(Object.entries<Fact>(declarations));
+export const facts: ReadonlyMap<string, FactDeclaration> = new Map(Object.entries<FactDeclaration>(declarations));
 
 /** By the name of each history, the names of its facts. */
 export const histories = Object.fromEntries(Object.entries(byHistory).map(([history, declared]) =>
@@ -62,12 +62,12 @@ export const auditTypes: readonly FactType[] = [
 ].flat().filter((type) => facts.get(type)?.audit);
 
 /** The version that a fact is written under. */
-export function versionOf({ upcasters = [] }: Pick<Fact, "upcasters">): number {
+export function versionOf({ upcasters = [] }: Pick<FactDeclaration, "upcasters">): number {
   return upcasters.length + 1;
 }
 
 /** The JSON Schema of the data of a fact as it is written. */
-export function schemaOf(type: string, fact: Fact): ReturnType<typeof object> & { readonly $id: string } {
+export function schemaOf(type: string, fact: FactDeclaration): ReturnType<typeof object> & { readonly $id: string } {
   const { type: kind, ...keywords } = object(fact.data);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -38,7 +38,7 @@ export class SimulatedLog {
 
   /** The log as a process sees it. */
   client(process: SimulatedProcess): EventStore {
-    const ask = <Answer>(perform: () => Answer) => process.ask(this.engine, perform);
+    const ask = <Result>(perform: () => Result) => process.ask(this.engine, perform);
     return {
       append: async (stream, expected, entries) => {
         const facts = entries.map(stored);

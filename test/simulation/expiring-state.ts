@@ -32,7 +32,7 @@ export class SimulatedExpiringState {
 
   /** The access of a process. */
   client(process: SimulatedProcess): ExpiringState {
-    const ask = <Answer>(perform: () => Answer) => process.ask(this.engine, perform);
+    const ask = <Result>(perform: () => Result) => process.ask(this.engine, perform);
     return {
       get: (keys) => ask(() => keys.map((key) => this.#valid(this.#values.get(key)))),
       put: (key, value, ttlMs) => ask(() => {

@@ -110,7 +110,7 @@ export class SimulatedProcess {
    * Sends a request to an engine, which performs or fails it at a later moment, and answers after that. An engine with
    * `answersTogether` receives all requests of one turn at the same moment.
    */
-  ask<Answer>(engine: Engine, perform: () => Answer): Promise<Answer> {
+  ask<Result>(engine: Engine, perform: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.questions += 1;
       const fatal = this.#isFatal();

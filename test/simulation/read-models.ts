@@ -31,7 +31,7 @@ export class SimulatedReadModels {
 
   /** The access of a process, with writes for a projector. */
   client(process: SimulatedProcess): ReadModels & ReadModelWriter {
-    const ask = async <Answer>(perform: () => Promise<Answer>): Promise<Answer> => process.ask(this.engine, perform);
+    const ask = async <Result>(perform: () => Promise<Result>): Promise<Result> => process.ask(this.engine, perform);
     const { contents } = this;
     const write = (perform: () => Promise<void>) => ask(() => {
       if (this.#writer !== process) throw new ReadModelsTakenOver("another writes the read models by now");

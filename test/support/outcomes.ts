@@ -1,7 +1,7 @@
 import { ReceiverPause } from "../../src/delivery/dispatch/pauses.ts";
 import type { AttemptOutcome } from "../../src/delivery/requests/outcome.ts";
 import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
-import type { Answer } from "../../src/features/events/facts.ts";
+import type { ReceiverAnswer } from "../../src/features/events/facts.ts";
 import { loadWebhook } from "../../src/features/events/webhooks.ts";
 import type { ServiceParts } from "../../src/features/services.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
@@ -10,7 +10,7 @@ import { entriesOf } from "../../src/kernel/log/origin.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const requestHeaders = { "Content-Type": "application/json", Authorization: "Bearer ***" };
-const answered = (statusCode: number): Answer => ({
+const answered = (statusCode: number): ReceiverAnswer => ({
   statusCode,
   headers: { server: "test" },
   body: "seen",

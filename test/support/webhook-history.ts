@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
 import {
-  evolve, type Answer, type EventStatus, type WebhookEvent, type WebhookState,
+  evolve, type ReceiverAnswer, type EventStatus, type WebhookEvent, type WebhookState,
 } from "../../src/features/events/facts.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import { folded, specificationsOf } from "./given.ts";
@@ -47,7 +47,7 @@ export const claim = (seconds: number) => ({
   probe: false,
 });
 /** A receiver's answer without content. */
-export const answer = (statusCode: number): Answer => ({ statusCode, headers: {}, body: "", truncated: false });
+export const answer = (statusCode: number): ReceiverAnswer => ({ statusCode, headers: {}, body: "", truncated: false });
 export const exchange = { durationMs: 40, requestHeaders: {} };
 export const policy = { scheduleMs: [5000, 300_000], jitter: 0.1, maxTrys: 3 };
 

@@ -1,5 +1,5 @@
 import type { Destination, DestinationAuth } from "../../features/destinations/facts.ts";
-import type { Webhook, Answer } from "../../features/events/facts.ts";
+import type { Webhook, ReceiverAnswer } from "../../features/events/facts.ts";
 import type { Tenant } from "../../features/tenants/facts.ts";
 import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
@@ -156,7 +156,7 @@ const keptHeaders = 64;
 const keptHeaderChars = 8_192;
 
 /** An answer as the log keeps it: headers within bounds, the body as text. */
-export function keptAnswer({ statusCode, headers, body, truncated }: OutboundAnswer): Answer {
+export function keptAnswer({ statusCode, headers, body, truncated }: OutboundAnswer): ReceiverAnswer {
   const text = textOf(body, truncated);
   const kept = boundedText(text);
   const cut = truncated || kept.length < text.length;

@@ -1,5 +1,5 @@
 import { decodeHTMLStrict } from "entities";
-import type { Answer } from "../../features/events/facts.ts";
+import type { ReceiverAnswer } from "../../features/events/facts.ts";
 
 const mask = "***";
 /** A shorter secret would match in many texts by chance, and can be guessed anyway. */
@@ -44,7 +44,7 @@ function base64Forms(bytes: Uint8Array): SecretForm[] {
 }
 
 /** Masks the receiver's secrets in an answer, plain, in base64 or escaped: some receivers send the request back. */
-export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
+export function maskedAnswer(answer: ReceiverAnswer, forms: readonly SecretForm[]): ReceiverAnswer {
   const texts = [...Object.entries(answer.headers).flat(), answer.body];
   const hidden = hiddenIn(texts.join("\0"), forms, answer.truncated);
   if (!hidden) return answer;
@@ -56,7 +56,7 @@ export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answ
   });
   const body = shown.pop() ?? "";
   const headers = Object.keys(answer.headers).map((_, index) => shown.slice(index * 2, index * 2 + 2));
-  return { ...answer, headers: Object.fromEntries(headers) as Answer["headers"], body };
+  return { ...answer, headers: Object.fromEntries(headers) as ReceiverAnswer["headers"], body };
 }
 
 /** Marks the UTF-16 units of a text that belong to a secret, in the text or in the decoded text; null if none does. */

@@ -1,4 +1,4 @@
-import { ownFailures, type Answer } from "../../features/events/facts.ts";
+import { ownFailures, type ReceiverAnswer } from "../../features/events/facts.ts";
 import type { FailureReason } from "../../kernel/domain/failure-reason.ts";
 import { dayMs } from "../../kernel/domain/time.ts";
 import type { OutboundAnswer } from "../../kernel/ports/outbound.ts";
@@ -8,12 +8,12 @@ export type AttemptOutcome = {
   readonly durationMs: number;
   readonly requestHeaders: Readonly<Record<string, string>>;
 } & (
-  | { readonly ok: true; readonly answer: Answer }
+  | { readonly ok: true; readonly answer: ReceiverAnswer }
   | {
       readonly ok: false;
       readonly reason: FailureReason;
       readonly error: string;
-      readonly answer: Answer | null;
+      readonly answer: ReceiverAnswer | null;
       readonly retryAfterMs: number | null;
     }
 );

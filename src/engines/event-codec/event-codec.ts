@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import metadataSchema from "../../../schemas/events/metadata.json" with { type: "json" };
 import { facts, schemaOf, versionOf } from "../../features/facts.ts";
 import type { DomainEvent, Metadata } from "../../kernel/domain/domain-event.ts";
-import type { Fact, Upcaster } from "../../kernel/domain/fact.ts";
+import type { FactDeclaration, Upcaster } from "../../kernel/domain/fact.ts";
 import { uuidForm } from "../../kernel/domain/uuid.ts";
 import type { EncodedEvent, EventCodec, Unreadable } from "../../kernel/ports/event-codec.ts";
 import { UnacceptableEntry } from "../../kernel/ports/event-store.ts";
@@ -37,7 +37,7 @@ export class JsonEventCodec implements EventCodec {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #isMetadata: ValidateFunction<StoredMetadata>;
 
-  constructor(declared: ReadonlyMap<string, Fact> = facts) {
+  constructor(declared: ReadonlyMap<string, FactDeclaration> = facts) {
     this.#kinds = new Map([...declared].map(([type, fact]) => [
       type,
       {

@@ -153,7 +153,7 @@ export class Questions {
     return values.filter((_, at) => selected[at] !== null);
   }
 
-  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  #ask<Result>(question: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return this.#connection.reach(ReadModelsUnavailable, patience.questionMs, question);
   }
 

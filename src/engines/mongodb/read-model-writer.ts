@@ -222,7 +222,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return { session: this.#session!, slot, generation, definitions, questions };
   }
 
-  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  #ask<Result>(question: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
   }
 }

@@ -66,7 +66,7 @@ export class WriterSession {
     void this.#session.endSession();
   }
 
-  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  #ask<Result>(question: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
   }
 }

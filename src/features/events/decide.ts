@@ -2,7 +2,9 @@ import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import type { FailureReason } from "../../kernel/domain/failure-reason.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis, type Timestamp, dayMs, timestamp } from "../../kernel/domain/time.ts";
-import { ownFailures, type Answer, type Moved, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
+import {
+  ownFailures, type ReceiverAnswer, type Moved, type Webhook, type WebhookEvent, type WebhookState,
+} from "./facts.ts";
 
 /** Commands to an event; `at` is their time, and that of the facts. */
 export type WebhookCommand =
@@ -25,7 +27,7 @@ export type WebhookCommand =
       readonly attempt: number;
       readonly durationMs: number;
       readonly requestHeaders: Readonly<Record<string, string>>;
-      readonly answer: Answer;
+      readonly answer: ReceiverAnswer;
       readonly at: Timestamp;
     }
   | {
@@ -35,7 +37,7 @@ export type WebhookCommand =
       readonly reason: FailureReason;
       readonly error: string;
       readonly requestHeaders: Readonly<Record<string, string>> | null;
-      readonly answer: Answer | null;
+      readonly answer: ReceiverAnswer | null;
       /** The wait that the receiver asked for by `Retry-After`, milliseconds. */
       readonly retryAfterMs: number | null;
       readonly policy: RetryPolicy & { readonly maxTrys: number };

@@ -48,7 +48,7 @@ const answer = object({
   body: anyText("The first part, decoded as UTF-8 with replacement."), truncated: boolean(),
 });
 /** The receiver's answer as far as it is kept. */
-export type Answer = ValueOf<typeof answer>;
+export type ReceiverAnswer = ValueOf<typeof answer>;
 
 /** Why an event that is due is not sent. `rate-limit` and `ordering` are reserved. */
 export const waitReasons = [

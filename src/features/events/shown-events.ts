@@ -32,7 +32,7 @@ export class ShownEvents {
   }
 
   /** Asks as {@link Freshness.ask} does, again while a purge is half done. Throws a Refusal (unavailable). */
-  ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
+  ask<Result>(tenantId: string, question: (head: Position) => Promise<Result>): Promise<Result> {
     return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));
   }
 
@@ -109,7 +109,7 @@ export class ShownEvents {
     return (step) => this.#walks.run(tenantId, (turn) => turn(step));
   }
 
-  async #betweenPurges<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
+  async #betweenPurges<Result>(tenantId: string, question: () => Promise<Result>): Promise<Result> {
     const { clock } = this.#parts;
     const end = clock.monotonic() + patienceMs;
     // Only now, when the read models are new enough: while rebuilt, they go through old purges once more.

@@ -1,4 +1,4 @@
-import type { Fact } from "../../kernel/domain/fact.ts";
+import type { FactDeclaration } from "../../kernel/domain/fact.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { CircuitEvent } from "../circuits/facts.ts";
 import { destinationFacts } from "../destinations/facts.ts";
@@ -33,7 +33,7 @@ function inactivity(facts: StoryFacts["destination"]): Hold[] {
     began = undefined;
   };
   for (const fact of facts) {
-    const { sets }: Fact = destinationFacts[fact.type];
+    const { sets }: FactDeclaration = destinationFacts[fact.type];
     if (sets?.["status"] === "Inactive") began ??= destinationEntry(fact);
     else if (sets?.["status"]) end(destinationEntry(fact));
   }

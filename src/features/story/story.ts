@@ -82,10 +82,8 @@ export interface StoryFacts {
   readonly sender: readonly Told<SenderEvent>[];
 }
 
-type Fact = Told<DomainEvent>;
-
 /** The entry of a fact about something. */
-export function entryOf(fact: Fact, subject: SubjectType, id: string): StoryEntry {
+export function entryOf(fact: Told<DomainEvent>, subject: SubjectType, id: string): StoryEntry {
   const { position, type, metadata: { at: time, actor } } = fact;
   return { position, type, subject: { type: subject, id }, time, actor };
 }

@@ -42,7 +42,7 @@ type SubjectWithin<F> = {
 }[SubjectType];
 
 /** The declaration of any fact. Its name is its key among the declarations of its aggregate. */
-export type Fact = Declared<Fields> & Partial<Shown<Fields>>;
+export type FactDeclaration = Declared<Fields> & Partial<Shown<Fields>>;
 
 /** Declares a fact that a history shows. */
 export function fact<const F extends Fields>(declaration: Shown<F>): Shown<F> {

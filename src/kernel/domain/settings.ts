@@ -1,7 +1,7 @@
 import type { DomainEvent } from "./domain-event.ts";
-import type { Fact } from "./fact.ts";
+import type { FactDeclaration } from "./fact.ts";
 
-type Facts = Readonly<Record<string, Fact>>;
+type Facts = Readonly<Record<string, FactDeclaration>>;
 type Values = Readonly<Record<string, unknown>>;
 
 /** New values of settings; those that are undefined stay as they are. */

@@ -19,7 +19,7 @@ export interface Moment {
 }
 
 /** A moment as a caller names it. */
-export type Asked = { readonly time: Timestamp } | { readonly position: Position };
+export type NamedMoment = { readonly time: Timestamp } | { readonly position: Position };
 
 /** The moment that a caller means, and whether it is the present. */
 export interface Found {
@@ -50,14 +50,14 @@ export class Moments {
     this.#known = new RecentlyUsed(parts.clock, { max: remembered });
   }
 
-  read(text: string): Asked {
+  read(text: string): NamedMoment {
     if (this.#parts.store.isPosition(text)) return { position: text };
     if (/^[\d/]+$/.test(text)) refuse("invalid", "AsOf: must be a time, or a position of this relay's log");
     return { time: parseDateTime("AsOf", text) };
   }
 
   /** The moment that a tenant's caller names, or the present. Throws a Refusal (unavailable), LogUnavailable. */
-  async find(tenantId: string, asked?: Asked): Promise<Found> {
+  async find(tenantId: string, asked?: NamedMoment): Promise<Found> {
     const { store, clock } = this.#parts;
     const now = timestampNow(clock);
     if (!asked || ("time" in asked && asked.time >= now)) {

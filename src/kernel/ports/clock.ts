@@ -55,9 +55,9 @@ export function timestampNow(clock: Pick<Clock, "now">): Timestamp {
 export const late: unique symbol = Symbol("late");
 
 /** The task's result, or {@link late} after `ms`. The task is not stopped; its result is dropped. */
-export async function within<Outcome>(
-  clock: Pick<Clock, "schedule">, ms: number, task: Promise<Outcome>,
-): Promise<Outcome | typeof late> {
+export async function within<Result>(
+  clock: Pick<Clock, "schedule">, ms: number, task: Promise<Result>,
+): Promise<Result | typeof late> {
   const { promise: over, resolve } = Promise.withResolvers<typeof late>();
   const timer = clock.schedule(ms, () => resolve(late));
   try {

@@ -32,7 +32,7 @@ export class Freshness {
   }
 
   /** Asks `question`, free of side effects, once the read models cover the log's end; again where they were lost. */
-  async ask<Answer>(question: (head: Position) => Promise<Answer>): Promise<Answer> {
+  async ask<Result>(question: (head: Position) => Promise<Result>): Promise<Result> {
     const head = await this.wait();
     const end = this.#clock.monotonic() + patienceMs;
     while (this.#clock.monotonic() < end) {

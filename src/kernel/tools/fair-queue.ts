@@ -38,10 +38,7 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /**
-   * Takes out the newest item of the owner with most, to make room for `owner`; undefined where `owner` would have
-   * more.
-   */
+  /** Takes out the newest item of the owner with most, to make room; undefined where `owner` would have more. */
   takeForRoom(owner: string, weight: number): Item | undefined {
     const heaviest = this.#heaviest();
     if (heaviest === undefined || this.#weight(heaviest) <= this.#weight(owner) + weight) return undefined;
@@ -51,7 +48,6 @@ export class FairQueue<Item> {
     return item;
   }
 
-  /** Takes an item out; false where it does not wait. */
   remove(owner: string, item: Item): boolean {
     const line = this.#lines.get(owner);
     const at = line?.indexOf(item) ?? -1;
@@ -74,7 +70,6 @@ export class FairQueue<Item> {
     return (this.#lines.get(owner) ?? []).reduce((sum, item) => sum + this.#weigh(item), 0);
   }
 
-  /** The owner whose waiting items weigh most; undefined when nothing waits. */
   #heaviest(): string | undefined {
     let heaviest: string | undefined;
     let most = 0;

@@ -61,9 +61,7 @@ export function comparableName(name: string): string {
   return withoutCase(name.trim());
 }
 
-/**
- * By way of upper case, which letters of several lower cases share (σ, ς), but for the dotless ı; NFC on both sides.
- */
+/** By way of upper case, which lower cases of a letter share (σ, ς), but for the dotless ı; NFC on both sides. */
 function withoutCase(text: string): string {
   const lower = text.normalize("NFC").toLowerCase();
   return lower.replace(/[^ı]+/gu, (letters) => letters.toUpperCase()).toLowerCase().normalize("NFC");

@@ -1,6 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** How long repetitions are only counted, ms. */
 const quietMs = 10_000;
 const mostReasons = 100;
 

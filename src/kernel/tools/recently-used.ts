@@ -12,7 +12,6 @@ export class RecentlyUsed<Value> {
   #unused = new Map<string, Value>();
   #ages = false;
 
-  /** Never holds more than `max` things. */
   constructor(clock: Clock, { max }: { readonly max: number }) {
     this.#clock = clock;
     this.#max = max;
@@ -27,7 +26,6 @@ export class RecentlyUsed<Value> {
     return unused;
   }
 
-  /** Remembers a value, replacing an earlier one; that counts as a use. */
   set(key: string, value: Value): void {
     if (this.#used.size >= this.#max / 2 && !this.#used.has(key)) this.#restart();
     this.#used.set(key, value);

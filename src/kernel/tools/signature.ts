@@ -9,10 +9,7 @@ export interface Signer {
   readonly standardKey: KeyObject;
 }
 
-/**
- * The headers by which a receiver verifies (docs/verify-signatures.md); `webhook-timestamp` is in whole seconds since
- * 1970.
- */
+/** The headers by which a receiver verifies (docs/verify-signatures.md); times are whole seconds since 1970. */
 export interface SignatureHeaders {
   readonly "X-Service-Signature": string;
   readonly "webhook-id": string;
@@ -40,10 +37,7 @@ export function standardKeyOf(secret: string): string {
   return secret.slice(prefix.length);
 }
 
-/**
- * Names a secret without giving it away; goes into the log with each attempt. 64 bits of a SHA-256, hex: enough to tell
- * secrets apart, of no use for finding a random one.
- */
+/** Names a secret without giving it away: 64 bits of its SHA-256, hex. It is in the log of each attempt. */
 export function secretFingerprint(secret: string): string {
   return sha256(secret).slice(0, 16);
 }
@@ -60,10 +54,7 @@ export function sign(signer: Signer, eventId: string, at: number, body: Uint8Arr
   };
 }
 
-/**
- * Whether `signature` is the `X-Service-Signature` of the payload, in constant time. Its hex digits may be of either
- * case; any other form is not.
- */
+/** Whether `signature` is the payload's `X-Service-Signature`, in either case of hex; in constant time. */
 export function verify(secret: string, payload: string, signature: string): boolean {
   const [, hex] = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature) ?? [];
   return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), hmac(secret, payload).digest());

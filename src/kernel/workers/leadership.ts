@@ -24,7 +24,6 @@ export class Leadership implements Role {
   readonly #begin: () => Role;
   readonly #loop: Loop;
   #role: Role | undefined;
-  /** The lease holds until then at least, monotonic. */
   #heldUntil = -Infinity;
 
   /** `begin` makes a new role for each takeover. `owner` is this process. */

@@ -21,7 +21,6 @@ const gapEntries = 1_000;
 interface LogTailParts extends Instruments {
   readonly log: EventLog;
   readonly categories: readonly string[];
-  /** Called with entries in the order of the log; now and then with one a second time. */
   readonly handle: (entries: readonly LogEntry[]) => void;
 }
 
@@ -31,9 +30,7 @@ export interface Reach {
   readonly reachableSince: number;
 }
 
-/**
- * Follows the log for the caches of a process. It reads the log's end, too: an idle log looks like an unreachable one.
- */
+/** Follows the log for a process's caches, and reads its end: an idle log looks like an unreachable one. */
 export class LogTail implements Reach {
   readonly #parts: LogTailParts;
   readonly #loop: Loop;

@@ -30,7 +30,6 @@ export class Loop {
     return this.#stopped;
   }
 
-  /** Resolves after `ms`, or when the loop is stopped. */
   async rest(ms: number): Promise<void> {
     if (ms > 0 && !this.#stopped) await this.#pause.wait(ms);
   }
@@ -43,10 +42,7 @@ export class Loop {
   }
 }
 
-/**
- * A role that repeats its task `everyMs` after each time. A failure counts as the anomaly `name`; `isOver` ends it
- * early.
- */
+/** A role that repeats its task `everyMs` after each time. A failure counts as the anomaly `name`. */
 export function repeating(
   { clock, logger, metrics }: Instruments,
   { name, everyMs, firstMs = everyMs }: { readonly name: Anomaly; readonly everyMs: number; readonly firstMs?: number },

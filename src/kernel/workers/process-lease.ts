@@ -5,9 +5,7 @@ import { Loop, type Role } from "./loop.ts";
 export const processLease = "process";
 const everyProcess = "relay";
 
-/**
- * Holds the lease that all processes of a relay share, and an operator's command must have alone. It ends by itself.
- */
+/** Holds the lease that all processes of a relay share; an operator's command must have it alone. */
 export class ProcessLease implements Role {
   readonly #parts: LeadershipParts;
   readonly #loop: Loop;

@@ -3,7 +3,7 @@ import type { DestinationDocument } from "../../../projections/destinations/dest
 import { project } from "../../../projections/index.ts";
 import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/features/circuits/facts.ts";
 import { availability, type DestinationEvent } from "../../../src/features/destinations/facts.ts";
-import type { Answer, EventStatus, WebhookEvent } from "../../../src/features/events/facts.ts";
+import type { ReceiverAnswer, EventStatus, WebhookEvent } from "../../../src/features/events/facts.ts";
 import type { ApiKeyEvent } from "../../../src/features/keys/api-keys/facts.ts";
 import type { TenantEvent } from "../../../src/features/tenants/facts.ts";
 import type { DomainEvent } from "../../../src/kernel/domain/domain-event.ts";
@@ -117,7 +117,7 @@ const started = (attempt: number, minutes: number, from: EventStatus = "Pending"
     probe: false,
   },
 });
-const answer: Answer = { statusCode: 204, headers: {}, body: "", truncated: false };
+const answer: ReceiverAnswer = { statusCode: 204, headers: {}, body: "", truncated: false };
 const succeeded = (
   attempt: number,
   minutes: number,

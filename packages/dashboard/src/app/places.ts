@@ -3,7 +3,7 @@ import type { OperationId } from "@webhook-relay/client";
 import { icons, type IconPath } from "../parts/icon.tsx";
 
 /** A page of the navigation. */
-export interface Place {
+export interface SidebarPage {
   readonly path: NonNullable<LinkProps["to"]>;
   readonly title: string;
   readonly icon: IconPath;
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 /** The pages of the navigation: traffic first, then administration. */
-export const places: readonly Place[] = [
+export const places: readonly SidebarPage[] = [
   { path: "/", title: "Overview", icon: icons.layoutDashboard, key: "o", needs: "getStatistics" },
   { path: "/events", title: "Events", icon: icons.activity, key: "e", needs: "listEvents" },
   { path: "/destinations", title: "Destinations", icon: icons.send, key: "d", needs: "listDestinations" },

@@ -6,7 +6,7 @@ import { Icon, icons, type IconPath } from "../parts/icon.tsx";
 import { classes } from "../style/classes.ts";
 import mark from "../style/icon.svg";
 import shared from "../style/shared.module.css";
-import { places, type Place } from "./places.ts";
+import { places, type SidebarPage } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
 import { useMay } from "./session.ts";
 import styles from "./shell.module.css";
@@ -22,7 +22,7 @@ export function Sidebar(): ReactNode {
   const needsStart = useNeedsStart();
   const isCollapsed = sidebar === "collapsed";
   const toggle = isCollapsed ? "Expand the sidebar" : "Collapse the sidebar";
-  const entry = ({ path, title, icon, begins = false }: Pick<Place, "path" | "title" | "icon" | "begins">) => (
+  const entry = ({ path, title, icon, begins = false }: Pick<SidebarPage, "path" | "title" | "icon" | "begins">) => (
     <li key={path} className={begins ? styles.begins : undefined}>
       <Link to={path} activeOptions={{ exact: path === "/" }} title={isCollapsed ? title : undefined}>
         <Entry icon={icon} title={title} />

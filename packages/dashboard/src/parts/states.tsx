@@ -69,7 +69,7 @@ export function NotForYou(): ReactNode {
 }
 
 /** The part of a query that is shown. */
-type Answer<Data> =
+type QueryState<Data> =
   Pick<UseQueryResult<Data>, "data" | "error" | "failureReason" | "fetchStatus"> & { readonly refetch: () => unknown };
 
 /**
@@ -77,7 +77,7 @@ type Answer<Data> =
  * the caller may not, and there. `loading` has the shape of the content.
  */
 export function Answered<Data>({ query, loading, children }: {
-  readonly query: Answer<Data>;
+  readonly query: QueryState<Data>;
   readonly loading?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }): ReactNode {

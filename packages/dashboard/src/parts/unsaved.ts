@@ -25,7 +25,7 @@ export function markUnsaved(form: Element, isUnsaved: boolean): void {
   tellUnsaved();
 }
 
-interface Place {
+interface Address {
   readonly pathname: string;
   readonly search: Search;
 }
@@ -34,7 +34,7 @@ interface Place {
  * Whether going to another address takes a form away: one in a dialog goes with any part of the address, one of a page
  * with the page or its tab.
  */
-export function leaves(form: Element, from: Place, to: Place): boolean {
+export function leaves(form: Element, from: Address, to: Address): boolean {
   if (form.closest("dialog")) return true;
   return from.pathname !== to.pathname || from.search["tab"] !== to.search["tab"];
 }

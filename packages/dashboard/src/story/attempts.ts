@@ -2,10 +2,10 @@ import type { Schemas } from "@webhook-relay/client";
 import { durationText } from "../parts/times.ts";
 
 type Chapter = Schemas["StoryChapter"];
-type Outcome = NonNullable<Chapter["attempt"]>;
+type AttemptOutcome = NonNullable<Chapter["attempt"]>;
 
 /** An attempt as the chapters of a story tell it. */
-export interface Attempt extends Outcome {
+export interface Attempt extends AttemptOutcome {
   /** Its entries in the log, without their data. */
   readonly entries: readonly Schemas["StoryEntry"][];
 }
@@ -22,7 +22,7 @@ export function attemptsOf(chapters: readonly Chapter[]): readonly Attempt[] {
 }
 
 /** How an attempt came out, in words: `500 in 3 ms`. */
-export function outcomeText({ outcome, statusCode, durationMs, reason, error }: Outcome): string {
+export function outcomeText({ outcome, statusCode, durationMs, reason, error }: AttemptOutcome): string {
   const took = durationMs === null ? "" : durationText(durationMs);
   switch (outcome) {
     case "in progress":

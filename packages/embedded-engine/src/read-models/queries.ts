@@ -137,7 +137,7 @@ export class Queries {
     return documents;
   }
 
-  #unchanged<Answer>(questions: () => Answer): Answer {
+  #unchanged<Result>(questions: () => Result): Result {
     this.#statements.of("BEGIN").run();
     try {
       return questions();

@@ -215,7 +215,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#file;
   }
 
-  async #ask<Answer>(question: (stored: StoredReadModels) => Promise<Answer>): Promise<Answer> {
+  async #ask<Result>(question: (stored: StoredReadModels) => Promise<Result>): Promise<Result> {
     try {
       return await question(this.#built().stored);
     } catch (error) {

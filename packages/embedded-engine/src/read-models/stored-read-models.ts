@@ -71,7 +71,7 @@ export class StoredReadModels implements ReadModelQuestions {
     this.#database.close();
   }
 
-  #answered<Answer>(question: () => Answer): Answer {
+  #answered<Result>(question: () => Result): Result {
     try {
       return question();
     } catch (error) {
@@ -79,7 +79,7 @@ export class StoredReadModels implements ReadModelQuestions {
     }
   }
 
-  #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {
+  #ask<Result>(collection: string, question: (definition: CollectionDefinition) => Result): Result {
     const definition = this.definitions.get(collection);
     if (!definition) {
       throw new ReadModelsUnavailable(`the read models have no collection ${collection} until a relay starts`);

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import eventStatus from "../../../../schemas/responses/event-status.json" with { type: "json" };
 import { auditTypes, facts, histories, schemaOf } from "../../../features/facts.ts";
-import type { Fact } from "../../../kernel/domain/fact.ts";
+import type { FactDeclaration } from "../../../kernel/domain/fact.ts";
 
 type Properties = Readonly<Record<string, SchemaObject>>;
 type ObjectSchema = { readonly properties: Properties; readonly required: readonly string[] };
@@ -135,6 +135,6 @@ function itemSchema(schema: SchemaObject): SchemaObject {
   return item;
 }
 
-function declared(type: string): Fact {
+function declared(type: string): FactDeclaration {
   return facts.get(type)!;
 }

@@ -42,11 +42,11 @@ export function Circuit({ destination }: { readonly destination: Schemas["Destin
   );
 }
 
-type Fact = Schemas["HistoryItem"];
+type CircuitFact = Schemas["HistoryItem"];
 /** Each fact of a circuit has its whole state. */
 type CircuitState = Schemas["CircuitCountedFact"]["data"];
 
-function Cause({ fact: { data } }: { readonly fact: Fact }): ReactNode {
+function Cause({ fact: { data } }: { readonly fact: CircuitFact }): ReactNode {
   const eventId = "eventId" in data ? data.eventId : null;
   return typeof eventId === "string" && (
     <>: <Link to="/events/$id" params={{ id: eventId }}>event <code>{eventId}</code></Link></>
@@ -54,7 +54,7 @@ function Cause({ fact: { data } }: { readonly fact: Fact }): ReactNode {
 }
 
 function Position({ destination: { id, status, suspendedUntil }, newest }: {
-  readonly destination: Schemas["Destination"]; readonly newest: Fact | undefined;
+  readonly destination: Schemas["Destination"]; readonly newest: CircuitFact | undefined;
 }): ReactNode {
   const { tenant: { id: tenantId } } = useMe();
   const mayDo = useMay();
@@ -100,6 +100,6 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
 }
 
 /** The circuit after a fact of its history; before the first one it has counted nothing. */
-function circuitOf(newest: Fact | undefined): Pick<CircuitState, "failures" | "pausedUntil"> {
+function circuitOf(newest: CircuitFact | undefined): Pick<CircuitState, "failures" | "pausedUntil"> {
   return newest?.type.startsWith("Circuit") ? newest.data as CircuitState : { failures: 0 };
 }

@@ -35,7 +35,7 @@ export function AsOf({ entries, index, isPast, choose }: {
   );
 }
 
-interface Fact {
+interface Detail {
   readonly name: string;
   readonly text: string;
   readonly shown?: ReactNode;
@@ -45,10 +45,10 @@ interface Fact {
 export function StateAtMoment({ state, before }: {
   readonly state: MomentState; readonly before: MomentState | undefined;
 }): ReactNode {
-  const was = new Map(before ? factsOf(before).map(({ name, text, shown }) => [name, { text, shown }]) : []);
+  const was = new Map(before ? detailsOf(before).map(({ name, text, shown }) => [name, { text, shown }]) : []);
   return (
     <dl className={styles.momentState}>
-      {factsOf(state).map(({ name, text, shown }) => {
+      {detailsOf(state).map(({ name, text, shown }) => {
         const earlier = was.get(name);
         const isChanged = earlier !== undefined && earlier.text !== text;
         return (
@@ -64,8 +64,8 @@ export function StateAtMoment({ state, before }: {
   );
 }
 
-function factsOf({ event, destination, tenant }: MomentState): Fact[] {
-  const time = (at: string | null): Pick<Fact, "text" | "shown"> =>
+function detailsOf({ event, destination, tenant }: MomentState): Detail[] {
+  const time = (at: string | null): Pick<Detail, "text" | "shown"> =>
     (at === null ? { text: "–" } : { text: at, shown: <Moment at={at} only="time" /> });
   return [
     { name: "status", text: statusWord(event.status) },

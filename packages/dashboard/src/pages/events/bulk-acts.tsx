@@ -16,7 +16,7 @@ import styles from "./events.module.css";
 import { bulkOfFilters, bulkOfIds, bulkWords, type BulkFilter, type BulkOperation } from "./filters.ts";
 import type { Selection } from "./selection.ts";
 
-interface Asked {
+interface BulkOrder {
   readonly operation: BulkOperation;
   readonly filter: BulkFilter;
 }
@@ -32,7 +32,7 @@ export function BulkActs({ filters, newest, selection, targets }: {
   readonly targets: Targets;
 }): ReactNode {
   const may = useMay();
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<BulkOrder>();
   const [outcome, setOutcome] = useState<ReactNode>();
   const { ids } = selection;
   const operations = (["orderReplay", "cancelEvents"] as const).filter((operation) => may(operation));
@@ -80,7 +80,7 @@ export function BulkActs({ filters, newest, selection, targets }: {
 
 /** Counts, shows the filter in words, and acts once the number is typed. */
 function BulkDialog({ asked, targets, close, done }: {
-  readonly asked: Asked;
+  readonly asked: BulkOrder;
   readonly targets: Targets;
   readonly close: () => void;
   readonly done: (outcome: ReactNode) => void;

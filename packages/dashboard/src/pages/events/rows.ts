@@ -82,14 +82,14 @@ export function useRows(filter: Filter): Rows {
   };
 }
 
-interface Place {
+interface FilteredList {
   readonly filter: Filter;
   readonly key: readonly unknown[];
 }
 
 /** Goes on by the cursor of the page before where that is known; elsewhere it asks by number, with `To` fixed. */
 async function askPage(
-  queries: QueryClient, { filter, key, page }: Place & { readonly page: number }, signal: AbortSignal,
+  queries: QueryClient, { filter, key, page }: FilteredList & { readonly page: number }, signal: AbortSignal,
 ): Promise<RowsPage> {
   const pageAt = (number: number) => queries.getQueryData<RowsPage>([...key, "page", number]);
   const to = filter.To ?? pageAt(0)?.items[0]?.acceptedAt;
@@ -129,7 +129,7 @@ function countOf(known: ReadonlyMap<number, RowsPage | undefined>, total: number
 }
 
 /** Counts newer events that match, and changes rows in place, both by the stream. */
-function useFresh(queries: QueryClient, { filter, key }: Place, first: RowsPage | undefined): number {
+function useFresh(queries: QueryClient, { filter, key }: FilteredList, first: RowsPage | undefined): number {
   const freshKey = [...key, "fresh"];
   const { data } = useQuery({
     queryKey: freshKey,
