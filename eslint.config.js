@@ -92,7 +92,7 @@ const importOrder = {
 };
 
 export default defineConfig(
-  globalIgnores(["build/", "data/", "bench/results/", "packages/*/dist/", "schemas/api.ts", "schemas/inputs.ts"]),
+  globalIgnores(["build/", "data/", "bench/results/", "packages/*/dist/", "schemas/api.ts"]),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { plugins: { "@stylistic": stylistic }, rules: style },

@@ -9926,6 +9926,510 @@ export interface operations {
     };
 }
 
+/** The body or query of each operation, as its handler reads it. */
+export interface Inputs {
+    readonly createTenant: {
+        readonly name: string;
+        readonly ownerEmail: string;
+        readonly ownerPassword: string;
+        readonly maxTrys: number;
+        readonly circuitBreakerTimer: number;
+        readonly deviceFingerprint?: unknown;
+        readonly cfTurnstileToken?: unknown;
+    };
+    readonly getTenant: {
+        readonly AsOf?: string;
+    };
+    readonly listTenantHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly listPurgeHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly listReplayHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly listCancellationHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly updateTenant: {
+        readonly name?: string;
+        readonly maxTrys?: number;
+        readonly circuitBreakerTimer?: number;
+        readonly retentionDays?: number | null;
+    };
+    readonly verifySignature: {
+        readonly payload: string;
+        readonly signature: string;
+    };
+    readonly login: {
+        readonly email: string;
+        readonly password: string;
+    };
+    readonly openSession: {
+        readonly email: string;
+        readonly password: string;
+    };
+    readonly changePassword: {
+        readonly currentPassword: string;
+        readonly newPassword: string;
+    };
+    readonly createUser: {
+        readonly email: string;
+        readonly password: string;
+        readonly role: 0 | 1 | 10 | 20;
+    };
+    readonly listUsers: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "email" | "role" | "status" | "createdAt" | "updatedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Status?: 0 | 1;
+        readonly Role?: 0 | 1 | 10 | 20;
+    };
+    readonly updateUser: {
+        readonly email?: string;
+        readonly password?: string;
+        readonly role?: 0 | 1 | 10 | 20;
+        readonly status?: 0 | 1;
+    };
+    readonly createInvite: {
+        readonly email: string;
+        readonly role: 0 | 1 | 10 | 20;
+    };
+    readonly listInvites: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "email" | "role" | "createdAt" | "expiresAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly listInviteHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly register: {
+        readonly password: string;
+    };
+    readonly createApiKey: {
+        readonly name: string;
+        readonly expiresAt?: string;
+    };
+    readonly listApiKeys: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "name" | "createdAt" | "expiresAt" | "lastUsedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly listApiKeyHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly createServiceAccount: {
+        readonly name: string;
+        readonly role: 0 | 1 | 20;
+        readonly status?: "active" | "inactive";
+    };
+    readonly listServiceAccounts: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "name" | "createdAt" | "updatedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly listServiceAccountHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly updateServiceAccount: {
+        readonly name?: string;
+        readonly role?: 0 | 1 | 20;
+        readonly status?: "active" | "inactive";
+    };
+    readonly createServiceKey: {
+        readonly name: string;
+        readonly expiresAt?: string;
+        readonly scopes?: readonly ("events:read" | "events:write" | "destinations:read" | "destinations:write" | "senders:read" | "senders:write" | "users:read" | "users:write" | "audit:read" | "portal:write")[];
+    };
+    readonly listServiceKeys: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "name" | "createdAt" | "expiresAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly createDestination: {
+        readonly url: string;
+        readonly serverRateLimit: number;
+        readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
+        readonly credentials?: {
+            readonly headerName?: string;
+            readonly value?: string;
+            readonly token?: string;
+            readonly tokenEndpoint?: string;
+            readonly clientId?: string;
+            readonly clientSecret?: string;
+            readonly scope?: string;
+            readonly username?: string;
+            readonly password?: string;
+        };
+    };
+    readonly listDestinations: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "url" | "serverRateLimit" | "createdAt" | "updatedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Status?: "Active" | "Inactive" | "Suspended";
+    };
+    readonly getDestination: {
+        readonly AsOf?: string;
+    };
+    readonly listDestinationHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly listCircuitHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly updateDestination: {
+        readonly url?: string;
+        readonly serverRateLimit?: number;
+        readonly status?: "active" | "inactive";
+        readonly removeAuth?: boolean;
+        readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
+        readonly credentials?: {
+            readonly headerName?: string;
+            readonly value?: string;
+            readonly token?: string;
+            readonly tokenEndpoint?: string;
+            readonly clientId?: string;
+            readonly clientSecret?: string;
+            readonly scope?: string;
+            readonly username?: string;
+            readonly password?: string;
+        };
+    };
+    readonly testDestination: {
+        readonly eventType?: string;
+        readonly payload?: unknown;
+    };
+    readonly createSender: {
+        readonly name: string;
+        readonly destinationUrlId: string;
+        readonly mapping: {
+            readonly language: "jmespath";
+            readonly expression: string;
+        } | null;
+        readonly searchFields: readonly {
+            readonly name: string;
+            readonly path: string;
+        }[] | null;
+    };
+    readonly listSenders: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "name" | "createdAt" | "updatedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly getSender: {
+        readonly AsOf?: string;
+    };
+    readonly listSenderHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly updateSender: {
+        readonly name?: string;
+        readonly destinationUrlId?: string;
+        readonly mapping?: {
+            readonly language: "jmespath";
+            readonly expression: string;
+        } | null;
+        readonly searchFields?: readonly {
+            readonly name: string;
+            readonly path: string;
+        }[] | null;
+        readonly status?: "active" | "inactive";
+    };
+    readonly testMapping: {
+        readonly payload: unknown;
+    };
+    readonly tryMapping: {
+        readonly mapping: {
+            readonly language: "jmespath";
+            readonly expression: string;
+        };
+        readonly payload: unknown;
+    };
+    readonly listEvents: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "acceptedAt" | "id";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Status?: readonly ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+        readonly DestinationUrlId?: string;
+        readonly SenderId?: string;
+        readonly EventType?: string;
+        readonly OwnerId?: string;
+        readonly MessageId?: string;
+        readonly Tag?: readonly string[];
+        readonly CorrelationId?: string;
+        readonly From?: string;
+        readonly To?: string;
+        readonly Test?: boolean;
+        readonly IdempotencyKey?: string;
+        readonly View: "full" | "summary";
+    };
+    readonly countEvents: {
+        readonly Status?: readonly ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+        readonly DestinationUrlId?: string;
+        readonly SenderId?: string;
+        readonly EventType?: string;
+        readonly OwnerId?: string;
+        readonly MessageId?: string;
+        readonly Tag?: readonly string[];
+        readonly CorrelationId?: string;
+        readonly From?: string;
+        readonly To?: string;
+        readonly Test?: boolean;
+        readonly IdempotencyKey?: string;
+    };
+    readonly getEvent: {
+        readonly AsOf?: string;
+    };
+    readonly listAttempts: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "number";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly listEventHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly getEventStory: {
+        readonly AsOf?: string;
+    };
+    readonly searchEvents: {
+        readonly Text?: string;
+        readonly Pointer?: string;
+        readonly Value?: string;
+        readonly Cursor?: string;
+        readonly Status?: readonly ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+        readonly DestinationUrlId?: string;
+        readonly SenderId?: string;
+        readonly EventType?: string;
+        readonly OwnerId?: string;
+        readonly MessageId?: string;
+        readonly Tag?: readonly string[];
+        readonly CorrelationId?: string;
+        readonly From?: string;
+        readonly To?: string;
+        readonly Test?: boolean;
+        readonly IdempotencyKey?: string;
+    };
+    readonly exportEvents: {
+        readonly Status?: readonly ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];
+        readonly DestinationUrlId?: string;
+        readonly SenderId?: string;
+        readonly EventType?: string;
+        readonly OwnerId?: string;
+        readonly MessageId?: string;
+        readonly Tag?: readonly string[];
+        readonly CorrelationId?: string;
+        readonly From?: string;
+        readonly To?: string;
+        readonly Test?: boolean;
+        readonly IdempotencyKey?: string;
+        readonly Include?: readonly ("attempts" | "history")[];
+    };
+    readonly lookup: {
+        readonly Q: string;
+    };
+    readonly followStream: {
+        readonly Kinds?: string;
+        readonly DestinationUrlId?: string;
+        readonly OwnerId?: string;
+        readonly Payload?: "true" | "false";
+    };
+    readonly replayEvents: {
+        readonly destinationUrlId?: string;
+        readonly from?: string;
+        readonly to?: string;
+        readonly dryRun: boolean;
+    };
+    readonly cancelEvents: {
+        readonly destinationUrlId?: string;
+        readonly senderId?: string;
+        readonly eventType?: string;
+        readonly tag?: string;
+        readonly ids?: readonly string[];
+        readonly status?: ("Pending" | "WaitingRetry") | readonly ("Pending" | "WaitingRetry")[];
+        readonly from?: string;
+        readonly to?: string;
+        readonly dryRun: boolean;
+    };
+    readonly purgeEvents: {
+        readonly before?: string;
+        readonly status?: "Succeeded" | "CriticalFailure" | "Cancelled";
+        readonly destinationUrlId?: string;
+        readonly dryRun: boolean;
+    };
+    readonly listRefusals: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "lastAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Status?: number;
+        readonly DestinationUrlId?: string;
+        readonly SenderId?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly getStatistics: {
+        readonly From?: string;
+        readonly To?: string;
+        readonly Bucket: "1m" | "5m" | "1h" | "1d";
+        readonly DestinationUrlId?: string;
+        readonly EventType?: string;
+        readonly GroupBy?: "destination";
+    };
+    readonly orderReplay: {
+        readonly destinationUrlId?: string;
+        readonly senderId?: string;
+        readonly eventType?: string;
+        readonly tag?: string;
+        readonly ids?: readonly string[];
+        readonly status: ("Succeeded" | "CriticalFailure" | "Cancelled") | readonly ("Succeeded" | "CriticalFailure" | "Cancelled")[];
+        readonly from?: string;
+        readonly to?: string;
+        readonly toDestinationUrlId?: string;
+        readonly perSecond: number;
+        readonly dryRun: boolean;
+    };
+    readonly listReplays: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "startedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly listAudit: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "time";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly SubjectId?: string;
+        readonly ActorId?: string;
+        readonly CorrelationId?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+}
+
 /** The words of each type of fact and its part in the audit, as `kernel/domain/fact.ts` describes them. */
 export const facts = {
   TenantCreated: {"words":["created the tenant “{name}”"],"subject":"tenant"},

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../schemas/inputs.ts";
+import type { Inputs } from "../../schemas/api.ts";
 import { Refusal } from "../../src/kernel/domain/refusal.ts";
 import type { Origin } from "../../src/kernel/log/origin.ts";
 import type { Node } from "./node.ts";

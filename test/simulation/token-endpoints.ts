@@ -1,4 +1,4 @@
-import type { Inputs } from "../../schemas/inputs.ts";
+import type { Inputs } from "../../schemas/api.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../src/kernel/ports/outbound.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../schemas/inputs.ts";
+import type { Inputs } from "../../schemas/api.ts";
 import { finishedStatuses } from "../../src/features/events/facts.ts";
 import type { Caller, UserCaller } from "../../src/kernel/callers/caller.ts";
 import { Refusal } from "../../src/kernel/domain/refusal.ts";

@@ -9,14 +9,17 @@ export interface StoredFact {
   readonly metadata: Metadata & { readonly schemaVersion: number };
 }
 
+type Examples = readonly [StoredFact, ...StoredFact[]];
+
 const folder = new URL("../facts/", import.meta.url);
+const examplesIn = (file: string) =>
+  JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Readonly<Record<string, Examples>>;
+const stored = new Map(readdirSync(folder).flatMap((file) => Object.entries(examplesIn(file))));
 
 /** `<type>.v<version>` of every version of a fact that was ever stored. */
-export const storedVersions: readonly string[] = readdirSync(folder).map((file) => file.replace(/\.json$/, "")).sort();
+export const storedVersions: readonly string[] = [...stored.keys()].sort();
 
 /** The stored examples of a fact in a version, by default the written one. */
-export function examplesOf(
-  type: string, version: number = versionOf(facts.get(type)!),
-): readonly [StoredFact, ...StoredFact[]] {
-  return JSON.parse(readFileSync(new URL(`${type}.v${version}.json`, folder), "utf8")) as ReturnType<typeof examplesOf>;
+export function examplesOf(type: string, version: number = versionOf(facts.get(type)!)): Examples {
+  return stored.get(`${type}.v${version}`)!;
 }

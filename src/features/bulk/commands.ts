@@ -1,8 +1,7 @@
 import {
   isSelected, type EventFilter, events, eventsSelected, type EventDocument,
 } from "../../../projections/events/events.ts";
-import type { components } from "../../../schemas/api.ts";
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { components, Inputs } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { unlessRefused } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";

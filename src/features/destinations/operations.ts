@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import authentication from "../../../schemas/requests/authentication.json" with { type: "json" };
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };

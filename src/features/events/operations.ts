@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
 import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };

@@ -1,5 +1,5 @@
 import { eventsMeant } from "../../../projections/purges/purges.ts";
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";

@@ -1,6 +1,6 @@
 import { events } from "../../../projections/events/events.ts";
 import { replays } from "../../../projections/replays/replays.ts";
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import { ownOf, requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import createSender from "../../../schemas/requests/create-sender.json" with { type: "json" };
 import { existing, ownOf, requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
@@ -46,8 +46,7 @@ export class SenderCommands {
     const command: SenderCommand = {
       type: "CreateSender",
       sender: {
-        senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken),
-        ...(searchFields.length > 0 && { searchFields }), ...others,
+        senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken), searchFields, ...others,
       },
       at: timestampNow(clock),
     };

@@ -1,6 +1,6 @@
 import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { changesOf, type NewValues } from "../../kernel/domain/settings.ts";
+import { changesOf, creationOf, type Given, type NewValues } from "../../kernel/domain/settings.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import { senderFacts, type SenderEvent, type SenderSettings, type SenderState } from "./facts.ts";
 
@@ -8,7 +8,7 @@ import { senderFacts, type SenderEvent, type SenderSettings, type SenderState } 
 export type SenderCommand =
   | {
       readonly type: "CreateSender";
-      readonly sender: Omit<DataOf<SenderEvent, "SenderCreated">, "at">;
+      readonly sender: Given<Omit<DataOf<SenderEvent, "SenderCreated">, "at">>;
       readonly at: Timestamp;
     }
   | NewValues<SenderSettings> & {
@@ -23,7 +23,8 @@ export type SenderCommand =
 export function decide(state: SenderState, command: SenderCommand): SenderEvent[] {
   if (command.type === "CreateSender") {
     if (state) refuse("conflict", "the sender exists already");
-    return [{ type: "SenderCreated", data: { ...command.sender, at: command.at } }];
+    const data = creationOf(senderFacts.SenderCreated, { ...command.sender, at: command.at });
+    return [{ type: "SenderCreated", data }];
   }
   if (!state || state.deleted) refuse("not-found", "sender not found");
   const ids = { senderId: state.id, tenantId: state.tenantId, at: command.at };

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import createSender from "../../../schemas/requests/create-sender.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };

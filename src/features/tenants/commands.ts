@@ -1,5 +1,4 @@
-import type { components } from "../../../schemas/api.ts";
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { components, Inputs } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword, cleanName } from "../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../kernel/domain/ipv6.ts";

@@ -1,11 +1,26 @@
 import type { DomainEvent } from "./domain-event.ts";
 import type { FactDeclaration } from "./fact.ts";
+import type { Fields, ObjectOf } from "./schema.ts";
 
 type Facts = Readonly<Record<string, FactDeclaration>>;
 type Values = Readonly<Record<string, unknown>>;
 
 /** New values of settings; those that are undefined stay as they are. */
 export type NewValues<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+
+/** The values of a new thing. Null or an empty list stands for none in an optional field. */
+export type Given<Data> = {
+  readonly [Name in keyof Data]: Data[Name] | (undefined extends Data[Name] ? null : never);
+};
+
+/** The data of a creation. It lacks optional fields without a value, so that releases before the field can read it. */
+export function creationOf<F extends Fields>(
+  { data }: { readonly data: F }, values: Given<ObjectOf<F>>,
+): ObjectOf<F> {
+  const isNone = (value: unknown) => value == null || (Array.isArray(value) && value.length === 0);
+  const present = Object.entries(values).filter(([name, value]) => !("optional" in data[name]!) || !isNone(value));
+  return Object.fromEntries(present) as ObjectOf<F>;
+}
 
 /** The facts that give a thing new settings, in the order of their declarations; none where nothing changes. */
 export function changesOf<Event extends DomainEvent>(

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
-import type { operations } from "../../../schemas/api.ts";
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs, operations } from "../../../schemas/api.ts";
 import { type Session, actorOf, isService, type ServiceCaller } from "../callers/caller.ts";
 import { uuidOf } from "../callers/input-rules.ts";
 import type { Actor } from "../domain/domain-event.ts";

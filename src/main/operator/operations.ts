@@ -1,5 +1,5 @@
 import { tenants, type TenantDocument } from "../../../projections/tenants/tenants.ts";
-import type { Inputs } from "../../../schemas/inputs.ts";
+import type { Inputs } from "../../../schemas/api.ts";
 import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
 import { JwtTokens } from "../../engines/jose/jwt-tokens.ts";
 import { ShownEvents } from "../../features/events/shown-events.ts";

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../../schemas/inputs.ts";
+import type { Inputs } from "../../../../schemas/api.ts";
 import { ownOf } from "../../../kernel/callers/access.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { cleanName, parseOptionalDateTime } from "../../../kernel/callers/input-rules.ts";

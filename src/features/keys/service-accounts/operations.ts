@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../../schemas/inputs.ts";
+import type { Inputs } from "../../../../schemas/api.ts";
 import createServiceAccount from "../../../../schemas/requests/create-service-account.json" with { type: "json" };
 import createServiceKey from "../../../../schemas/requests/create-service-key.json" with { type: "json" };
 import listServiceAccounts from "../../../../schemas/requests/list-service-accounts.json" with { type: "json" };

@@ -1,5 +1,5 @@
 import { inviteHashes } from "../../../../projections/invites/invites.ts";
-import type { Inputs } from "../../../../schemas/inputs.ts";
+import type { Inputs } from "../../../../schemas/api.ts";
 import { requireOwn } from "../../../kernel/callers/access.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword } from "../../../kernel/callers/input-rules.ts";

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../../schemas/inputs.ts";
+import type { Inputs } from "../../../../schemas/api.ts";
 import type { Session } from "../../../kernel/callers/caller.ts";
 import { checkPassword } from "../../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../../kernel/domain/ipv6.ts";

@@ -1,4 +1,4 @@
-import type { Inputs } from "../../../../schemas/inputs.ts";
+import type { Inputs } from "../../../../schemas/api.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { checkEmail, checkPassword } from "../../../kernel/callers/input-rules.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
