@@ -118,17 +118,8 @@ function expected(history: History): Record<string, Document[]> {
       ...circuitOf(history, id),
     })),
     tokenHashes: destinations.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, destinationId: id })),
-    senders: senders.map(({ id, tenantId, name, destinationId, active, mapping, searchFields, ...rest }) => ({
-      id,
-      tenantId,
-      name,
-      destinationUrlId: destinationId,
-      active,
-      mapping,
-      searchFields,
-      createdAt: rest.createdAt,
-      updatedAt: rest.updatedAt,
-    })),
+    senders: senders.map(({ destinationId, deleted: _deleted, ingestTokenHash: _hash, ...rest }) =>
+      ({ ...rest, destinationUrlId: destinationId })),
     senderTokenHashes: senders.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, senderId: id })),
     keyHashes: keys.map(({ id, keyHash }) => ({ keyHash, keyId: id })),
     events: webhooks.map(
