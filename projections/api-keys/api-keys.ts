@@ -1,5 +1,5 @@
 import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
-import { add, create, raise, remove, type Projection } from "../projection.ts";
+import { add, create, raise, remove, set, type Projection } from "../projection.ts";
 
 /** An API key as the API lists it. */
 export type ApiKeyDocument = {
@@ -37,13 +37,14 @@ export const apiKeys: Collection<ApiKeyDocument> = {
 /** Lists API keys with their latest use. */
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
-  version: 3,
+  version: 4,
   collections: [apiKeys],
   on: {
     ApiKeyIssued: ({ keyId, tenantId, name, prefix, last4, expiresAt, at }) => [
       create(apiKeys, { id: keyId, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null }),
       add(tenantCounter(apiKeys, tenantId), 1),
     ],
+    ApiKeyRotated: ({ keyId, expiresAt }) => [set(apiKeys, keyId, { expiresAt })],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
     EventAccepted: ({ apiKeyId, sourceEventId, test, at }) =>
       // A replay's event names the key of its source; a test event names none.

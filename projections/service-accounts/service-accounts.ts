@@ -81,7 +81,7 @@ export function keyCounter(serviceAccountId: string): string {
 /** Lists service accounts and their keys; the account's stream tells if a key is valid. */
 export const serviceAccountsProjection: Projection = {
   name: "serviceAccounts",
-  version: 1,
+  version: 2,
   collections: [serviceAccounts, serviceKeys, serviceKeyHashes],
   on: {
     ServiceAccountCreated: ({ serviceAccountId: id, tenantId, name, role, at }) => [
@@ -107,6 +107,7 @@ export const serviceAccountsProjection: Projection = {
       add(keyCounter(serviceAccountId), 1),
       create(serviceKeyHashes, { keyHash, serviceAccountId }),
     ],
+    ServiceKeyRotated: ({ keyId, expiresAt }) => [set(serviceKeys, keyId, { expiresAt })],
     ServiceKeyRevoked: ({ keyId, keyHash, serviceAccountId }) => [
       remove(serviceKeys, keyId),
       add(keyCounter(serviceAccountId), -1),

@@ -81,6 +81,7 @@ register with a revoked token               | 404    |                 |        
 createApiKey                                | 401    | 403 201 201 201 |                 |
 listApiKeys                                 | 401    | 200 200 200 200 |                 |
 listApiKeyHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+rotateApiKey                                | 401    | 403 201 201 201 | 403 403 403 403 | 404 404 404 404
 deleteApiKey                                | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 
 createServiceAccount                        | 401    | 403 403 201 201 |                 |
@@ -91,6 +92,7 @@ updateServiceAccount                        | 401    | 403 403 200 200 | 403 403
 deleteServiceAccount                        | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
 createServiceKey                            | 401    | 403 403 201 201 | 403 403 403 403 | 404 404 404 404
 listServiceKeys                             | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+rotateServiceKey                            | 401    | 403 403 201 201 | 403 403 403 403 | 404 404 404 404
 deleteServiceKey                            | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
 
 listAudit                                   | 401    | 200 200 200 200 |                 |

@@ -123,6 +123,15 @@ const byLimitedKey: Provoke = async (stage, described, good) => {
 };
 
 /** Statuses that need steps of their own. */
+const withMostKeys: Provoke = async (stage, described, good) => {
+  const id = good.params?.["id"] ?? "";
+  const count = good.params?.["keyId"] === undefined ? 0 : 1;
+  for (let key = count; key < mostServiceKeys; key += 1) {
+    await stage.one.owner.client.api.createServiceKey({ id }, { name: "key" });
+  }
+  return ask(stage, described, good);
+};
+
 const stories: Readonly<Record<string, Provoke>> = {
   "getTenant 403": byLimitedKey,
   "createTenant 409": (stage, described, good) =>
@@ -173,13 +182,8 @@ const stories: Readonly<Record<string, Provoke>> = {
     }),
   "register 429": (_stage, described, good) => throttled(described, good),
 
-  "createServiceKey 422": async (stage, described, good) => {
-    const id = good.params?.["id"] ?? "";
-    for (let key = 0; key < mostServiceKeys; key += 1) {
-      await stage.one.owner.client.api.createServiceKey({ id }, { name: "key" });
-    }
-    return ask(stage, described, good);
-  },
+  "createServiceKey 422": withMostKeys,
+  "rotateServiceKey 422": withMostKeys,
 
   "createSender 404": (stage, described) =>
     ask(stage, described, { json: { name: "Shop", destinationUrlId: nowhere } }),

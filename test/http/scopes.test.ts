@@ -41,6 +41,7 @@ revokeInvite              | Admin     | users:write        | 204
 createApiKey              | users
 listApiKeys               | Viewer    | -                  | 200
 listApiKeyHistory         | Viewer    | audit:read         | 200
+rotateApiKey              | users
 deleteApiKey              | users
 
 createServiceAccount      | users
@@ -51,6 +52,7 @@ updateServiceAccount      | users
 deleteServiceAccount      | users
 createServiceKey          | users
 listServiceKeys           | Viewer    | -                  | 200
+rotateServiceKey          | users
 deleteServiceKey          | users
 
 listAudit                 | Viewer    | audit:read         | 200

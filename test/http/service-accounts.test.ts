@@ -214,6 +214,26 @@ describeOnEngines("service accounts", (freshEngines) => {
     expect(await works(client)).to.equal(401);
   });
 
+  it("have keys that are rotated into one of the same name and scopes, and end after the overlap", async () => {
+    const { id } = await createService(one.owner.client, "viewer");
+    const scopes = ["destinations:read"];
+    const { key, id: keyId } = (await one.owner.client.post(`${path}/${id}/keys`, { name: "pipeline", scopes })).json;
+    const own = `${path}/${id}/keys/${String(keyId)}/rotate`;
+    const answer = await one.admin.client.post(own, { overlapSeconds: 60 });
+    expect(answer.status).to.equal(201);
+    const { key: next, ...rest } = shaped(answer, "created-service-key");
+    expect(rest).to.deep.include({ name: "pipeline", scopes, expiresAt: null });
+    const { items } = await keysOf(id) as { items: { id: string; expiresAt: string | null }[] };
+    expect(items).to.deep.include(rest);
+    const end = new Date(Date.parse(String(rest["createdAt"])) + 60_000).toISOString();
+    expect(items.find((item) => item.id === keyId)?.expiresAt).to.equal(end);
+    const [old, successor] = [key, next].map((each) => one.viewer.client.with(String(each)));
+    expect([await works(old!), await works(successor!)]).to.deep.equal([200, 200]);
+    engines.clock.advance(60_000);
+    expect([await works(old!), await works(successor!)]).to.deep.equal([401, 200]);
+    expect((await one.admin.client.post(own.replace(String(keyId), id), {})).status).to.equal(404);
+  });
+
   it("are not producers, and producers are no service accounts", async () => {
     const { path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
     const { client } = await createService(one.owner.client, "developer");

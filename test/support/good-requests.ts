@@ -133,6 +133,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   createApiKey: () => ({ json: { name: "key" } }),
   listApiKeys: () => ({}),
   listApiKeyHistory: newApiKey,
+  rotateApiKey: async (scene) => ({ ...(await newApiKey(scene)), json: { overlapSeconds: 60 } }),
   deleteApiKey: newApiKey,
 
   createServiceAccount: () => ({ json: { name: "machine", role: roleCodes.developer } }),
@@ -143,6 +144,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   deleteServiceAccount: newServiceAccount,
   createServiceKey: async (scene) => ({ ...(await newServiceAccount(scene)), json: { name: "key" } }),
   listServiceKeys: newServiceKey,
+  rotateServiceKey: async (scene) => ({ ...(await newServiceKey(scene)), json: { overlapSeconds: 60 } }),
   deleteServiceKey: newServiceKey,
 
   createDestination: () => ({ json: { url } }),

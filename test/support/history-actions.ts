@@ -141,6 +141,10 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
         expiresAt: number % 2 ? timestamp(past.now + 1e9) : null,
       },
     }),
+  rotateKey: (past, { which, number }) =>
+    past.apiKey(pick([...past.apiKeys.keys()], which), {
+      type: "RotateApiKey", successorId: idOf("apiKey", past.count("apiKey")), overlapSeconds: number * 60, at: past.at,
+    }),
   revokeKey: (past, { which }) =>
     past.apiKey(pick([...past.apiKeys.keys()], which), { type: "RevokeApiKey", at: past.at }),
   accept: (past, { which, number }) => {

@@ -187,6 +187,13 @@ export const operations = {
     parameters: true,
     list: true,
   },
+  rotateApiKey: {
+    method: "POST",
+    path: "/api/v1/api-keys/{id}/rotate",
+    credential: "token",
+    parameters: true,
+    body: true,
+  },
   deleteApiKey: {
     method: "DELETE",
     path: "/api/v1/api-keys/{id}",
@@ -245,6 +252,13 @@ export const operations = {
     credential: "token",
     parameters: true,
     list: true,
+  },
+  rotateServiceKey: {
+    method: "POST",
+    path: "/api/v1/service-accounts/{id}/keys/{keyId}/rotate",
+    credential: "token",
+    parameters: true,
+    body: true,
   },
   deleteServiceKey: {
     method: "DELETE",

@@ -141,6 +141,7 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
     user: { id: await make("users", { email: "gone@fuzz.example", password, role: 20 }) },
     invite: { id: await make("invites", { email: "nobody@fuzz.example", role: 0 }) },
     apiKey: { id: await make("api-keys", { name: "Gone" }) },
+    rotatedKey: { id: await make("api-keys", { name: "Old" }) },
   };
   const tenant = { id: tenantId };
   const known = {
@@ -151,7 +152,7 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
     retryEvent: event, cancelEvent: event,
     register: { token: text(invite, "inviteToken") },
     deleteDestination: spare.destination, deleteSender: spare.sender, deleteUser: spare.user,
-    revokeInvite: spare.invite, deleteApiKey: spare.apiKey,
+    revokeInvite: spare.invite, deleteApiKey: spare.apiKey, rotateApiKey: spare.rotatedKey,
     ingest: { tenantId, token: ingest.split("/").at(-1) },
   };
   return { account, known };

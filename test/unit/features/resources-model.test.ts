@@ -193,6 +193,10 @@ describe("API key, against a model", () => {
         arbitrary: fc.record({ type: fc.constant("issue" as const), lastsMs: fc.constantFrom(null, 0, 1, 90_000) }),
       },
       { weight: 4, arbitrary: fc.record({ type: fc.constant("use" as const), agoMs: fc.constantFrom(0, 1, 60_000) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({ type: fc.constant("rotate" as const), overlapSeconds: fc.constantFrom(0, 60, 604_800) }),
+      },
       { weight: 1, arbitrary: fc.record({ type: fc.constant("revoke" as const) }) },
     );
     type Model = { is: "none" | "good" | "revoked"; until: string | null; used: string | null; now: string };
@@ -213,6 +217,12 @@ describe("API key, against a model", () => {
           model.is = "revoked";
           return ["ApiKeyRevoked"];
         }
+        if (one.type === "rotate") {
+          if (model.is !== "good") return [];
+          const end = plus(at, one.overlapSeconds * 1000);
+          if (model.until === null || end < model.until) model.until = end;
+          return ["ApiKeyRotated"];
+        }
         const used = plus(at, -one.agoMs);
         if (model.is !== "good" || used <= (model.used ?? "")) return [];
         model.used = used;
@@ -227,6 +237,8 @@ describe("API key, against a model", () => {
           }
           case "use":
             return { type: "RecordUse", usedAt: plus(at, -one.agoMs), at };
+          case "rotate":
+            return { type: "RotateApiKey", successorId: "s", overlapSeconds: one.overlapSeconds, at };
           case "revoke":
             return { type: "RevokeApiKey", at };
         }
@@ -237,7 +249,8 @@ describe("API key, against a model", () => {
       ],
       ofModel: ({ is, until, used }) => (is === "none" ? none : [is === "revoked", until, used, false]),
     });
-    expect(outcomes).to.include.keys("use: nothing", "use: ApiKeyUsed", "issue: invalid", "revoke: not-found");
+    expect(outcomes).to.include.keys("use: nothing", "use: ApiKeyUsed", "rotate: ApiKeyRotated", "issue: invalid",
+      "revoke: not-found");
   });
 });
 

@@ -27,6 +27,16 @@ export const apiKeyFacts = {
     shown: [...told, "usedAt"],
     audit: false,
   }),
+  ApiKeyRotated: fact({
+    data: {
+      keyId: uuid(), tenantId: uuid(), successorId: uuid("The key issued in its place."),
+      expiresAt: time("When the rotated key ends."), at,
+    },
+    meaning: "The API key was rotated: another one was issued in its place, and it ends itself.",
+    words: "rotated the API key, which works until {expiresAt}",
+    shown: [...told, "successorId", "expiresAt"],
+    audit: "apiKey",
+  }),
   ApiKeyRevoked: fact({
     data: { keyId: uuid(), tenantId: uuid(), keyHash: text(), at },
     meaning: "The API key was deleted.",

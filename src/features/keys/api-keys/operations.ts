@@ -1,5 +1,6 @@
 import createApiKey from "../../../../schemas/requests/create-api-key.json" with { type: "json" };
 import listApiKeys from "../../../../schemas/requests/list-api-keys.json" with { type: "json" };
+import rotateKey from "../../../../schemas/requests/rotate-key.json" with { type: "json" };
 import { access, usersOnly } from "../../../kernel/operations/access.ts";
 import { facts, json, nothing, page, problem } from "../../../kernel/operations/description.ts";
 import { pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
@@ -73,6 +74,30 @@ export function apiKeyOperations({ commands, queries }: Services): Operation[] {
     }, async (call) => ({
       status: 200,
       body: await queries.apiKeys.history(call.caller, pathId(call), historyRequest(call.input)),
+    })),
+    signedIn({
+      id: "rotateApiKey",
+      route: "POST /api/v1/api-keys/:id/rotate",
+      access: write,
+      tag,
+      summary: "Rotate an API key",
+      description:
+        "Issues a key of the same name in place of this one, which works on for `overlapSeconds`: give the new one " +
+        "to the producer in that time, and no post is refused. A key that ends earlier keeps its end. The new one " +
+        "lives as long as the old one was issued for, from now.",
+      parameters: { id },
+      body: rotateKey,
+      examples: { "with a day for the change": { overlapSeconds: 86_400 }, "the old key ends now": {} },
+      answers: {
+        201: json("created-api-key", "The new key, shown here only.", { ...apiKey, apiKey: `rk_${token}` }),
+        403: problem(
+          "The caller is a Viewer, or the key belongs to another tenant.",
+          "only Developer or above may rotate API keys", othersKey,
+        ),
+      },
+    }, async (call) => ({
+      status: 201,
+      body: await commands.apiKeys.rotate(call.caller, pathId(call), call.input, call.origin),
     })),
     signedIn({
       id: "deleteApiKey",

@@ -2,19 +2,23 @@ import type { Inputs } from "../../../../schemas/api.ts";
 import { ownOf } from "../../../kernel/callers/access.ts";
 import type { Caller } from "../../../kernel/callers/caller.ts";
 import { cleanName, parseOptionalDateTime } from "../../../kernel/callers/input-rules.ts";
+import type { DataOf } from "../../../kernel/domain/domain-event.ts";
 import { refuse } from "../../../kernel/domain/refusal.ts";
 import { rolesByCode, type RoleCode } from "../../../kernel/domain/roles.ts";
 import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import type { Origin } from "../../../kernel/log/origin.ts";
 import { timestampNow } from "../../../kernel/ports/clock.ts";
 import { secretToken, sha256 } from "../../../kernel/tools/hashing.ts";
+import { successorEnd } from "../rotation.ts";
 import { decide, type ServiceAccountOrder } from "./decide.ts";
-import { serviceAccounts, type ServiceAccount, type ServiceRole } from "./facts.ts";
+import { serviceAccounts, type ServiceAccount, type ServiceAccountEvent, type ServiceRole } from "./facts.ts";
 import {
   serviceKeyView, type ServiceAccountView, type CreatedServiceKeyView, type ServiceAccountQueries,
 } from "./queries.ts";
 
 type ServiceRoleCode = Exclude<RoleCode, 10>;
+
+type Issued = DataOf<ServiceAccountEvent, "ServiceKeyIssued">;
 
 const prefix = "rsk_";
 
@@ -56,16 +60,29 @@ export class ServiceAccountCommands {
   async issueKey(
     caller: Caller, id: string, input: Inputs["createServiceKey"], origin: Origin,
   ): Promise<CreatedServiceKeyView> {
-    const { clock, ids } = this.#parts;
     const name = cleanName("name", input.name);
     const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
-    if (expiresAt !== null && expiresAt <= timestampNow(clock)) refuse("invalid", "expiresAt: lies in the past");
+    if (expiresAt !== null && expiresAt <= timestampNow(this.#parts.clock)) {
+      refuse("invalid", "expiresAt: lies in the past");
+    }
     const { tenantId } = await this.#own(caller, id);
-    const key = secretToken(ids, prefix);
-    const scopes = input.scopes ? [...input.scopes] : null;
-    const issued = { keyId: ids.uuid(), name, keyHash: sha256(key), prefix, last4: key.slice(-4), scopes, expiresAt };
-    const at = await this.#carryOut(caller, id, { type: "IssueServiceKey", key: issued }, origin);
-    return { ...serviceKeyView({ ...issued, serviceAccountId: id, tenantId, at }), prefix, scopes, key };
+    const { secret, key } = this.#fresh({ name, scopes: input.scopes ? [...input.scopes] : null, expiresAt });
+    const at = await this.#carryOut(caller, id, { type: "IssueServiceKey", key }, origin);
+    return shownOnce({ ...key, serviceAccountId: id, tenantId, at }, secret);
+  }
+
+  /** Issues a key in place of another one, which ends after an overlap. Throws a Refusal as {@link issueKey} does. */
+  async rotateKey(
+    caller: Caller, id: string, keyId: string, { overlapSeconds }: Inputs["rotateServiceKey"], origin: Origin,
+  ): Promise<CreatedServiceKeyView> {
+    const { tenantId, keys } = await this.#own(caller, id);
+    const old = keys.get(keyId) ?? refuse("not-found", "service key not found");
+    const expiresAt = successorEnd(old, timestampNow(this.#parts.clock));
+    const { name, scopes } = old;
+    const { secret, key: successor } = this.#fresh({ name, scopes: scopes && [...scopes], expiresAt });
+    const order = { type: "RotateServiceKey", keyId, successor, overlapSeconds } as const;
+    const at = await this.#carryOut(caller, id, order, origin);
+    return shownOnce({ ...successor, serviceAccountId: id, tenantId, at }, secret);
   }
 
   async revokeKey(caller: Caller, id: string, keyId: string, origin: Origin): Promise<void> {
@@ -75,6 +92,13 @@ export class ServiceAccountCommands {
 
   #own(caller: Caller, id: string): Promise<ServiceAccount> {
     return ownOf(this.#parts.aggregates, serviceAccounts, id, caller, "service account");
+  }
+
+  #fresh(settings: Pick<Issued, "name" | "scopes" | "expiresAt">) {
+    const { ids } = this.#parts;
+    const secret = secretToken(ids, prefix);
+    const key = { ...settings, keyId: ids.uuid(), keyHash: sha256(secret), prefix, last4: secret.slice(-4) };
+    return { secret, key };
   }
 
   async #carryOut(by: Caller, id: string, order: ServiceAccountOrder, origin: Origin): Promise<string> {
@@ -87,4 +111,8 @@ export class ServiceAccountCommands {
 
 function roleOf(code: ServiceRoleCode): ServiceRole {
   return rolesByCode[code];
+}
+
+function shownOnce(issued: Issued, key: string): CreatedServiceKeyView {
+  return { ...serviceKeyView(issued), prefix, scopes: issued.scopes && [...issued.scopes], key };
 }

@@ -3,6 +3,7 @@ import { refuse } from "../../../kernel/domain/refusal.ts";
 import { atLeast, requireRole, type Acting } from "../../../kernel/domain/roles.ts";
 import { changesOf, type NewValues } from "../../../kernel/domain/settings.ts";
 import type { Timestamp } from "../../../kernel/domain/time.ts";
+import { endOf } from "../rotation.ts";
 import {
   serviceAccountFacts, type ServiceAccount, type ServiceAccountEvent, type ServiceAccountSettings,
   type ServiceAccountState, type ServiceRole,
@@ -26,12 +27,16 @@ export type ServiceAccountOrder =
       readonly active?: boolean | undefined;
     }
   | { readonly type: "DeleteServiceAccount" }
+  | { readonly type: "IssueServiceKey"; readonly key: IssuedKey }
   | {
-      readonly type: "IssueServiceKey";
-      readonly key: Omit<DataOf<ServiceAccountEvent, "ServiceKeyIssued">, "serviceAccountId" | "tenantId" | "at">;
+      readonly type: "RotateServiceKey";
+      readonly keyId: string;
+      readonly successor: IssuedKey;
+      readonly overlapSeconds: number;
     }
   | { readonly type: "RevokeServiceKey"; readonly keyId: string };
 
+type IssuedKey = Omit<DataOf<ServiceAccountEvent, "ServiceKeyIssued">, "serviceAccountId" | "tenantId" | "at">;
 type Change = Extract<ServiceAccountCommand, { type: "ChangeServiceAccount" }>;
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
@@ -57,12 +62,20 @@ export function decide(state: ServiceAccountState, command: ServiceAccountComman
         ({ type: "ServiceKeyRevoked", data: { ...ids, keyId, keyHash } }));
       return [...revoked, { type: "ServiceAccountDeleted", data: ids }];
     }
-    case "IssueServiceKey": {
+    case "IssueServiceKey":
       requireManager(by, state.role);
-      if (state.keys.size >= mostServiceKeys) {
-        refuse("rejected", `the service account has ${mostServiceKeys} keys, which is the most; delete one`);
-      }
+      requireRoom(state);
       return [{ type: "ServiceKeyIssued", data: { ...ids, ...command.key } }];
+    case "RotateServiceKey": {
+      const key = state.keys.get(command.keyId) ?? refuse("not-found", "service key not found");
+      requireManager(by, state.role);
+      requireRoom(state);
+      const { keyId, successor } = command;
+      const rotated = { ...ids, keyId, successorId: successor.keyId, expiresAt: endOf(key, command) };
+      return [
+        { type: "ServiceKeyIssued", data: { ...ids, ...successor } },
+        { type: "ServiceKeyRotated", data: rotated },
+      ];
     }
     case "RevokeServiceKey": {
       const { keyHash } = state.keys.get(command.keyId) ?? refuse("not-found", "service key not found");
@@ -70,6 +83,11 @@ export function decide(state: ServiceAccountState, command: ServiceAccountComman
       return [{ type: "ServiceKeyRevoked", data: { ...ids, keyId: command.keyId, keyHash } }];
     }
   }
+}
+
+function requireRoom({ keys }: ServiceAccount): void {
+  if (keys.size < mostServiceKeys) return;
+  refuse("rejected", `the service account has ${mostServiceKeys} keys, which is the most; delete one`);
 }
 
 function change(state: ServiceAccount, { by, active, at, ...settings }: Change): ServiceAccountEvent[] {

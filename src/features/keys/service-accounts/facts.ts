@@ -6,6 +6,7 @@ import { withChanges } from "../../../kernel/domain/settings.ts";
 import { streams } from "../../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../../kernel/domain/time.ts";
 import type { AggregateType } from "../../../kernel/log/aggregates.ts";
+import { lifetimeOf, type Lifetime } from "../rotation.ts";
 
 const serviceRoles = ["Viewer", "Developer", "Admin"] as const satisfies readonly Role[];
 /** A role that a service account can have. */
@@ -87,6 +88,16 @@ export const serviceAccountFacts = {
     shown: [...told, "keyId", "name", "prefix", "last4", "scopes", "expiresAt"],
     audit: "serviceAccount",
   }),
+  ServiceKeyRotated: fact({
+    data: {
+      ...ids, keyId: uuid(), successorId: uuid("The key issued in its place."),
+      expiresAt: time("When the rotated key ends."),
+    },
+    meaning: "A key of the service account was rotated: another one was issued in its place, and it ends itself.",
+    words: "rotated a service key, which works until {expiresAt}",
+    shown: [...told, "keyId", "successorId", "expiresAt"],
+    audit: "serviceAccount",
+  }),
   ServiceKeyRevoked: fact({
     data: { ...ids, keyId: uuid(), keyHash: text("SHA-256 of the key.") },
     meaning: "A key of the service account was deleted.",
@@ -118,11 +129,13 @@ export interface ServiceAccount extends ServiceAccountSettings {
 /** A key of a service account. */
 export interface ServiceKey {
   readonly id: string;
+  readonly name: string;
   readonly keyHash: string;
   /** null: the key may do all that the role may. */
   readonly scopes: readonly Scope[] | null;
   /** The key is not valid from this time on; null: it is until it is revoked. */
   readonly expiresAt: Timestamp | null;
+  readonly lifetimeMs: Lifetime;
 }
 
 /** Undefined before it was created; a deleted one stays, marked, and is never brought back. */
@@ -147,8 +160,14 @@ export function evolve(state: ServiceAccountState, event: ServiceAccountEvent): 
     case "ServiceAccountDeleted":
       return { ...state, deleted: true, updatedAt };
     case "ServiceKeyIssued": {
-      const { keyId: id, keyHash, scopes, expiresAt } = event.data;
-      return { ...state, keys: new Map(state.keys).set(id, { id, keyHash, scopes, expiresAt }) };
+      const { keyId: id, name, keyHash, scopes, expiresAt } = event.data;
+      const key = { id, name, keyHash, scopes, expiresAt, lifetimeMs: lifetimeOf(event.data) };
+      return { ...state, keys: new Map(state.keys).set(id, key) };
+    }
+    case "ServiceKeyRotated": {
+      const { keyId, expiresAt } = event.data;
+      const key = state.keys.get(keyId);
+      return key ? { ...state, keys: new Map(state.keys).set(keyId, { ...key, expiresAt }) } : state;
     }
     case "ServiceKeyRevoked":
       return { ...state, keys: new Map([...state.keys].filter(([id]) => id !== event.data.keyId)) };

@@ -3,6 +3,7 @@ import createServiceAccount from "../../../../schemas/requests/create-service-ac
 import createServiceKey from "../../../../schemas/requests/create-service-key.json" with { type: "json" };
 import listServiceAccounts from "../../../../schemas/requests/list-service-accounts.json" with { type: "json" };
 import listServiceKeys from "../../../../schemas/requests/list-service-keys.json" with { type: "json" };
+import rotateKey from "../../../../schemas/requests/rotate-key.json" with { type: "json" };
 import updateServiceAccount from "../../../../schemas/requests/update-service-account.json" with { type: "json" };
 import { uuidOf } from "../../../kernel/callers/input-rules.ts";
 import { rolesByCode } from "../../../kernel/domain/roles.ts";
@@ -10,7 +11,7 @@ import { access, usersOnly } from "../../../kernel/operations/access.ts";
 import { withSynonyms } from "../../../kernel/operations/body-reader.ts";
 import { facts, json, nothing, page, problem } from "../../../kernel/operations/description.ts";
 import { changeOf } from "../../../kernel/operations/extended.ts";
-import { pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
+import { pathId, signedIn, type Exchange, type Operation } from "../../../kernel/operations/operation.ts";
 import { serviceAccount, serviceAccountFact, serviceKey, token } from "../../examples.ts";
 import { typesOf } from "../../facts.ts";
 import { historyLists, historyRequest } from "../../history.ts";
@@ -22,12 +23,20 @@ const readHistory = access("Viewer", "audit:read");
 const manage = usersOnly("Admin");
 const changedAccount = changeOf(createServiceAccount, updateServiceAccount);
 const id = "The service account's id.";
+const keyId = "The key's id.";
 const tag = "Service accounts";
 const others = "the service account belongs to another tenant";
 const lacksRole = "only Admin or above may manage service accounts and their keys";
 const notAUser = "only a user may do this, not a service account";
 const roleNames = "`role` may also be given by its name, as answers have it.";
 const whoNot = "The caller's role is below Admin, or the caller is a service account";
+const noSuchKey = problem(
+  "No such service account, or it has no such key.", "service account not found", "service key not found",
+);
+const hasMostKeys = problem(
+  "The service account has the most keys that it can have.",
+  "the service account has 100 keys, which is the most; delete one",
+);
 const { name, scopes } = serviceKey;
 /** A role may be given by its name, as answers have it, and a status by the code that a user has. */
 const spellings = {
@@ -163,10 +172,7 @@ export function serviceAccountOperations({ commands, queries }: Services): Opera
       answers: {
         201: json("created-service-key", "The key, shown here only.", { ...serviceKey, key: `rsk_${token}` }),
         403: problem(`${whoNot}, or the service account belongs to another tenant.`, lacksRole, notAUser, others),
-        422: problem(
-          "The service account has the most keys that it can have.",
-          "the service account has 100 keys, which is the most; delete one",
-        ),
+        422: hasMostKeys,
       },
     }, async (call) => ({
       status: 201,
@@ -190,24 +196,49 @@ export function serviceAccountOperations({ commands, queries }: Services): Opera
       body: await queries.serviceAccounts.keys(call.caller, pathId(call), call.input.page),
     })),
     signedIn({
+      id: "rotateServiceKey",
+      route: "POST /api/v1/service-accounts/:id/keys/:keyId/rotate",
+      access: manage,
+      tag,
+      summary: "Rotate a service key",
+      description:
+        "Issues a key of the same name and scopes in place of this one, which works on for `overlapSeconds`. A key " +
+        "that ends earlier keeps its end. The new one lives as long as the old one was issued for, from now.",
+      parameters: { id, keyId },
+      body: rotateKey,
+      examples: { "with a day for the change": { overlapSeconds: 86_400 }, "the old key ends now": {} },
+      answers: {
+        201: json("created-service-key", "The new key, shown here only.", { ...serviceKey, key: `rsk_${token}` }),
+        403: problem(`${whoNot}, or the service account belongs to another tenant.`, lacksRole, notAUser, others),
+        404: noSuchKey,
+        422: hasMostKeys,
+      },
+    }, async (call) => ({
+      status: 201,
+      body: await commands.serviceAccounts.rotateKey(
+        call.caller, pathId(call), keyIdOf(call), call.input, call.origin,
+      ),
+    })),
+    signedIn({
       id: "deleteServiceKey",
       route: "DELETE /api/v1/service-accounts/:id/keys/:keyId",
       access: manage,
       tag,
       summary: "Delete a service key",
       description: "The key stops working at once.",
-      parameters: { id, keyId: "The key's id." },
+      parameters: { id, keyId },
       answers: {
         204: nothing("Deleted."),
         403: problem(`${whoNot}, or the service account belongs to another tenant.`, lacksRole, notAUser, others),
-        404: problem(
-          "No such service account, or it has no such key.", "service account not found", "service key not found",
-        ),
+        404: noSuchKey,
       },
     }, async (call) => {
-      const keyId = uuidOf(call.params["keyId"] ?? "");
-      await commands.serviceAccounts.revokeKey(call.caller, pathId(call), keyId, call.origin);
+      await commands.serviceAccounts.revokeKey(call.caller, pathId(call), keyIdOf(call), call.origin);
       return { status: 204 };
     }),
   ];
+}
+
+function keyIdOf({ params }: Exchange): string {
+  return uuidOf(params["keyId"] ?? "");
 }

@@ -8,6 +8,7 @@ const given = specificationsOf(apiKey);
 
 const [before, at, after] = ["2026-01-15T09:29:59.999Z", "2026-01-15T09:30:00.000Z", "2026-01-15T09:30:00.001Z"];
 const ids = { keyId: "0193a1b2-c3d4-7000-8000-000000000004", tenantId: "0193a1b2-c3d4-7000-8000-000000000001" };
+const successorId = "0193a1b2-c3d4-7000-8000-000000000005";
 const key = (expiresAt: string | null) => ({
   ...ids,
   name: "billing",
@@ -17,6 +18,8 @@ const key = (expiresAt: string | null) => ({
   expiresAt,
 });
 const issued = (expiresAt: string | null): ApiKeyEvent => ({ type: "ApiKeyIssued", data: { ...key(expiresAt), at } });
+const rotated = (expiresAt: string): ApiKeyEvent =>
+  ({ type: "ApiKeyRotated", data: { ...ids, successorId, expiresAt, at } });
 const revoked: ApiKeyEvent = { type: "ApiKeyRevoked", data: { ...ids, keyHash: "h", at } };
 
 describe("API key", () => {
@@ -44,6 +47,19 @@ describe("API key", () => {
       .when({ type: "RevokeApiKey", at })
       .refused("not-found", "API key");
     given([]).when({ type: "RevokeApiKey", at }).refused("not-found", "API key");
+  });
+
+  it("ends after the overlap when it is rotated, and never later than it would have", () => {
+    const minute = "2026-01-15T09:31:00.000Z";
+    const rotate = (overlapSeconds: number) => ({ type: "RotateApiKey", successorId, overlapSeconds, at } as const);
+    given([issued(null)]).when(rotate(60)).gives(rotated(minute));
+    given([issued(null)]).when(rotate(0)).gives(rotated(at));
+    given([issued(after)]).when(rotate(60)).gives(rotated(after));
+    given([issued(null), rotated(minute)]).when(rotate(3600)).gives(rotated(minute));
+    given([issued(null), rotated(minute)]).when(rotate(0)).gives(rotated(at));
+    given([issued(null), revoked]).when(rotate(60)).gives();
+    expect(isUsable(folded(apiKey, [issued(null), rotated(at)]), at)).to.equal(false);
+    expect(isUsable(folded(apiKey, [issued(null), rotated(minute)]), after)).to.equal(true);
   });
 
   it("is usable until its end, or until it is revoked", () => {

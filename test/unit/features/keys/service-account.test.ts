@@ -66,4 +66,20 @@ describe("a service account", () => {
     const another = { ...issue, key: key(101) };
     given([created("Viewer"), ...full, revoked(7)]).when(another).gives(issued(101));
   });
+
+  it("has keys that end after the overlap when they are rotated", () => {
+    const rotate = {
+      type: "RotateServiceKey", keyId: keyId(1), successor: key(2), overlapSeconds: 60, ...admin!,
+    } as const;
+    const expiresAt = "2026-01-15T09:31:00.000Z";
+    const rotated: ServiceAccountEvent =
+      { type: "ServiceKeyRotated", data: { ...ids, keyId: keyId(1), successorId: keyId(2), expiresAt } };
+    given([created("Viewer"), issued(1)]).when(rotate).gives(issued(2), rotated);
+    given([created("Viewer"), issued(1), issued(3), rotated]).when({ ...rotate, overlapSeconds: 61 })
+      .gives(issued(2), rotated);
+    given([created("Viewer")]).when(rotate).refused("not-found", "service key");
+    given([created("Viewer"), issued(1)]).when({ ...rotate, ...developer! }).refused("forbidden", "Admin");
+    const full = Array.from({ length: 100 }, (_, n) => issued(n + 1));
+    given([created("Viewer"), ...full]).when(rotate).refused("rejected", "100 keys");
+  });
 });
