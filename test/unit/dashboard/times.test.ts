@@ -1,6 +1,6 @@
 import process from "node:process";
 import { expect } from "chai";
-import { fieldTime, timeInField } from "../../../packages/dashboard/src/parts/times.ts";
+import { agoText, fieldTime, timeInField } from "../../../packages/dashboard/src/parts/times.ts";
 
 describe("a time in a field", () => {
   const { TZ } = process.env;
@@ -54,5 +54,12 @@ describe("a time in a field", () => {
   it("that is none stays a text, for the relay to refuse", () => {
     const none = "275761-01-01T00:00";
     for (const zone of ["UTC", "local"] as const) expect(timeInField(none, zone)).to.equal(none);
+  });
+});
+
+describe("an age", () => {
+  it("is told in one unit, and in tens of seconds", () => {
+    const texts = [-7_200_000, 4_000, 59_000, 60_000, 3_599_000, 86_400_000].map(agoText);
+    expect(texts).to.deep.equal(["in 2 h", "just now", "50 s ago", "1 min ago", "59 min ago", "1 d ago"]);
   });
 });

@@ -31,6 +31,33 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
   );
 }
 
+/** How many characters of a cut text stay at its end. */
+const tailLength = 14;
+
+/**
+ * A text of any length on one line: where it does not fit, its middle is left out. The whole text is in its tooltip.
+ * Of a URL the scheme is left out, so that its host and its end are shown.
+ */
+export function MiddleCut({ text }: { readonly text: string }): ReactNode {
+  const shown = text.replace(/^https:\/\//, "");
+  const characters = [...shown];
+  const tail = characters.length > 2 * tailLength ? characters.slice(-tailLength).join("") : "";
+  return (
+    <span className={styles.cut} title={text}>
+      <span>{tail === "" ? shown : characters.slice(0, -tailLength).join("")}</span>{tail !== "" && <span>{tail}</span>}
+    </span>
+  );
+}
+
+/** The beginning of an identifier, and a button that copies it whole. */
+export function ShortId({ value }: { readonly value: string }): ReactNode {
+  return (
+    <span className={styles.id}>
+      <code className={styles.short} title={value}>{value}</code><Copy text={value} label={`Copy ${value}`} />
+    </span>
+  );
+}
+
 /** An identifier in full, and a button that copies it. */
 export function Id({ value }: { readonly value: string }): ReactNode {
   return <span className={styles.id}><code>{value}</code><Copy text={value} label={`Copy ${value}`} /></span>;

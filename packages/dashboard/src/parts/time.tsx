@@ -1,7 +1,7 @@
-import { useEffect, useState, type ComponentProps, type ReactNode } from "react";
+import { useEffect, useState, useSyncExternalStore, type ComponentProps, type ReactNode } from "react";
 import { relayClock } from "../api/clock.ts";
 import { usePreferences } from "../app/preferences.tsx";
-import { durationText, fieldTime, momentText } from "./times.ts";
+import { agoText, durationText, fieldTime, momentText, zoneName } from "./times.ts";
 
 /** A moment in the zone of the preferences, to the millisecond; its element has the ISO text. */
 export function Moment({ at, only }: { readonly at: string; readonly only?: "time" | "day" | "minute" }): ReactNode {
@@ -35,5 +35,24 @@ export function Countdown({ to }: { readonly to: string }): ReactNode {
   );
 }
 
-/** How long ago a moment was; as {@link Countdown}. */
-export const Ago = Countdown;
+const eachSecond = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+
+/** Calls back each second; one timer is behind all calls. */
+function onSecond(listener: () => void): () => void {
+  eachSecond.add(listener);
+  ticking ??= setInterval(() => eachSecond.forEach((call) => call()), 1_000);
+  return () => {
+    eachSecond.delete(listener);
+    if (eachSecond.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+/** How long ago a moment was, `3 min ago`, with the moment itself in its tooltip; for lists. */
+export function Ago({ to }: { readonly to: string }): ReactNode {
+  const { zone } = usePreferences();
+  const text = useSyncExternalStore(onSecond, () => agoText(relayClock.now() - Date.parse(to)));
+  return <time dateTime={to} title={`${momentText(to, zone)} ${zoneName(zone)}`}>{text}</time>;
+}

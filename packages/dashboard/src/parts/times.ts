@@ -45,6 +45,15 @@ export function durationText(ms: number): string {
   return `${Math.floor(whole / size)} ${name}${next && rest > 0 ? ` ${rest} ${next[0]}` : ""}`;
 }
 
+/** How long ago a time was, in one unit: `3 min ago`, `in 2 h`. */
+export function agoText(ms: number): string {
+  const [name, size] = units.find(([, each]) => Math.abs(ms) >= each) ?? units[3];
+  // Seconds by tens: a list does not change all the time.
+  const count = size === 1_000 ? Math.floor(Math.abs(ms) / 10_000) * 10 : Math.floor(Math.abs(ms) / size);
+  if (count === 0) return "just now";
+  return ms < 0 ? `in ${count} ${name}` : `${count} ${name} ago`;
+}
+
 /** Milliseconds from one time to another; negative where the clocks of their writers disagree. */
 export function between(from: string, to: string): number {
   return Date.parse(to) - Date.parse(from);
