@@ -1,20 +1,24 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { createTenant, openAccount, openIngest, password, type Account } from "../../support/accounts.ts";
+import { createTenant, openAccount, password, unique, type Account } from "../../support/accounts.ts";
 import { relayClient } from "../../support/api-client.ts";
+import { countClicks } from "../../support/clicks.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { http } from "../../support/http.ts";
 
 describe("the dashboard's keys", () => {
-  const stage = dashboardStage();
+  const stage = dashboardStage({ receiver: {} });
   let account: Account;
   let ingest: string;
   let seen: Visit;
   let page: Page;
   before(async () => {
     account = await openAccount(stage.relay.url);
-    ingest = stage.relay.url + (await openIngest(account.owner.client, account.tenantId)).path;
+    const url = `https://127.0.0.1:${stage.receiver.port}/hook`;
+    const { ingestToken } = await account.owner.client.api.createDestination({ url });
+    await account.owner.client.api.createApiKey({ name: "producer" });
+    ingest = `${stage.relay.url}/api/v1/ingest/${account.tenantId}/${ingestToken}`;
     const at = stage.origin;
     await stage.browser.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: at });
   });
@@ -51,9 +55,50 @@ describe("the dashboard's keys", () => {
     await row("shop backend").locator("td").filter({ hasText: /^\d{4}-\d\d-\d\d \d\d:/ }).waitFor();
     expect(await page.content()).not.to.include(apiKey);
     await press("Revoke shop backend…");
+    await page.getByText("It was used last").waitFor();
     await press("Revoke");
     await row("shop backend").waitFor({ state: "detached" });
     expect((await post(apiKey)).status).to.equal(401);
+  });
+
+  it("A key rotated without a refused post: 2", async () => {
+    const till = unique("till");
+    let { apiKey: inUse } = await account.owner.client.api.createApiKey({ name: till });
+    const refused: number[] = [];
+    const over = new AbortController();
+    const producer = (async () => {
+      while (!over.signal.aborted) {
+        const { status } = await post(inUse);
+        if (status !== 202) refused.push(status);
+      }
+    })();
+    await page.reload();
+    await row(till).waitFor();
+    const clicks = await countClicks(page);
+    await press(`Rotate ${till}…`);
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("dialog", { name: "The new API key" }).waitFor();
+    expect(await clicks()).to.equal(2);
+    inUse = await secret();
+    await press("I have stored it");
+    await row(till).nth(1).waitFor();
+    over.abort();
+    await producer;
+    expect(refused).to.deep.equal([]);
+    expect((await post(inUse)).status).to.equal(202);
+  });
+
+  it("ends a rotated key at once when no overlap is chosen", async () => {
+    const name = unique("kiosk");
+    const { apiKey } = await account.owner.client.api.createApiKey({ name });
+    await page.reload();
+    await press(`Rotate ${name}…`);
+    await page.getByLabel("The old key works on for").selectOption("no time: it ends now");
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const rotated = await secret();
+    expect([(await post(apiKey)).status, (await post(rotated)).status]).to.deep.equal([401, 202]);
+    await press("I have stored it");
+    await row(name).getByText("expired").waitFor();
   });
 
   it("sends an expiry in the zone of the preferences, and says a refusal at its field", async () => {
@@ -68,7 +113,7 @@ describe("the dashboard's keys", () => {
     await row("for a while").getByText("2999-01-01 10:00:00.000").waitFor();
   });
 
-  it("gives a service account a key with scopes, replaces it, and switches the account off", async () => {
+  it("gives a service account a key with scopes, rotates it, and switches the account off", async () => {
     const api = (key: string) => relayClient(stage.relay.url, { token: key });
     await press("Service accounts");
     await page.getByRole("button", { name: "Create service account…" }).first().click();
@@ -92,18 +137,16 @@ describe("the dashboard's keys", () => {
     await api(first).listEvents();
     expect(await failure(api(first).listSenders())).to.equal(403);
 
-    await press("Replace first key…");
-    expect(await page.getByLabel("events:read").isChecked()).to.equal(true);
-    await page.getByLabel("Name").fill("second key");
-    await press("Create");
+    await press("Rotate first key…");
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
     const second = await secret();
     await press("I have stored it");
-    await page.getByRole("dialog", { name: "Revoke the old key now?" }).waitFor();
     await api(first).listEvents();
-    await press("Revoke");
-    await row("first key").waitFor({ state: "detached" });
-    expect(await failure(api(first).listEvents())).to.equal(401);
     await api(second).listEvents();
+    expect(await failure(api(second).listSenders())).to.equal(403);
+    await page.getByRole("button", { name: "Revoke first key…" }).first().click();
+    await press("Revoke");
+    await row("first key").nth(1).waitFor({ state: "detached" });
 
     await press("Change role…");
     await page.getByLabel("Role", { exact: true }).selectOption("Viewer");

@@ -10,12 +10,13 @@ import { Field, Form } from "../../parts/form.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { actsHead, Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago, Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { Expiry, keyColumns } from "./key-cells.tsx";
+import { RotateKey } from "./rotate-key.tsx";
 
 type Key = Schemas["ApiKey"];
-type Asking = { readonly act: "create" } | { readonly act: "revoke"; readonly key: Key }
+type Asking = { readonly act: "create" } | { readonly act: "rotate" | "revoke"; readonly key: Key }
   | { readonly act: "store"; readonly secret: string };
 
 const queryKey = ["listApiKeys"];
@@ -34,6 +35,11 @@ export function ApiKeys(): ReactNode {
     setAsking({ act: "store", secret: apiKey });
     await changed();
   };
+  const rotate = async (id: string, overlapSeconds: number) => {
+    const { apiKey } = await relay.rotateApiKey({ id }, { overlapSeconds });
+    setAsking({ act: "store", secret: apiKey });
+    await changed();
+  };
   const createButton = (
     <button type="button" className={shared.primary} onClick={() => setAsking({ act: "create" })}>
       Create API key…
@@ -47,7 +53,7 @@ export function ApiKeys(): ReactNode {
         </p>
         {may("createApiKey") && createButton}
       </div>
-      {!may("createApiKey") && <NoRight>Developers, Admins and Owners create and revoke API keys.</NoRight>}
+      {!may("createApiKey") && <NoRight>Developers, Admins and Owners create, rotate and revoke API keys.</NoRight>}
       <Listed
         pages={pages}
         empty={<Empty act={may("createApiKey") && createButton}>
@@ -66,9 +72,17 @@ export function ApiKeys(): ReactNode {
               { head: "Created", label: "Created", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
               { head: "Expires", label: "Expires", cell: ({ expiresAt }) => <Expiry at={expiresAt} /> },
               {
-                head: actsHead, kind: "acts", cell: (key) => may("deleteApiKey") && (
-                  <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
-                    onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
+                head: actsHead, kind: "acts", cell: (key) => (
+                  <>
+                    {may("rotateApiKey") && (
+                      <button type="button" aria-label={`Rotate ${key.name}…`}
+                        onClick={() => setAsking({ act: "rotate", key })}>Rotate…</button>
+                    )}
+                    {may("deleteApiKey") && (
+                      <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
+                        onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
+                    )}
+                  </>
                 ),
               },
             ]}
@@ -85,6 +99,9 @@ export function ApiKeys(): ReactNode {
           </Form>
         </Dialog>
       )}
+      {asking?.act === "rotate" && (
+        <RotateKey name={asking.key.name} close={close} rotate={(seconds) => rotate(asking.key.id, seconds)} />
+      )}
       {asking?.act === "store" && <SecretDialog title="The new API key" secret={asking.secret} done={close} />}
       {asking?.act === "revoke" && (
         <Confirm
@@ -95,6 +112,9 @@ export function ApiKeys(): ReactNode {
           }}
         >
           <p>Events posted with the key that ends in <code>{asking.key.last4}</code> are refused from then on.</p>
+          {asking.key.lastUsedAt === null
+            ? <p>No event was accepted with it yet.</p>
+            : <p>It was used last <Ago to={asking.key.lastUsedAt} />: <Moment at={asking.key.lastUsedAt} />.</p>}
         </Confirm>
       )}
     </section>

@@ -23,14 +23,13 @@ const scopes: Readonly<Record<Scope, string>> = {
 };
 const allScopes = Object.keys(scopes) as readonly Scope[];
 
-/** Asks for a service key; begins with the name and the scopes of the key that it replaces. */
-export function ServiceKeyForm({ like, create, cancel }: {
-  readonly like: Schemas["ServiceKey"] | undefined;
+/** Asks for a service key. */
+export function ServiceKeyForm({ create, cancel }: {
   readonly create: (body: Body) => Promise<void>;
   readonly cancel: () => void;
 }): ReactNode {
   const { zone } = usePreferences();
-  const [chosen, setChosen] = useState<readonly Scope[] | null>(like?.scopes ?? null);
+  const [chosen, setChosen] = useState<readonly Scope[] | null>(null);
   const submit = async ({ name = "", expiresAt }: Readonly<Record<string, string>>) => {
     if (chosen?.length === 0) throw new Error("Choose at least one scope.");
     await create({ name, ...expiryOf(expiresAt, zone), ...(chosen && { scopes: [...chosen] }) });
@@ -41,7 +40,7 @@ export function ServiceKeyForm({ like, create, cancel }: {
   return (
     <Form submit={submit} label="Create" cancel={cancel} keeps>
       <Field name="name" label="Name">
-        {(props) => <input {...props} required maxLength={255} autoComplete="off" defaultValue={like?.name} />}
+        {(props) => <input {...props} required maxLength={255} autoComplete="off" />}
       </Field>
       <fieldset className={styles.scopes}>
         <legend>What the key may do</legend>

@@ -10,13 +10,12 @@ import { actsHead, Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { Expiry, keyColumns } from "./key-cells.tsx";
+import { RotateKey } from "./rotate-key.tsx";
 import { ServiceKeyForm } from "./service-key-form.tsx";
 
 type Key = Schemas["ServiceKey"];
-/** `replaces` is the old key, which is to be revoked once the new one is stored. */
-type Asking = { readonly act: "create"; readonly replaces?: Key }
-  | { readonly act: "store"; readonly secret: string; readonly replaces?: Key }
-  | { readonly act: "revoke"; readonly key: Key; readonly isReplaced: boolean };
+type Asking = { readonly act: "create" } | { readonly act: "rotate" | "revoke"; readonly key: Key }
+  | { readonly act: "store"; readonly secret: string };
 
 /** The keys of a service account. */
 export function ServiceKeys({ accountId }: { readonly accountId: string }): ReactNode {
@@ -27,14 +26,14 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
   const pages = usePages({ queryKey, ask: (page) => relay.listServiceKeys({ id: accountId, ...page }) });
   const close = () => setAsking(undefined);
   const changed = () => queries.invalidateQueries({ queryKey });
-  const create = async (body: Schemas["CreateServiceKeyRequest"], replaces: Key | undefined) => {
-    const { key: secret } = await relay.createServiceKey({ id: accountId }, body);
-    setAsking({ act: "store", secret, ...(replaces && { replaces }) });
+  const issued = async ({ key: secret }: { readonly key: string }) => {
+    setAsking({ act: "store", secret });
     await changed();
   };
-  const stored = (replaced: Key | undefined) => {
-    setAsking(replaced && { act: "revoke", key: replaced, isReplaced: true });
-  };
+  const create = async (body: Schemas["CreateServiceKeyRequest"]) =>
+    issued(await relay.createServiceKey({ id: accountId }, body));
+  const rotate = async (keyId: string, overlapSeconds: number) =>
+    issued(await relay.rotateServiceKey({ id: accountId, keyId }, { overlapSeconds }));
   const createButton = (
     <button type="button" className={shared.primary} onClick={() => setAsking({ act: "create" })}>Create key…</button>
   );
@@ -55,13 +54,13 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
               {
                 head: actsHead, kind: "acts", cell: (key) => (
                   <>
-                    {may("createServiceKey") && may("deleteServiceKey") && (
-                      <button type="button" aria-label={`Replace ${key.name}…`}
-                        onClick={() => setAsking({ act: "create", replaces: key })}>Replace…</button>
+                    {may("rotateServiceKey") && (
+                      <button type="button" aria-label={`Rotate ${key.name}…`}
+                        onClick={() => setAsking({ act: "rotate", key })}>Rotate…</button>
                     )}
                     {may("deleteServiceKey") && (
                       <button type="button" className={shared.danger} aria-label={`Revoke ${key.name}…`}
-                        onClick={() => setAsking({ act: "revoke", key, isReplaced: false })}>Revoke…</button>
+                        onClick={() => setAsking({ act: "revoke", key })}>Revoke…</button>
                     )}
                   </>
                 ),
@@ -71,20 +70,21 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
         )}
       </Listed>
       {asking?.act === "create" && (
-        <Dialog title={asking.replaces ? `Replace ${asking.replaces.name}` : "Create a service key"} close={close}>
-          {asking.replaces && <p>First the new key; then you are asked whether the old one ends.</p>}
-          <ServiceKeyForm like={asking.replaces} create={(body) => create(body, asking.replaces)} cancel={close} />
+        <Dialog title="Create a service key" close={close}>
+          <ServiceKeyForm create={create} cancel={close} />
         </Dialog>
       )}
+      {asking?.act === "rotate" && (
+        <RotateKey name={asking.key.name} close={close} rotate={(seconds) => rotate(asking.key.id, seconds)} />
+      )}
       {asking?.act === "store" && (
-        <SecretDialog title="The new service key" secret={asking.secret} done={() => stored(asking.replaces)}>
+        <SecretDialog title="The new service key" secret={asking.secret} done={close}>
           <p>Send it as <code>Authorization: Bearer …</code>.</p>
         </SecretDialog>
       )}
       {asking?.act === "revoke" && (
         <Confirm
-          title={asking.isReplaced ? "Revoke the old key now?" : `Revoke ${asking.key.name}?`} act="Revoke"
-          close={close}
+          title={`Revoke ${asking.key.name}?`} act="Revoke" close={close}
           run={async () => {
             await relay.deleteServiceKey({ id: accountId, keyId: asking.key.id });
             await changed();
@@ -92,7 +92,6 @@ export function ServiceKeys({ accountId }: { readonly accountId: string }): Reac
         >
           <p>
             Requests with the key <code>{asking.key.prefix}…{asking.key.last4}</code> are refused from then on.
-            {asking.isReplaced && " Revoke it once the machine uses the new one; until then both work."}
           </p>
         </Confirm>
       )}
