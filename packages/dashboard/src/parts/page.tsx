@@ -1,17 +1,23 @@
 import { useEffect, type ReactNode } from "react";
 import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
+import { Icon, icons } from "./icon.tsx";
 import styles from "./page.module.css";
 
-/** A page: its title, also the tab's, acts beside it, and its content. A `wide` one is as wide as the window. */
-export function Page({ title, acts, wide = false, children }: {
-  readonly title: string; readonly acts?: ReactNode; readonly wide?: boolean; readonly children: ReactNode;
+/**
+ * A page: its title, also the tab's, acts beside it, and its content; `back` is the link to the list that it is of. A
+ * `wide` one is as wide as the window.
+ */
+export function Page({ title, back, acts, wide = false, children }: {
+  readonly title: string; readonly back?: ReactNode; readonly acts?: ReactNode; readonly wide?: boolean;
+  readonly children: ReactNode;
 }): ReactNode {
   useEffect(() => {
     document.title = `${title} · Webhook Relay`;
   }, [title]);
   return (
     <div className={classes(styles.page, wide && styles.wide)}>
+      {back !== undefined && <p className={styles.back}><Icon of={icons.chevronLeft} size={14} />{back}</p>}
       <header className={shared.pageHead}>
         <h1>{title}</h1>
         {acts !== undefined && <div className={shared.acts}>{acts}</div>}

@@ -1,8 +1,10 @@
 import type { Schemas } from "@webhook-relay/client";
 import { between, durationText } from "../parts/times.ts";
+import type { Attempt } from "./attempts.ts";
 import { causeWords } from "./causes.ts";
 import { contextOf, waitTimes, type Chapter, type Telling } from "./chapters.ts";
-import { counted, joined, type Words } from "./words.ts";
+import { failureWords } from "./failures.ts";
+import { capital, counted, joined, linked, type Words } from "./words.ts";
 
 /** Whether a sentence is about the present or about a moment before. */
 export type Tense = "now" | "then";
@@ -11,13 +13,17 @@ export type Tense = "now" | "then";
 export interface Told extends Telling {
   readonly waiting: Schemas["Story"]["waiting"];
   readonly chapters: readonly Chapter[];
+  /** The receiver's words at the last failed attempt, if they are known. */
+  readonly said?: string | undefined;
 }
 
 const sentences: Readonly<Record<Schemas["EventStatus"], (told: Told, tense: Tense) => Words>> = {
   Pending: (told, tense) => waits(told, tense),
   WaitingRetry: (told, tense) => {
-    const { currentRetryCount: failed } = told.event;
-    return [`${counted(failed, "attempt")} ${tense === "now" ? "failed" : "had failed"}. `, ...waits(told, tense)];
+    const failed = failedOf(told);
+    const count = `${counted(told.event.currentRetryCount, "attempt")} ${tense === "now" ? "failed" : "had failed"}`;
+    const failures = failed.length === 0 ? [count] : failureWords(failed, { tense, said: told.said });
+    return [...capital(failures), ". ", ...waits(told, tense)];
   },
   Processing: inFlight,
   Failed: ({ attempts }, tense) =>
@@ -28,7 +34,7 @@ const sentences: Readonly<Record<Schemas["EventStatus"], (told: Told, tense: Ten
     return [`${tense === "now" ? "Delivered" : "Had been delivered"}${by === undefined ? "" : ` by attempt ${by}`}${
       after}.`];
   },
-  CriticalFailure: (told, tense) => ended(told, "exhausted", tense === "now" ? "Given up" : "Had been given up"),
+  CriticalFailure: notDelivered,
   Cancelled: (told, tense) => {
     const { attempts } = told;
     const tried = attempts.length === 0 ? "before any attempt" : `after ${counted(attempts.length, "attempt")}`;
@@ -42,11 +48,16 @@ export function sentence(told: Told, tense: Tense): Words {
 }
 
 /** Why an event waits, in words, with the end of that as far as it is planned. */
-function waitingWords(waiting: NonNullable<Told["waiting"]>, telling: Telling): Words {
+function waitingWords(waiting: NonNullable<Told["waiting"]>, telling: Telling, tense: Tense): Words {
   const cause = waiting.because.at(-1);
   const why = cause ? causeWords(cause, contextOf(telling)) : ["the log names no cause"];
   const { until } = waiting;
   if (until === null) return why;
+  if (waiting.reason === "circuit-open" && cause) {
+    const { failures } = cause.values;
+    return [linked("circuit open", cause.entry), " until ", { time: until, ...tense === "now" && { counts: true } },
+      failures === undefined ? "" : `, after ${counted(failures, "failure")} in a row`];
+  }
   const isPlanned = waiting.reason === "retry-schedule" || waiting.reason === "receiver-retry-after";
   return [...why, isPlanned ? ", due " : ", until ", { time: until }];
 }
@@ -62,7 +73,7 @@ function waits(told: Told, tense: Tense): Words {
   const before = ahead === null || ahead === 0
     ? "" : ` ${ahead === 1 ? `One event of its destination ${due.replace("are", "is").replace("were", "was")}` : `${
       ahead} events of its destination ${due}`} before it.`;
-  return [begin, ...waitingWords(waiting, told), `.${before}`];
+  return [begin, ...waitingWords(waiting, told, tense), `.${before}`];
 }
 
 function inFlight({ chapters }: Told, tense: Tense): Words {
@@ -76,6 +87,28 @@ function inFlight({ chapters }: Told, tense: Tense): Words {
   const wait = chapters.slice(0, index).findLast(({ kind }) => kind === "wait");
   const held = wait?.because.some(({ code }) => code === "circuit-open") ? waitTimes(wait).addedMs : null;
   return [`${begin}, as `, ...causeWords(probe), held === null ? "." : ` that had held it ${durationText(held)}.`];
+}
+
+/** The failed attempts since acceptance, or the last replay. */
+function failedOf({ attempts, event: { currentRetryCount } }: Told): readonly Attempt[] {
+  const failed = attempts.filter(({ outcome }) => outcome === "failed" || outcome === "unknown");
+  return currentRetryCount === 0 ? [] : failed.slice(-currentRetryCount);
+}
+
+function notDelivered(told: Told, tense: Tense): Words {
+  const begin = `${tense === "now" ? "Not delivered" : "Had not been delivered"}: `;
+  const causes = told.chapters.findLast(({ kind }) => kind === "exhausted")?.because ?? [];
+  if (causes.length === 0) return [begin, "the log names no cause."];
+  const failed = failedOf(told);
+  const context = contextOf(told);
+  const because = causes.map((cause): Words => {
+    const isKnown = failed.length > 0 && (cause.code === "max-attempts" || cause.code === "gone");
+    if (!isKnown) return causeWords(cause, context);
+    const failures = failureWords(failed, { tense, entry: cause.entry, said: told.said });
+    return cause.code === "gone" ? [...failures, ", which ends it"]
+      : [...failures, told.event.test ? ", and a test event is not retried" : ", the tenant's maximum"];
+  });
+  return [begin, ...joined(because, "; "), "."];
 }
 
 function ended(told: Told, kind: Chapter["kind"], begin: string): Words {

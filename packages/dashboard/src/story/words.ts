@@ -7,13 +7,14 @@ export interface Reference {
   readonly subject: Schemas["StorySubject"];
 }
 
-/** A text for people: plain pieces, times, and links to entries of the log and to other events. */
+/** A text for people: plain pieces, times, quotations, and links to entries of the log and to other events. */
 export type Words = readonly Piece[];
 
-/** A piece of {@link Words}. Times are shown in the zone of the reader. */
+/** A piece of {@link Words}. Times are shown in the zone of the reader; one that `counts` has a countdown. */
 export type Piece =
   | string
-  | { readonly time: string }
+  | { readonly time: string; readonly counts?: true }
+  | { readonly quote: string }
   | { readonly text: string; readonly entry: Reference }
   | { readonly text: string; readonly eventId: string };
 
@@ -21,6 +22,7 @@ export type Piece =
 export function plainText(words: Words): string {
   return words.map((piece) => {
     if (typeof piece === "string") return piece;
+    if ("quote" in piece) return `“${piece.quote}”`;
     return "time" in piece ? piece.time : piece.text;
   }).join("");
 }

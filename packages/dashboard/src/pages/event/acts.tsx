@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
@@ -7,6 +8,7 @@ import { useMay } from "../../app/session.ts";
 import { Confirm } from "../../parts/dialog.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { NoRight } from "../../parts/states.tsx";
+import shared from "../../style/shared.module.css";
 
 type ActId = "replayEvent" | "resendEvent" | "retryEvent" | "cancelEvent";
 
@@ -40,8 +42,21 @@ const acts: readonly Act[] = [
   },
 ];
 
-/** The acts for an event in its present state that the reader may do. Each asks first. */
-export function EventActs({ event }: { readonly event: Schemas["Event"] }): ReactNode {
+/** Why a waiting event cannot be sent now, and the link to the page that ends it. */
+const holds: Readonly<Record<string, readonly [why: string, act: string, tab: string]>> = {
+  "circuit-open": ["It cannot be sent now: its destination's circuit is open.", "Close the circuit", "circuit"],
+  "destination-inactive": ["It cannot be sent now: its destination is switched off.", "Switch it on", "health"],
+};
+
+/**
+ * The acts for an event in its present state that the reader may do. Each asks first; one that cannot work now says why.
+ */
+export function EventActs({ event, waiting = null, children }: {
+  readonly event: Schemas["Event"];
+  readonly waiting?: Schemas["Story"]["waiting"];
+  /** Stands behind the acts, such as links. */
+  readonly children?: ReactNode;
+}): ReactNode {
   const allows = useMay();
   const queries = useQueryClient();
   const change = useChange();
@@ -52,11 +67,24 @@ export function EventActs({ event }: { readonly event: Schemas["Event"] }): Reac
   const canReplay = shown.some(({ id }) => id === "replayEvent");
   useKeys(canReplay ? { r: { does: "Replay the event", run: () => setChosen("replayEvent") } } : {});
   const { id } = event;
+  const hold = waiting ? holds[waiting.reason] : undefined;
   return (
-    <>
+    <div className={shared.acts}>
       {shown.map(({ id: operation, name }) => (
-        <button key={operation} type="button" onClick={() => setChosen(operation)}>{name}…</button>
+        <button
+          key={operation} type="button" onClick={() => setChosen(operation)}
+          disabled={operation === "retryEvent" && hold !== undefined}
+        >
+          {name}…
+        </button>
       ))}
+      {children}
+      {hold && (
+        <span className={shared.small}>
+          {hold[0]}{" "}
+          <Link to="/destinations/$id" params={{ id: event.destinationUrlId }} search={{ tab: hold[2] }}>{hold[1]}</Link>
+        </span>
+      )}
       {fitting.length > 0 && shown.length === 0 && <NoRight>Developers can replay and cancel events.</NoRight>}
       {act && (
         <Confirm
@@ -71,6 +99,6 @@ export function EventActs({ event }: { readonly event: Schemas["Event"] }): Reac
           <p>{act.does}</p>
         </Confirm>
       )}
-    </>
+    </div>
   );
 }

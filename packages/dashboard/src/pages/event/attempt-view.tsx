@@ -69,6 +69,12 @@ function comparable(
   return attempts.filter((one, index) => one !== attempt && (one === chosen || Math.abs(index - at) <= offered));
 }
 
+/** The headers of an attempt's request; undefined before its end, and where nothing was sent. */
+function requestOf(ended: AttemptFacts["ended"]): Readonly<Record<string, string>> | undefined {
+  const headers = ended?.data.requestHeaders ?? {};
+  return Object.keys(headers).length === 0 ? undefined : headers;
+}
+
 /** The request and the answer, with their differences from another attempt. */
 function Sides({ facts: { started, ended }, other, otherNumber, event }: {
   readonly facts: AttemptFacts;
@@ -76,29 +82,34 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
   readonly otherNumber: number | undefined;
   readonly event: Schemas["Event"];
 }): ReactNode {
-  const sent = ended?.data.requestHeaders ?? undefined;
-  const before = other?.ended?.data.requestHeaders ?? undefined;
+  const sent = requestOf(ended);
+  const before = requestOf(other?.ended);
   const answer = ended?.data.answer ?? undefined;
   const answerBefore = other?.ended?.data.answer ?? undefined;
   const url = started?.data.url;
+  // An attempt that ended before it sent anything has no headers of a request.
+  const isNotSent = ended !== undefined && sent === undefined;
   const command = url !== undefined && sent
     ? curlCommand({ url, headers: sent, body: event.payload }) : undefined;
   return (
     <div className={styles.sides}>
-      <section className={shared.panel} aria-label="Sent">
+      <section className={shared.panel} aria-label={isNotSent ? "Not sent" : "Sent"}>
         <header className={styles.sideHead}>
-          <h3>Sent</h3>
+          <h3>{isNotSent ? "Not sent" : "Sent"}</h3>
           <CopyCurl command={command} />
         </header>
-        <p className={classes(styles.hostile, styles.line)}>POST {url ?? "to a URL that the log does not name"}</p>
+        <p className={classes(styles.hostile, styles.line)}>
+          {isNotSent ? "not sent to" : "POST"} {url ?? "a URL that the log does not name"}
+        </p>
         {url !== undefined && other?.started && other.started.data.url !== url && (
           <p className={classes(shared.small, styles.hostile)}>was {other.started.data.url}</p>
         )}
         <HeaderTable
           name="Headers sent" headers={sent} before={before}
-          absent={ended ? "Nothing of the request is known."
-            : "The attempt is in flight: what was sent is in the log when it ends."}
+          absent={isNotSent ? "Nothing reached the receiver: the attempt ended before its request."
+            : "The attempt is in flight: the log has its request when it ends."}
         />
+        {other && sent && before && <p className={shared.small}>The body is that of attempt {otherNumber}.</p>}
         <JsonText label="Payload" text={event.payload} />
       </section>
       <section className={shared.panel} aria-label="Answered">
@@ -115,13 +126,14 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
               name="Headers answered" headers={answer.headers} before={answerBefore?.headers} absent="No headers."
             />
             {answer.truncated && <p className={shared.small}>The answer was longer; this is its first part.</p>}
-            {answerBefore && answerBefore.body !== answer.body && (
-              <p className={shared.small}>The body differs from that of attempt {otherNumber}.</p>
+            {answer.body === "" ? <p className={shared.small}>The body is empty.</p> : (
+              <JsonText
+                label="Answer" text={answer.body}
+                before={answerBefore && { text: answerBefore.body, label: `attempt ${otherNumber}` }}
+              />
             )}
-            {answer.body === "" ? <p className={shared.small}>The body is empty.</p>
-              : <JsonText label="Answer" text={answer.body} />}
           </>
-        ) : <p>{ended?.type === "DeliveryFailed" ? ended.data.error : "No answer yet."}</p>}
+        ) : <p>{ended?.type === "DeliveryFailed" ? `No answer: ${ended.data.error}` : "No answer yet."}</p>}
       </section>
     </div>
   );

@@ -1,96 +1,174 @@
 import { memo, type ReactNode } from "react";
-import { between, durationText } from "../../parts/times.ts";
+import { usePreferences } from "../../app/preferences.tsx";
+import { between, durationText, momentText } from "../../parts/times.ts";
+import type { Axis, OpenCircuit } from "../../story/axis.ts";
 import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
-import { ends, keyOf } from "../../story/moments.ts";
+import { keyOf, type ends } from "../../story/moments.ts";
+import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
 
-const height = 24;
-const middle = height / 2;
-
-/** The width of the dots in place of the chapters between. */
-const gap = 36;
+/** The rows of the bar from top to bottom, px. */
+const rows = { folds: 12, middle: 28, circuit: 44, circuitHeight: 16, times: 76, days: 92, height: 96 };
 
 /**
- * The story as a line: attempts as blocks, waits as lines, acts as diamonds. Long waits are cut: widths grow with the
- * logarithm of the time. Of a long story only the ends are drawn. The chapters below say the same in words.
+ * The story on a wall clock: attempts as blocks, waits as lines, acts as diamonds, and beneath them the times in which
+ * the circuit was open. Long gaps are folded, with their length above. Of a long story only the ends are drawn. The
+ * chapters below say the same in words.
  */
-export const Bar = memo(function Bar({ chapters, later, telling }: {
-  readonly chapters: readonly Chapter[];
+export const Bar = memo(function Bar({ axis, ends: { first, between: leftOut, last }, later, telling, circuit, at }: {
+  readonly axis: Axis;
+  /** The chapters on the axis, and the number of those between. */
+  readonly ends: ReturnType<typeof ends>;
   /** Those that came after the chosen moment. */
   readonly later: readonly Chapter[];
   readonly telling: Telling;
+  readonly circuit: readonly OpenCircuit[];
+  /** The chosen moment; undefined for the present. */
+  readonly at: string | undefined;
 }): ReactNode {
-  const all = [...chapters, ...later];
-  const { first, between, last } = ends(all);
   const dimmed = new Set(later.map(keyOf));
-  let x = 0;
-  const placed = (chapter: Chapter) => {
-    const width = widthOf(chapter);
-    const part = { chapter, key: keyOf(chapter), from: x, width, words: chapterWords(chapter, telling) };
-    x += width + 2;
-    return part;
-  };
-  const begin = first.map(placed);
-  const middleOf = x + gap / 2;
-  if (between > 0) x += gap;
-  const parts = [...begin, ...last.map(placed)];
-  const label = `${all.length} chapters in a line; the list below tells them`;
+  const label = `${first.length + leftOut + last.length} chapters in a line; the list below tells them`;
   return (
-    <svg
-      className={styles.barOfStory} viewBox={`0 0 ${Math.max(x, 1)} ${height}`} preserveAspectRatio="xMinYMid meet"
-      role="img" aria-label={label}
-    >
-      {parts.map(({ chapter, key, from, width, words: { tone, title } }) => (
-        <g key={key} className={toneClass(tone)} opacity={dimmed.has(key) ? 0.35 : 1}>
-          <title>{`${title}, ${lengthText(chapter)}`}</title>
-          <Shape kind={chapter.kind} from={from} width={width} />
-        </g>
+    <svg className={styles.bar} height={rows.height} role="img" aria-label={label}>
+      {axis.folds.map(({ from, to, ms }, index) => (
+        <text
+          key={index} x={percent((from + to) / 2)} y={rows.folds} textAnchor="middle"
+          className={axis.folds.length > 2 ? styles.wideOnly : undefined}
+        >
+          {durationText(ms)}
+        </text>
       ))}
-      {between > 0 && (
+      {axis.placed.map(({ chapter, key, from, to }) => {
+        const { tone, title } = chapterWords(chapter, telling);
+        return (
+          <g key={key} className={toneClass(tone)} opacity={dimmed.has(key) ? 0.35 : 1}>
+            <title>{`${title}, ${lengthText(chapter)}`}</title>
+            <Shape kind={chapter.kind} from={from} to={to} isFolded={axis.folds.some((fold) =>
+              fold.from >= from && fold.to <= to)} />
+          </g>
+        );
+      })}
+      {leftOut > 0 && (
         <g className={shared.off}>
-          <title>{`${between} chapters between`}</title>
-          {[-8, 0, 8].map((by) => <circle key={by} cx={middleOf + by} cy={middle} r={2} fill="currentColor" />)}
+          <title>{`${leftOut} chapters between`}</title>
+          {[-8, 0, 8].map((by) => (
+            <circle
+              key={by} cx={percent(axis.placed[first.length]?.from ?? 0)} cy={rows.middle} r={2} fill="currentColor"
+              transform={`translate(${by} 0)`}
+            />
+          ))}
         </g>
       )}
+      {circuit.map((open) => <CircuitBand key={open.from} open={open} axis={axis} />)}
+      {at !== undefined && (
+        <line
+          x1={percent(axis.placeOf(at))} x2={percent(axis.placeOf(at))} y1={rows.folds + 4} y2={rows.times - 14}
+          className={styles.chosenMoment}
+        />
+      )}
+      <Times axis={axis} />
     </svg>
   );
 });
 
-function Shape({ kind, from, width }: {
-  readonly kind: Chapter["kind"]; readonly from: number; readonly width: number;
+/** The least width of the band of an open circuit. */
+const leastBand = 0.006;
+
+function CircuitBand({ open: { from, to }, axis }: { readonly open: OpenCircuit; readonly axis: Axis }): ReactNode {
+  const start = Math.min(axis.placeOf(from), 1 - leastBand);
+  const width = Math.max(leastBand, (to === null ? 1 : axis.placeOf(to)) - start);
+  return (
+    <g className={shared.bad}>
+      <title>{to === null ? "Circuit open" : `Circuit open for ${durationText(between(from, to))}`}</title>
+      <rect
+        x={percent(start)} width={percent(width)} y={rows.circuit} height={rows.circuitHeight} rx={3}
+        className={styles.circuitBand}
+      />
+      {width > 0.12 && (
+        <text x={percent(start)} dx={6} y={rows.circuit + 12} className={classes(styles.circuitText, width < 0.35
+          && styles.wideOnly)}>
+          circuit open
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** Between two written times there is at least this part of the axis: on wide screens, and on narrow ones. */
+const apart = { wide: 0.09, narrow: 0.28 };
+
+/** The times below the axis, and the day wherever it changes. */
+function Times({ axis }: { readonly axis: Axis }): ReactNode {
+  const { zone } = usePreferences();
+  const written: { readonly at: string; readonly place: number; readonly isWideOnly: boolean }[] = [];
+  let [wide, narrow] = [-1, -1];
+  for (const { at, place } of axis.times) {
+    if (place - wide < apart.wide) continue;
+    const isWideOnly = place - narrow < apart.narrow;
+    written.push({ at, place, isWideOnly });
+    wide = place;
+    if (!isWideOnly) narrow = place;
+  }
+  const days = axis.times.map(({ at, place }) => ({ day: momentText(at, zone, "day"), place }))
+    .filter(({ day }, index, all) => day !== all[index - 1]?.day);
+  return (
+    <g className={styles.axisTimes}>
+      {written.map(({ at, place, isWideOnly }) => (
+        <text
+          key={at} x={percent(place)} y={rows.times} textAnchor={anchor(place)}
+          className={isWideOnly ? styles.wideOnly : undefined}
+        >
+          {momentText(at, zone, "time").slice(0, "00:00:00".length)}
+        </text>
+      ))}
+      {days.map(({ day, place }) => (
+        <text key={day} x={percent(place)} y={rows.days} textAnchor={anchor(place)} className={styles.axisDay}>
+          {day}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+function anchor(place: number): "start" | "middle" | "end" {
+  return place < 0.1 ? "start" : place > 0.9 ? "end" : "middle";
+}
+
+function percent(part: number): string {
+  return `${Math.round(part * 10_000) / 100}%`;
+}
+
+function Shape({ kind, from, to, isFolded }: {
+  readonly kind: Chapter["kind"]; readonly from: number; readonly to: number; readonly isFolded: boolean;
 }): ReactNode {
-  const centre = from + width / 2;
+  const { middle } = rows;
   switch (kind) {
     case "attempt":
-      return <rect x={from} y={4} width={width} height={16} rx={2} fill="currentColor" />;
-    case "wait":
-      return <line x1={from} x2={from + width} y1={middle} y2={middle} stroke="currentColor" strokeWidth={3} />;
-    case "accepted":
-      return <circle cx={centre} cy={middle} r={5} fill="currentColor" />;
-    case "exhausted":
-    case "cancelled":
       return (
-        <path
-          d={`M${centre - 5} ${middle - 5}l10 10m0 -10l-10 10`} stroke="currentColor" strokeWidth={3}
+        <rect x={percent(from)} width={percent(to - from)} y={middle - 8} height={16} rx={2} fill="currentColor" />
+      );
+    case "wait":
+      return (
+        <line
+          x1={percent(from)} x2={percent(to)} y1={middle} y2={middle} stroke="currentColor" strokeWidth={3}
+          strokeDasharray={isFolded ? "6 4" : undefined}
         />
       );
-    case "replayed":
-    case "setting":
+    default:
       return (
-        <path
-          d={`M${centre} ${middle - 6}l6 6l-6 6l-6 -6Z`} fill="currentColor"
-        />
+        // Percentages place the inner picture; its own lines are in px.
+        <svg x={percent((from + to) / 2)} y={middle} overflow="visible" aria-hidden="true">{signs[kind]}</svg>
       );
   }
 }
 
-function widthOf({ kind, from, to }: Chapter): number {
-  if (kind !== "attempt" && kind !== "wait") return 12;
-  const ms = Math.max(0, between(from, to ?? from));
-  const scaled = Math.log2(1 + ms / 20);
-  return kind === "attempt" ? 10 + Math.min(30, 2 * scaled) : 16 + Math.min(160, 8 * scaled);
-}
+const cross = <path d="M-5 -5L5 5M5 -5L-5 5" stroke="currentColor" strokeWidth={3} />;
+const diamond = <path d="M0 -6L6 0L0 6L-6 0Z" fill="currentColor" />;
+const signs: Readonly<Record<Exclude<Chapter["kind"], "attempt" | "wait">, ReactNode>> = {
+  accepted: <circle r={5} fill="currentColor" />, exhausted: cross, cancelled: cross, replayed: diamond,
+  setting: diamond,
+};
 
 function lengthText({ from, to }: Chapter): string {
   return to === null ? "not over yet" : durationText(Math.max(0, between(from, to)));

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
+import { Icon, icons, type IconPath } from "../../parts/icon.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { between, durationText } from "../../parts/times.ts";
 import { actorText } from "../../story/causes.ts";
@@ -11,8 +12,8 @@ import { toneClass } from "./bar.tsx";
 import styles from "./event.module.css";
 import { MomentLink, EntryLink, Told } from "./words.tsx";
 
-const glyphs: Readonly<Record<ChapterTone, string>> = {
-  ok: "✓", bad: "✕", wait: "◔", info: "●", off: "—", act: "◆",
+const glyphs: Readonly<Record<ChapterTone, IconPath>> = {
+  ok: icons.check, bad: icons.x, wait: icons.clock, info: icons.circle, off: icons.minus, act: icons.diamond,
 };
 
 /** The chapters in the order of the log; those after the chosen moment are dimmed. */
@@ -67,7 +68,7 @@ function Row({ chapter, telling, attempt }: {
   const isChosen = number !== undefined && number === attempt;
   return (
     <li className={styles.chapter} aria-current={isChosen ? "true" : undefined}>
-      <span className={classes(styles.glyph, toneClass(tone))} aria-hidden="true">{glyphs[tone]}</span>
+      <span className={classes(styles.glyph, toneClass(tone))}><Icon of={glyphs[tone]} size={14} /></span>
       <span className={styles.when}><When chapter={chapter} /></span>
       <strong className={styles.title}>
         {number === undefined ? title

@@ -2,19 +2,28 @@ import { Link, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Id } from "../../parts/copy.tsx";
 import { Page } from "../../parts/page.tsx";
+import { shortId } from "../../story/words.ts";
+import shared from "../../style/shared.module.css";
 import { EventActs } from "./acts.tsx";
 import { EventStory } from "./event-story.tsx";
-import styles from "./event.module.css";
 import { useStory } from "./use-story.ts";
 
 /** An event and its story. */
 export function EventPage(): ReactNode {
   const { id } = useParams({ from: "/signed-in/events/$id" });
   const { data } = useStory(id);
+  const type = data?.event.eventType;
   return (
-    <Page title="Event" acts={data && <EventActs event={data.event} />}>
-      <p className={styles.eventId}><Link to="/events">‹ Events</Link> <Id value={id} /></p>
-      <EventStory id={id} />
+    <Page title={`${type ?? "Event"} ${shortId(id)}`} back={<Link to="/events">Events</Link>} acts={<Id value={id} />}>
+      <EventStory
+        id={id} acts={({ event, waiting }) => (
+          <EventActs event={event} waiting={waiting}>
+            <Link to="/destinations/$id" params={{ id: event.destinationUrlId }} className={shared.button}>
+              Open destination
+            </Link>
+          </EventActs>
+        )}
+      />
     </Page>
   );
 }

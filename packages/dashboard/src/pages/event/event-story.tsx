@@ -1,35 +1,54 @@
 import { useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useMemo, type ReactNode } from "react";
+import { relayClock } from "../../api/clock.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { useActorNames } from "../../parts/names.tsx";
-import { Answered } from "../../parts/states.tsx";
-import { EventStatus } from "../../parts/status.tsx";
+import { Answered, Loading } from "../../parts/states.tsx";
 import { attemptsOf } from "../../story/attempts.ts";
+import { axisOf, type OpenCircuit } from "../../story/axis.ts";
 import type { Telling } from "../../story/chapters.ts";
-import { authorsOf, entriesOf, indexAt, laterThan } from "../../story/moments.ts";
-import { sentence, type Tense } from "../../story/sentence.ts";
-import { classes } from "../../style/classes.ts";
+import { authorsOf, ends, entriesOf, indexAt, laterThan } from "../../story/moments.ts";
+import { firstFailure } from "../../story/suspect.ts";
 import shared from "../../style/shared.module.css";
-import { AsOf, Constants, StateAtMoment } from "./as-of.tsx";
+import { AsOf, StateAtMoment } from "./as-of.tsx";
 import { AttemptView } from "./attempt-view.tsx";
 import { Bar } from "./bar.tsx";
 import { Chapters } from "./chapters.tsx";
 import styles from "./event.module.css";
-import { useMomentState, useStory, useStoryAt } from "./use-story.ts";
-import { Told } from "./words.tsx";
+import { saidIn, Sentence, SuspectChange, useLastFailure, useSuspect } from "./sentence.tsx";
+import { useMomentState, useOpenCircuit, useStory, useStoryAt } from "./use-story.ts";
+
+const none: readonly OpenCircuit[] = [];
 
 /**
  * The story of an event: its state in a sentence, its chapters with their causes, and its attempts. The parameter `at`
  * is the position of the log up to which it is told; `attempt` and `with` are numbers of attempts.
  */
-export function EventStory({ id }: { readonly id: string }): ReactNode {
+export function EventStory({ id, acts }: {
+  readonly id: string;
+  /** Stand behind the sentence. */
+  readonly acts?: (story: Schemas["Story"]) => ReactNode;
+}): ReactNode {
   const query = useStory(id);
-  return <Answered query={query}>{(present) => <Story key={id} id={id} present={present} />}</Answered>;
+  return (
+    <Answered query={query} loading={<Bones />}>
+      {(present) => <Story key={id} id={id} present={present} acts={acts} />}
+    </Answered>
+  );
 }
 
-function Story({ id, present }: { readonly id: string; readonly present: Schemas["Story"] }): ReactNode {
+/** The size of a story that is being loaded. */
+function Bones(): ReactNode {
+  return <Loading lines={14} />;
+}
+
+function Story({ id, present, acts }: {
+  readonly id: string;
+  readonly present: Schemas["Story"];
+  readonly acts: ((story: Schemas["Story"]) => ReactNode) | undefined;
+}): ReactNode {
   const { at, attempt: named } = useSearch({ strict: false });
   const change = useChange();
   const entries = useMemo(() => entriesOf(present.chapters), [present]);
@@ -49,6 +68,15 @@ function Story({ id, present }: { readonly id: string; readonly present: Schemas
   const attempt = attempts.find(({ number }) => String(number) === named) ?? attempts.at(-1);
   const later = useMemo(() => laterThan(shown.chapters, present.chapters), [shown, present]);
 
+  const failure = useLastFailure(present.event, now.attempts);
+  const failureThen = useLastFailure(shown.event, attempts);
+  const first = firstFailure(attempts);
+  const suspect = useSuspect(present.event, first?.entries[0]?.time);
+  const circuit = useOpenCircuit(present.event);
+  const all = useMemo(() => ends([...shown.chapters, ...later]), [shown, later]);
+  const axis = useMemo(
+    () => axisOf([...all.first, ...all.last], new Date(relayClock.now()).toISOString()), [all]);
+
   const choose = (to: number) => {
     const bounded = Math.min(Math.max(to, 0), entries.length - 1);
     change({ at: bounded === entries.length - 1 ? undefined : entries[bounded]?.position }, { replace: true });
@@ -64,38 +92,37 @@ function Story({ id, present }: { readonly id: string; readonly present: Schemas
     "]": { does: "Show the next attempt", run: () => moveAttempt(1) },
   });
 
+  // What stands above the chapters is shown at once, so that they keep their place.
+  if ([failure, suspect, circuit, state].some(({ isLoading }) => isLoading)) return <Bones />;
   return (
     <div className={styles.story} data-story aria-busy={isPast && (past.isPending || past.isPlaceholderData)}>
       {isPast && past.error !== null && (
         <p className={shared.problem} role="alert">There is nothing to tell of that moment: {past.error.message}</p>
       )}
-      {isPast && past.data && <Sentence story={shown} telling={then} tense="then" />}
-      <Sentence story={present} telling={now} tense="now" isBrief={isPast} />
-      <Bar chapters={shown.chapters} later={later} telling={now} />
-      <AsOf entries={entries} index={index} isPast={isPast} choose={choose} />
+      <div className={styles.said}>
+        {isPast && past.data && <Sentence story={shown} telling={then} tense="then" said={saidIn(failureThen)} />}
+        <Sentence story={present} telling={now} tense="now" said={saidIn(failure)} isBrief={isPast} />
+        {suspect.data && (
+          <SuspectChange
+            suspect={suspect.data} destinationId={present.event.destinationUrlId}
+            failures={attempts.filter(({ outcome }) => outcome === "failed").length}
+          />
+        )}
+        {acts?.(present)}
+      </div>
+      <div className={styles.axis}>
+        <Bar
+          axis={axis} ends={all} later={later} telling={now} circuit={circuit.data ?? none}
+          at={isPast ? entries[index]?.time : undefined}
+        />
+        <AsOf entries={entries} index={index} isPast={isPast} choose={choose} placeOf={axis.placeOf} />
+      </div>
       {state.data && <StateAtMoment state={state.data} before={index > 0 ? earlier.data : undefined} />}
-      <Constants event={present.event} />
       <Chapters
         chapters={shown.chapters} later={later} telling={then} laterTelling={now} attempt={attempt?.number}
       />
       {attempt ? <AttemptView attempts={attempts} attempt={attempt} event={present.event} />
         : <p className={shared.state}>No attempt {isPast ? "had been" : "has been"} made.</p>}
     </div>
-  );
-}
-
-function Sentence({ story, telling, tense, isBrief = false }: {
-  readonly story: Schemas["Story"];
-  readonly telling: Telling;
-  readonly tense: Tense;
-  readonly isBrief?: boolean;
-}): ReactNode {
-  const { waiting, chapters, event } = story;
-  return (
-    <p className={classes(styles.sentence, isBrief && styles.brief)}>
-      {(tense === "then" || isBrief) && <span className={shared.small}>{tense === "then" ? "Then: " : "Now: "}</span>}
-      <EventStatus value={event.status} />{" "}
-      <span data-tense={tense}><Told words={sentence({ ...telling, waiting, chapters }, tense)} /></span>
-    </p>
   );
 }

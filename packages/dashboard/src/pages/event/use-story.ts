@@ -3,6 +3,7 @@ import { RelayError, type Schemas } from "@webhook-relay/client";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import type { Attempt } from "../../story/attempts.ts";
+import { openTimes, type OpenCircuit } from "../../story/axis.ts";
 
 /** The state of things at a moment; null for a thing that did not exist or that the reader may not see. */
 export interface MomentState {
@@ -91,6 +92,24 @@ export function useMomentState(
     staleTime: at === undefined ? 0 : Infinity,
     refetchInterval: at === undefined ? pauseOf(event.status) : false,
     placeholderData: keepPreviousData,
+  });
+}
+
+/** When the circuit of the event's destination was open since its acceptance; nothing for one who may not read it. */
+export function useOpenCircuit(
+  { destinationUrlId: id, acceptedAt: From, status }: Schemas["Event"],
+): UseQueryResult<readonly OpenCircuit[]> {
+  const allows = useMay();
+  return useQuery({
+    queryKey: ["listCircuitHistory", { id }, "open since", From],
+    queryFn: async () => {
+      const timesOf = async (Type: "CircuitOpened" | "CircuitClosed") =>
+        (await relay.listCircuitHistory({ id, From, Type, Qt: 100, Total: false })).items.map(({ time }) => time);
+      const [opened, closed] = await Promise.all([timesOf("CircuitOpened"), timesOf("CircuitClosed")]);
+      return openTimes(opened, closed, From);
+    },
+    enabled: allows("listCircuitHistory"),
+    refetchInterval: pauseOf(status),
   });
 }
 

@@ -1,7 +1,9 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
-import { Moment } from "../../parts/time.tsx";
+import { relayClock } from "../../api/clock.ts";
+import { Countdown, Moment } from "../../parts/time.tsx";
 import type { Piece, Reference, Words } from "../../story/words.ts";
+import styles from "./event.module.css";
 
 /** Words on the page: its links lead to the entries that they are about. */
 export function Told({ words }: { readonly words: Words }): ReactNode {
@@ -10,7 +12,15 @@ export function Told({ words }: { readonly words: Words }): ReactNode {
 
 function ToldPiece({ piece }: { readonly piece: Piece }): ReactNode {
   if (typeof piece === "string") return <>{piece}</>;
-  if ("time" in piece) return <Moment at={piece.time} only="time" />;
+  if ("quote" in piece) return <q className={styles.quote}>{piece.quote}</q>;
+  if ("time" in piece) {
+    return (
+      <>
+        <Moment at={piece.time} only="time" />
+        {piece.counts && Date.parse(piece.time) > relayClock.now() && <> (<Countdown to={piece.time} />)</>}
+      </>
+    );
+  }
   if ("eventId" in piece) return <Link to="/events/$id" params={{ id: piece.eventId }}>{piece.text}</Link>;
   return <EntryLink entry={piece.entry}>{piece.text}</EntryLink>;
 }

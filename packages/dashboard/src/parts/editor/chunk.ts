@@ -1,2 +1,2 @@
-export { mountDiff, mountText, type MountedDiff } from "./editors.ts";
+export { mountChanges, mountDiff, mountText, type MountedDiff } from "./editors.ts";
 export { indented, isJson } from "./format.ts";

@@ -1,6 +1,6 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
-import { MergeView } from "@codemirror/merge";
+import { MergeView, unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from "@codemirror/search";
 import { EditorState, Transaction, type Extension } from "@codemirror/state";
 import { EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
@@ -28,6 +28,23 @@ const comparisonMs = 100;
 export function mountText(host: HTMLElement, text: string, label: string): Mounted {
   const root = rootIn(host);
   const view = new EditorView({ doc: text, parent: root, root, extensions: [common(text, label), readOnly] });
+  return {
+    search: () => openSearchPanel(view),
+    destroy: () => view.destroy(),
+  };
+}
+
+/** Shows a text with its differences from an earlier one: removed lines stand above the new ones. */
+export function mountChanges(host: HTMLElement, { before, after, label }: {
+  readonly before: string; readonly after: string; readonly label: string;
+}): Mounted {
+  const root = rootIn(host);
+  const view = new EditorView({
+    doc: after, parent: root, root, extensions: [
+      common(after, label), readOnly,
+      unifiedMergeView({ original: before, mergeControls: false, diffConfig: { scanLimit, timeout: comparisonMs } }),
+    ],
+  });
   return {
     search: () => openSearchPanel(view),
     destroy: () => view.destroy(),

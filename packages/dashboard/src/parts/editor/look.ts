@@ -35,6 +35,15 @@ const merge = EditorView.theme({
   "&.cm-merge-a .cm-changedText": {
     background: "color-mix(in srgb, var(--bad) 16%, transparent)", borderBottom: "1px solid var(--bad)",
   },
+  ".cm-deletedChunk": { backgroundColor: "color-mix(in srgb, var(--bad) 8%, transparent)", paddingLeft: "6px" },
+  ".cm-deletedChunk .cm-deletedText": {
+    color: "var(--ink)", background: "color-mix(in srgb, var(--bad) 16%, transparent)", textDecoration: "none",
+  },
+  ".cm-deletedChunk del": { textDecoration: "none" },
+  ".cm-deletedLineGutter": { background: "var(--bad)" },
+  "&.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": {
+    backgroundColor: "color-mix(in srgb, var(--ok) 6%, transparent)",
+  },
   "&.cm-merge-b .cm-changedText": {
     background: "color-mix(in srgb, var(--ok) 18%, transparent)", borderBottom: "1px solid var(--ok)",
   },
