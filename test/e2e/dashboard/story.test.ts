@@ -68,7 +68,8 @@ describe("the story of an event on its page", () => {
     await eventReaches(account.owner, id, "CriticalFailure");
     await show(id);
     expect(await said("now").textContent())
-      .to.match(/^Given up, .+ after acceptance: 3 attempts failed, the tenant's maximum\.$/);
+      .to.equal("Not delivered: the receiver answered 500 three times (no), the tenant's maximum.");
+    expect(await said("now").locator("q").textContent()).to.equal("no");
     expect(await titles())
       .to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Given up"]);
     expect(await chapter("Attempt 2").locator("strong + span").textContent()).to.match(/^500 in .+ · planned by the retry schedule/);
@@ -86,7 +87,7 @@ describe("the story of an event on its page", () => {
     await page.keyboard.press("ArrowLeft");
     await said("then").waitFor();
     await settled();
-    expect(await said("now").textContent()).to.match(/^Given up/);
+    expect(await said("now").textContent()).to.match(/^Not delivered/);
     expect(await laterTitles()).to.deep.equal(["Given up"]);
     expect(address("at")).to.equal((await owner.listEventHistory({ id, Qt: 1, TpOrd: "Desc", Type: "DeliveryFailed" }))
       .items[0]?.position);
@@ -97,7 +98,7 @@ describe("the story of an event on its page", () => {
     await page.keyboard.press("ArrowRight");
     await said("then").waitFor({ state: "detached" });
     expect(address("at")).to.equal(null);
-    const slider = page.getByLabel("As of");
+    const slider = page.getByLabel("Moment");
     await slider.focus();
     await page.keyboard.press("Home");
     await said("then").getByText(/^Was waiting for its first attempt: the first attempt after acceptance/).waitFor();
@@ -107,12 +108,73 @@ describe("the story of an event on its page", () => {
     await page.waitForURL(`**/events/${id}?at=${await positionOf(id, "DeliveryExhausted")}`);
   });
 
+  it("shows the event at a time of day: 1 click and a typed time", async () => {
+    const { post } = await opened(() => ({ status: 500 }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    const { items: [started] } =
+      await owner.listEventHistory({ id, Type: "DeliveryAttemptStarted", Qt: 1, TpOrd: "Desc" });
+    await show(id);
+    const field = page.getByLabel("As of");
+    await field.click();
+    await page.keyboard.type(started!.time.slice("2026-11-28T".length, -"Z".length));
+    await page.keyboard.press("Enter");
+    await said("then").getByText("Attempt 3 was in flight.").waitFor();
+    expect(address("at")).to.equal(started!.position);
+    expect(await field.inputValue()).to.equal(started!.time.replace("T", " ").replace("Z", ""));
+    await field.fill("00:00 yesterday");
+    await field.press("Enter");
+    await page.getByRole("alert").getByText("Type a time, such as 10:05").waitFor();
+    await field.fill("2001-01-01 10:05");
+    await field.press("Enter");
+    await page.getByRole("alert").getByText("nothing was before").waitFor();
+    await field.fill("now");
+    await field.press("Enter");
+    await said("then").waitFor({ state: "detached" });
+  });
+
+  it("names the change before the failures, and leads to it and to the destination", async () => {
+    const { id: destinationId, post } = await opened(() => ({
+      status: 404, body: '{"code":7,"message":"It moved to /v2/webhooks"}',
+    }));
+    await owner.updateDestination({ id: destinationId }, { url: stage.receiver.url(`/story-${paths}?v=2`) });
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await show(id);
+    expect(await said("now").textContent()).to.match(/^Not delivered: the receiver answered 404 three times/);
+    expect(await said("now").locator("q").textContent()).to.equal("It moved to /v2/webhooks");
+    await page.getByText(new RegExp(`^The failures began .+ after ${account.email} changed the URL\\.`)).waitFor();
+    await page.getByRole("link", { name: "See the change" }).click();
+    await page.waitForURL(`**/destinations/${destinationId}?tab=changes&at=*`);
+    await page.goBack();
+    await page.getByRole("link", { name: "Open destination" }).click();
+    await page.waitForURL(`**/destinations/${destinationId}`);
+  });
+
+  it("shows a binary answer as hexadecimal digits, and says what was not sent", async () => {
+    const { post } = await opened(() => ({ status: 500, body: Buffer.from("89504e470d0a1a0a00ff41", "hex") }));
+    const id = await post();
+    await eventReaches(account.owner, id, "CriticalFailure");
+    await show(id);
+    expect(await said("now").locator("q").count()).to.equal(0);
+    const answer = page.getByRole("region", { name: "Answered" });
+    await answer.getByText("·· 50 4e 47 0d 0a 1a 0a").waitFor();
+    await answer.getByRole("button", { name: "As text" }).click();
+    const nowhere = await account.destination({ url: "https://does-not-exist.invalid/hook" });
+    const posted = await account.producer.post(nowhere.ingest, { order: 1 });
+    const unsent = String(posted["eventId"]);
+    await eventReaches(account.owner, unsent, "CriticalFailure");
+    await show(unsent);
+    await page.getByRole("region", { name: "Not sent" })
+      .getByText("not sent to https://does-not-exist.invalid/hook").waitFor();
+  });
+
   it("is told of a moment by its address, with the change there and the state before", async () => {
     const { post } = await opened(() => ({ status: 500 }));
     const id = await post();
     await eventReaches(account.owner, id, "CriticalFailure");
     await show(id, `?at=${await positionOf(id, "RetryScheduled")}`);
-    await said("then").getByText(/^1 attempt had failed\. Was waiting for attempt 2: planned by .+, due /).waitFor();
+    await said("then").getByText(/^The receiver had answered 500\. Was waiting for attempt 2: planned by .+, due /).waitFor();
     await settled();
     await page.locator("[data-story] dl > div:has(mark)", { hasText: "status" })
       .getByText("was Attempt failed").waitFor();
@@ -135,7 +197,11 @@ describe("the story of an event on its page", () => {
     await view.getByLabel("Compare with").selectOption({ index: 1 });
     await view.getByRole("row", { name: "X-Relay-Attempt 2 was 1", exact: true }).waitFor();
     expect(await view.getByRole("row", { name: /^x-shard/ }).textContent()).to.equal("x-shardb was absent");
-    await view.getByText("The body differs from that of attempt 1.").waitFor();
+    await view.getByText("Differs from attempt 1").waitFor();
+    await view.locator(".cm-deletedLine, .cm-deletedChunk", { hasText: "later" }).first().waitFor();
+    await view.getByRole("button", { name: "Differences" }).click();
+    await view.locator(".cm-deletedChunk").waitFor({ state: "detached" });
+    await view.getByText("The body is that of attempt 1.").waitFor();
     await view.getByText("settings: revision 0").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("h1").click();
@@ -163,7 +229,9 @@ describe("the story of an event on its page", () => {
     const { items } = await owner.listEventHistory({ id, Type: "DeliveryAttemptStarted", TpOrd: "Desc", Qt: 1 });
     await show(id, `?at=${items[0]?.position}`);
     await said("then").getByText(/^Attempt 4 was in flight, as the probe of the circuit that had held it/).waitFor();
-    await page.locator("[data-story] dl").getByText(/^Suspended/).waitFor();
+    await page.locator("[data-story] dl").getByText(/^circuit open until/).waitFor();
+    await page.locator("[data-story] svg title", { hasText: "Circuit open for" }).first()
+      .waitFor({ state: "attached" });
   });
 
   it("replays an exhausted event by its key, after a question, and tells who asked", async () => {
@@ -190,7 +258,8 @@ describe("the story of an event on its page", () => {
     await eventReaches(account.owner, id, "CriticalFailure");
     await owner.replayEvent({ id });
     await show(id);
-    await said("now").getByText(/^Waits for attempt 4: held by the open circuit, .+, until [\d:.]+\.$/).waitFor();
+    await said("now").getByText(/^Waits for attempt 4: circuit open until [\d:.]+ \(in .+\), after 3 failures in a row\.$/).waitFor();
+    await page.getByText("It cannot be sent now: its destination's circuit is open.").waitFor();
     await page.getByRole("button", { name: "Cancel event…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel event" }).click();
     await said("now").getByText(/^Cancelled after 3 attempts, .+: requested by user .+ \(Owner\)\.$/).waitFor();
@@ -275,7 +344,7 @@ describe("the story of an event on its page", () => {
     await page.route("**/story", (route) => route.fulfill({ json: { ...story, chapters: [chapters[0], ...many] } }));
     await show(id);
     expect(await page.locator(`${chaptersPart} > ol > li:has(strong)`).count()).to.equal(50);
-    expect(await page.locator("[data-story] > svg title").allTextContents()).to.include("951 chapters between");
+    expect(await page.locator("[data-story] svg title").allTextContents()).to.include("951 chapters between");
     await page.getByRole("button", { name: "Show 951 chapters between" }).click();
     await page.locator(`${chaptersPart} > ol > li:has(strong)`).nth(1_000).waitFor();
     await page.unroute("**/story");

@@ -1,13 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Schemas } from "../../../packages/client/src/index.ts";
+import { facts, type Schemas } from "../../../packages/client/src/index.ts";
+import { hexText, isBinary } from "../../../packages/dashboard/src/parts/hex.ts";
 import { attemptsOf, outcomeText } from "../../../packages/dashboard/src/story/attempts.ts";
+import { axisOf, openTimes } from "../../../packages/dashboard/src/story/axis.ts";
 import { actorText, causeWords, type Cause } from "../../../packages/dashboard/src/story/causes.ts";
 import { chapterWords, type Chapter, type Telling } from "../../../packages/dashboard/src/story/chapters.ts";
 import { curlCommand, quoted } from "../../../packages/dashboard/src/story/curl.ts";
-import { authorsOf, entriesOf, indexAt, laterThan } from "../../../packages/dashboard/src/story/moments.ts";
+import { receiverWords } from "../../../packages/dashboard/src/story/failures.ts";
+import {
+  authorsOf, entriesOf, indexAt, indexAtTime, laterThan, typedMoment,
+} from "../../../packages/dashboard/src/story/moments.ts";
 import { sentence, type Told } from "../../../packages/dashboard/src/story/sentence.ts";
+import { suspectIn } from "../../../packages/dashboard/src/story/suspect.ts";
 import { plainText, type Words } from "../../../packages/dashboard/src/story/words.ts";
 
 const id = "01a21403-596c-8427-b45d-b3dcde7cf788";
@@ -166,13 +172,45 @@ describe("the words of stories", () => {
     const exhausted = chapter("exhausted", { because: [cause("max-attempts", { retryCount: 4 })] });
     const given = told({ event: event({ status: "CriticalFailure" }), chapters: [exhausted] });
     expect(text(sentence(given, "now")))
-      .to.equal("Given up, 1 s after acceptance: 4 attempts failed, the tenant's maximum.");
-    expect(text(sentence(given, "then"))).to.match(/^Had been given up, /);
+      .to.equal("Not delivered: 4 attempts failed, the tenant's maximum.");
+    expect(text(sentence(given, "then"))).to.match(/^Had not been delivered: /);
     const test = told({ ...given, event: event({ status: "CriticalFailure", test: true }) });
     expect(text(sentence(test, "now"))).to.match(/a test event is not retried\.$/);
     const cancelled = chapter("cancelled", { because: [{ ...cause("requested"), entry: entry(1, "EventCancelled") }] });
     expect(text(sentence(told({ event: event({ status: "Cancelled" }), chapters: [cancelled] }), "now")))
       .to.equal("Cancelled before any attempt, 1 s after acceptance: requested by user 01a2aaaa-0001 (Developer).");
+  });
+
+  it("say what the receiver answered how often, and its words", () => {
+    const attempt = (number: number, statusCode: number | null, error = "status") => chapter("attempt", {
+      attempt: {
+        number, outcome: "failed", durationMs: 3, statusCode, error,
+        reason: statusCode === null ? "connection" : "status",
+      },
+    });
+    const exhausted = chapter("exhausted", { because: [cause("max-attempts", { retryCount: 2 })] });
+    const ended = (chapters: readonly Chapter[], said?: string) => {
+      const attempts = attemptsOf(chapters);
+      const failed = event({ status: "CriticalFailure", currentRetryCount: attempts.length });
+      return text(sentence(told({ event: failed, attempts, chapters: [...chapters, exhausted], said }), "now"));
+    };
+    expect(ended([attempt(1, 404), attempt(2, 404)], "It moved"))
+      .to.equal("Not delivered: the receiver answered 404 twice (“It moved”), the tenant's maximum.");
+    expect(ended([attempt(1, 404), attempt(2, 500)]))
+      .to.equal("Not delivered: 2 attempts failed, the last was answered 500, the tenant's maximum.");
+    expect(ended([attempt(1, null, "no connection"), attempt(2, null, "no connection")]))
+      .to.equal("Not delivered: 2 attempts failed (no connection), the tenant's maximum.");
+    const [first] = attemptsOf([attempt(1, 503)]);
+    const retrying = told({ event: event({ status: "WaitingRetry", currentRetryCount: 1 }), attempts: [first!] });
+    expect(text(sentence({ ...retrying, said: "later" }, "now"))).to.match(/^The receiver answered 503 \(“later”\)\. Waits/);
+    expect(text(sentence(retrying, "then"))).to.match(/^The receiver had answered 503\. Was waiting/);
+  });
+
+  it("say until when the circuit that holds an event is open", () => {
+    const because = [cause("circuit-open", { failures: 3, openUntil: time(9) })];
+    const held = told({ waiting: { reason: "circuit-open", since: time(1), until: time(9), ahead: null, because } });
+    expect(text(sentence(held, "now")))
+      .to.equal(`Waits for its first attempt: circuit open until ${time(9)}, after 3 failures in a row.`);
   });
 
   it("say of a probe how long the circuit had held its event", () => {
@@ -224,6 +262,97 @@ describe("the moments of a story", () => {
   it("leave later chapters for later, and keep a wait that went on in its place", () => {
     const then = [chapters[0]!, wait];
     expect(laterThan(then, chapters).map(({ kind }) => kind)).to.deep.equal(["setting", "attempt"]);
+  });
+});
+
+describe("a typed moment of a story", () => {
+  it("is a time of a day, of the story's last day unless it names another", () => {
+    const read = (typed: string) => typedMoment(typed, "UTC", "2026-11-25");
+    expect(read("10:05")).to.equal("2026-11-25T10:05:00.000Z");
+    expect(read(" 9:05:07.5 ")).to.equal("2026-11-25T09:05:07.500Z");
+    expect(read("2026-11-24 10:05:30,250")).to.equal("2026-11-24T10:05:30.250Z");
+    expect(read("2026-11-24T10:05:00+01:00")).to.equal("2026-11-24T09:05:00.000Z");
+    for (const typed of ["", "10", "25:00", "10:05 PM", "yesterday", "2026-13-01 10:05"]) {
+      expect(read(typed), typed).to.equal(undefined);
+    }
+  });
+
+  it("is that of the last entry before it", () => {
+    const entries = [entry(1, "EventAccepted"), entry(5, "DeliveryFailed")];
+    expect([time(0), time(1), time(4), time(5), time(9)].map((at) => indexAtTime(entries, at)))
+      .to.deep.equal([-1, 0, 0, 1, 1]);
+  });
+});
+
+describe("the axis of a story", () => {
+  const at = (ms: number) => new Date(Date.parse(time(0)) + ms).toISOString();
+  const chapters = [
+    chapter("accepted", { from: at(0), to: at(0) }), chapter("attempt", { from: at(0), to: at(100) }),
+    chapter("wait", { from: at(100), to: at(2_000) }), chapter("attempt", { from: at(2_000), to: at(2_100) }),
+    chapter("wait", { from: at(2_100), to: null }),
+  ];
+
+  it("keeps the order of the chapters, and gives each of them room", () => {
+    const { placed } = axisOf(chapters, at(3_000));
+    const places = placed.flatMap(({ from, to }) => [from, to]);
+    expect(places).to.deep.equal([...places].sort((one, other) => one - other));
+    expect([places[0], places.at(-1)]).to.deep.equal([0, 1]);
+    for (const { from, to } of placed) expect(to - from).to.be.above(0.02);
+  });
+
+  it("folds a gap that is much longer than the rest, and says its length", () => {
+    expect(axisOf(chapters, at(3_000)).folds).to.deep.equal([]);
+    const { folds, placeOf } = axisOf(chapters, at(3_602_100));
+    expect(folds.map(({ ms }) => ms)).to.deep.equal([3_600_000]);
+    expect(placeOf(at(2_100))).to.be.closeTo(folds[0]!.from, 1e-9);
+    expect(placeOf(at(1_802_100))).to.be.closeTo((folds[0]!.from + folds[0]!.to) / 2, 1e-9);
+  });
+
+  it("has the times in which the circuit was open, from an opening to the next closing", () => {
+    expect(openTimes([at(5), at(7)], [at(9)], at(0))).to.deep.equal([{ from: at(5), to: at(9) }]);
+    expect(openTimes([at(8)], [at(3)], at(0))).to.deep.equal([{ from: at(0), to: at(3) }, { from: at(8), to: null }]);
+    expect(openTimes([], [], at(0))).to.deep.equal([]);
+  });
+});
+
+describe("the words of a receiver", () => {
+  it("are the message of its answer in one line, at most 120 characters", () => {
+    expect(receiverWords('{"error":{"code":4,"message":"It moved"}}')).to.equal("It moved");
+    expect(receiverWords('{"code":4}')).to.equal('{"code":4}');
+    expect(receiverWords("<html><head><title>x</title></head><body><h1>Bad\n Gateway</h1></body></html>"))
+      .to.equal("Bad Gateway");
+    expect(receiverWords("  not\n now ")).to.equal("not now");
+    expect(receiverWords("é".repeat(121))).to.equal(`${"é".repeat(120)}…`);
+    expect(receiverWords("")).to.equal(undefined);
+    expect(receiverWords("\uFFFDPNG\0")).to.equal(undefined);
+  });
+});
+
+describe("the change before failures", () => {
+  const change = (type: string, at: number) => ({ ...entry(at, type), data: {} }) as unknown as Schemas["HistoryItem"];
+
+  it("is the newest of the destination in 24 hours", () => {
+    const history = [change("IngestTokenRegenerated", 8), change("DestinationUrlChanged", 5),
+      change("DestinationAuthRemoved", 3)];
+    expect(suspectIn(history, time(45))).to.include({ did: "changed the URL", before: "40 s" });
+    expect(suspectIn(history, "2026-11-26T18:41:06.000Z")).to.equal(undefined);
+    expect(suspectIn(history, time(4))).to.include({ did: "removed the authentication" });
+  });
+
+  it("has words for every setting of a destination", () => {
+    const settings = Object.entries(facts)
+      .filter(([type, fact]) => "setting" in fact && /^Destination(?!Deleted)/.test(type));
+    expect(settings).to.have.lengthOf.above(4);
+    for (const [type] of settings) expect(suspectIn([change(type, 1)], time(2)), type).to.not.equal(undefined);
+  });
+});
+
+describe("a binary answer", () => {
+  it("shows as hexadecimal digits, eight bytes a line", () => {
+    expect(hexText("\uFFFDPNG\r\n\u001A\nA\0é"))
+      .to.equal("·· 50 4e 47 0d 0a 1a 0a  ·PNG····\n41 00 c3 a9              A···");
+    expect(["", "{}\n", "\u001B[31ma text in red\u001B[0m, and more of it", "a text with one NUL: \0", "\0", "\uFFFD"].map(isBinary))
+      .to.deep.equal([false, false, false, false, true, true]);
   });
 });
 

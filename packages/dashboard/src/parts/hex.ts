@@ -1,9 +1,14 @@
 const bytesOfLine = 8;
 const encoder = new TextEncoder();
 
-/** Whether an answer is no text: it has bytes that no text has. */
+/** Characters that no text has. */
+const odd = /(?![\t\n\v\f\r\u007F-\u009F])\p{Cc}|\uFFFD/gu;
+/** A text may have a few of them. */
+const mostOdd = 0.05;
+
+/** Whether an answer is binary. */
 export function isBinary(body: string): boolean {
-  return /[\u0000-\u0008\u000E-\u001A\u001C-\u001F\uFFFD]/.test(body);
+  return (body.match(odd)?.length ?? 0) > body.length * mostOdd;
 }
 
 /**

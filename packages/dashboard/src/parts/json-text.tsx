@@ -4,8 +4,8 @@ import shared from "../style/shared.module.css";
 import { Copy } from "./copy.tsx";
 import type { Mounted } from "./editor/editors.ts";
 import { useEditors } from "./editor/use-editors.ts";
-import styles from "./json-text.module.css";
 import { hexText, isBinary } from "./hex.ts";
+import styles from "./json-text.module.css";
 import { Failure, Loading } from "./states.tsx";
 
 interface JsonTextProps {
@@ -18,8 +18,8 @@ interface JsonTextProps {
 
 /**
  * A text of somebody else, JSON for the most part: indented, with every digit, and a search; a binary one as
- * hexadecimal digits. It is never a link and never markup. Copies are exact. The editor is loaded when the first text is
- * shown.
+ * hexadecimal digits. It is never a link and never markup. Copies are exact. The editor is loaded when the first text
+ * is shown.
  */
 export function JsonText({ text, label, before }: JsonTextProps): ReactNode {
   const { module: editors, error } = useEditors();

@@ -48,7 +48,7 @@ export function authorsOf(entries: readonly Entry[]): ReadonlyMap<string, Schema
 const typed = /^(?:(\d{4}-\d\d-\d\d)[ T]+)?(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,3}))?)?$/;
 const withZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The moment that a person typed, such as `10:05`, in ISO 8601; without a day it is on `day`. Undefined for no time. */
+/** The moment that a person typed, such as `10:05`, in ISO 8601; without a day it is on `day`. */
 export function typedMoment(text: string, zone: Zone, day: string): string | undefined {
   const [matched, itsDay = day, hour = "", minute = "", second = "0", fraction = "0"] = typed.exec(text.trim()) ?? [];
   const wall = `${itsDay}T${hour.padStart(2, "0")}:${minute}:${second.padStart(2, "0")}.${fraction.padEnd(3, "0")}`;

@@ -48,9 +48,7 @@ const holds: Readonly<Record<string, readonly [why: string, act: string, tab: st
   "destination-inactive": ["It cannot be sent now: its destination is switched off.", "Switch it on", "health"],
 };
 
-/**
- * The acts for an event in its present state that the reader may do. Each asks first; one that cannot work now says why.
- */
+/** The acts for an event in its present state that the reader may do. Each asks first, or says why it cannot work. */
 export function EventActs({ event, waiting = null, children }: {
   readonly event: Schemas["Event"];
   readonly waiting?: Schemas["Story"]["waiting"];
@@ -82,7 +80,9 @@ export function EventActs({ event, waiting = null, children }: {
       {hold && (
         <span className={shared.small}>
           {hold[0]}{" "}
-          <Link to="/destinations/$id" params={{ id: event.destinationUrlId }} search={{ tab: hold[2] }}>{hold[1]}</Link>
+          <Link to="/destinations/$id" params={{ id: event.destinationUrlId }} search={{ tab: hold[2] }}>
+            {hold[1]}
+          </Link>
         </span>
       )}
       {fitting.length > 0 && shown.length === 0 && <NoRight>Developers can replay and cancel events.</NoRight>}

@@ -17,7 +17,7 @@ import type { MomentState } from "./use-story.ts";
 const steps = 1_000;
 
 /**
- * Chooses the moment: by a slider on the axis of the bar above it, which stops at the entries of the log, and by a typed
+ * Chooses the moment: by a slider on the axis of the bar above it, which stops at entries of the log, and by a typed
  * time. Leads back to the present.
  */
 export function AsOf({ entries, index, isPast, choose, placeOf }: {
@@ -56,7 +56,9 @@ export function AsOf({ entries, index, isPast, choose, placeOf }: {
         }}
       />
       <div className={styles.asOf}>
-        <TypedMoment key={isPast ? entry?.position : "now"} entries={entries} shown={isPast ? entry : undefined} choose={choose} />
+        <TypedMoment
+          key={isPast ? entry?.position : "now"} entries={entries} shown={isPast ? entry : undefined} choose={choose}
+        />
         <button
           type="button" className={shared.plain} aria-label="Entry before" disabled={index <= 0}
           onClick={() => choose(index - 1)}
