@@ -113,7 +113,7 @@ function Times({ axis }: { readonly axis: Axis }): ReactNode {
   const days = axis.times.map(({ at, place }) => ({ day: momentText(at, zone, "day"), place }))
     .filter(({ day }, index, all) => day !== all[index - 1]?.day);
   return (
-    <g className={styles.axisTimes}>
+    <g>
       {written.map(({ at, place, isWideOnly }) => (
         <text
           key={at} x={percent(place)} y={rows.times} textAnchor={anchor(place)}
