@@ -22,6 +22,7 @@ export interface Life {
   /** Null when it never became ready. */
   readyAt: number | null;
   endedAt: number | null;
+  /** By {@link RelayProcess.kill9}, or by itself: after a failed sync, or at a chosen step of the disk. */
   killed: boolean;
 }
 
@@ -138,7 +139,10 @@ export class RelayProcess {
     this.#child = child;
     createInterface({ input: child.stdout }).on("line", (line) => this.#read(line, life));
     createInterface({ input: child.stderr }).on("line", (line) => this.#output.push(line));
-    child.once("exit", () => (life.endedAt = Date.now()));
+    child.once("exit", (_code, signal) => {
+      life.endedAt = Date.now();
+      life.killed = signal === "SIGKILL";
+    });
     // Its last output may arrive after its exit.
     child.once("close", (code, signal) => {
       if (life !== this.#awaited || life.readyAt !== null) return;
@@ -170,8 +174,6 @@ export class RelayProcess {
 
   /** Sends SIGKILL at once; resolves when the process is gone. */
   async kill9(): Promise<void> {
-    const life = this.lives.at(-1);
-    if (life) life.killed = true;
     await this.#end("SIGKILL");
   }
 
