@@ -3751,6 +3751,8 @@ export interface components {
             keyId?: string;
             /** @description Which part of the service. */
             part?: string;
+            /** @description In histories and in the audit, the name or email of what has an `id`, as it is now. Null if it is gone or the caller may not list its kind; absent while names cannot be read. */
+            name?: string | null;
         };
         /** @description Everything about a key but the key itself. */
         ApiKey: {
@@ -4621,6 +4623,8 @@ export interface components {
             correlationId: string;
             /** @description What it is about. Present in the audit only. */
             subject?: components["schemas"]["Subject"];
+            /** @description The settings that it changed. Absent if it changed none. */
+            changes?: components["schemas"]["SettingChange"][];
         };
         /** @description An event or thing that a text finds. */
         FoundItem: {
@@ -5166,6 +5170,15 @@ export interface components {
             /** @description Who logged in. */
             user: components["schemas"]["User"];
         };
+        /** @description A setting that a fact changed. Of a secret, both values are `***`. */
+        SettingChange: {
+            /** @description The name of the setting. */
+            field: string;
+            /** @description Its value before; null if it had none. Absent if the log has it too far back. */
+            from?: unknown;
+            /** @description Its value from then on; null for none. */
+            to: unknown;
+        };
         /** @description What the verification found. */
         SignatureValidity: {
             /** @description Whether the signature is that of the payload. */
@@ -5412,6 +5425,8 @@ export interface components {
              * @description Its id; a circuit has its destination's.
              */
             id: string;
+            /** @description Its name, URL or email as it is now. Null if it is gone or has none, or the caller may not list its kind; absent while names cannot be read. */
+            name?: string | null;
         };
         /** @description An account. */
         Tenant: {
@@ -10651,9 +10666,9 @@ export const facts = {
   TenantRenamed: {"words":["renamed the tenant to “{name}”"],"subject":"tenant"},
   TenantDeliveryPolicyChanged: {"words":["set {maxTrys} tries, and {circuitBreakerTimer} s before an open circuit is tried"],"subject":"tenant","setting":"the tenant's tries or circuit timer"},
   TenantRetentionChanged: {"words":["lets finished events stay {retentionDays} days","lets finished events stay for good"],"subject":"tenant"},
-  WebhookSecretRegenerated: {"words":["replaced the webhook secret"],"subject":"tenant","setting":"the tenant's webhook secret was replaced"},
+  WebhookSecretRegenerated: {"words":["replaced the webhook secret"],"subject":"tenant","setting":"the tenant's webhook secret was replaced","replaces":"webhookSecret"},
   TenantDataKeyRewrapped: {"words":["wrapped the tenant's data key with another master key"]},
-  UserCreated: {"words":["created a user with the role {role}"],"subject":"user"},
+  UserCreated: {"words":["created a user with the role {role}"],"subject":"user","sets":{"status":"Active"}},
   UserEmailChanged: {"words":["changed the email of a user"],"subject":"user","replaces":"email"},
   UserPasswordChanged: {"words":["changed the password of a user"],"subject":"user","replaces":"password"},
   UserRoleChanged: {"words":["changed the role of a user from {from} to {role}"],"subject":"user"},
@@ -10684,7 +10699,7 @@ export const facts = {
   ServiceKeyIssued: {"words":["created the service key “{name}” ({prefix}…{last4}), until {expiresAt}","created the service key “{name}” ({prefix}…{last4}), without an end"],"subject":"serviceAccount"},
   ServiceKeyRotated: {"words":["rotated a service key, which works until {expiresAt}"],"subject":"serviceAccount"},
   ServiceKeyRevoked: {"words":["deleted a service key"],"subject":"serviceAccount"},
-  InviteCreated: {"words":["invited a person as {role}, until {expiresAt}"],"subject":"invite"},
+  InviteCreated: {"words":["invited a person as {role}, until {expiresAt}"],"subject":"invite","sets":{"status":"Pending"}},
   InviteAccepted: {"words":["accepted the invite"],"subject":"invite","sets":{"status":"Accepted"}},
   InviteRevoked: {"words":["revoked the invite"],"subject":"invite","sets":{"status":"Revoked"}},
   InviteForgotten: {"words":["destroyed the key to the email of an invite"],"subject":"invite"},
@@ -10695,7 +10710,7 @@ export const facts = {
   DestinationDeactivated: {"words":["switched the destination off"],"subject":"destination","setting":"the destination was switched off","sets":{"status":"Inactive"}},
   DestinationAuthConfigured: {"words":["set {authType} authentication"],"subject":"destination","setting":"the destination's authentication"},
   DestinationAuthRemoved: {"words":["removed the authentication"],"subject":"destination","setting":"the destination's authentication was removed","sets":{"authType":null}},
-  IngestTokenRegenerated: {"words":["replaced the ingest token"],"subject":"destination","replaces":"ingest token"},
+  IngestTokenRegenerated: {"words":["replaced the ingest token"],"subject":"destination","replaces":"ingestToken"},
   DestinationDeleted: {"words":["deleted the destination"],"subject":"destination","setting":"the destination was deleted","sets":{"status":"Deleted"}},
   CircuitCounted: {"words":["counts {failures:inARow}, and pauses until {pausedUntil}, as the receiver asked","pauses until {pausedUntil}, as the receiver asked","counts {failures:inARow}","counts no failed attempt any longer"]},
   CircuitOpened: {"words":["opened the circuit after {failures:inARow}, until {openUntil}","opened the circuit after {failures:inARow}"]},
@@ -10710,7 +10725,7 @@ export const facts = {
   SenderSearchFieldsChanged: {"words":["changed the search fields"],"subject":"sender","setting":"the sender's search fields"},
   SenderActivated: {"words":["switched the sender on"],"subject":"sender","setting":"the sender was switched on","sets":{"status":"Active"}},
   SenderDeactivated: {"words":["switched the sender off"],"subject":"sender","setting":"the sender was switched off","sets":{"status":"Inactive"}},
-  SenderIngestTokenRegenerated: {"words":["replaced the sender's ingest token"],"subject":"sender","replaces":"ingest token"},
+  SenderIngestTokenRegenerated: {"words":["replaced the sender's ingest token"],"subject":"sender","replaces":"ingestToken"},
   SenderDeleted: {"words":["deleted the sender"],"subject":"sender","setting":"the sender was deleted","sets":{"status":"Deleted"}},
   EventAccepted: {"words":["posted the event"]},
   DeliveryAttemptStarted: {"words":["began attempt {attempt}"]},

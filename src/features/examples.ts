@@ -179,7 +179,9 @@ export const attempt = {
   destinationUrl: destination.url,
 };
 
-const byOwner = { time: at, actor: { type: "user", id: user.id, role: user.role }, correlationId: "CHG-4711" };
+const owner = { type: "user", id: user.id, role: user.role };
+
+const byOwner = { time: at, actor: { ...owner, name: user.email }, correlationId: "CHG-4711" };
 
 const byProducer = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0d";
 
@@ -188,9 +190,9 @@ function exampleTypes(history: HistoryName): readonly string[] {
 }
 
 /** The first example of a history, as the history shows it; the position is the embedded log's. */
-function factOf(history: HistoryName, revision: number, position: string, by: object = byOwner) {
+function factOf(history: HistoryName, revision: number, position: string, more: object = {}) {
   const [type = ""] = exampleTypes(history);
-  return { type, revision, position, ...by, data: facts.get(type)?.example ?? {} };
+  return { type, revision, position, ...byOwner, data: facts.get(type)?.example ?? {}, ...more };
 }
 
 /** Of the tenant's history. */
@@ -215,13 +217,17 @@ export const serviceAccountFact = factOf("serviceAccount", 2, "0000000000004697"
 export const inviteFact = factOf("invite", 0, "0000000000004692");
 
 /** Of the destination's history. */
-export const destinationFact = factOf("destination", 3, "0000000000004693");
+export const destinationFact = factOf("destination", 3, "0000000000004693", {
+  changes: [{ field: "url", from: "https://old.example.com/hooks", to: destination.url }],
+});
 
 /** Of the sender's history. */
 export const senderFact = factOf("sender", 1, "0000000000004694");
 
 /** Of the audit. */
-export const auditFact = { ...destinationFact, subject: { type: "destination", id: destinationId } };
+export const auditFact = {
+  ...destinationFact, subject: { type: "destination", id: destinationId, name: destination.url },
+};
 
 /** Of the history of the destination's circuit. */
 export const circuitFact = factOf("circuit", 12, "0000000000004712", {
@@ -233,7 +239,9 @@ export const circuitFact = factOf("circuit", 12, "0000000000004712", {
 const producer = { type: "apiKey", id: apiKey.id };
 
 /** The first of the event's history. */
-export const fact = factOf("event", 0, "0000000000004711", { time: at, actor: producer, correlationId: byProducer });
+export const fact = factOf("event", 0, "0000000000004711", {
+  time: at, actor: { ...producer, name: apiKey.name }, correlationId: byProducer,
+});
 
 /** A replay of a day's failures to another destination. */
 export const replay = {
@@ -252,7 +260,7 @@ export const replay = {
   to: null,
   toDestinationUrlId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e13",
   perSecond: 50,
-  actor: byOwner.actor,
+  actor: owner,
   startedAt: at,
   finishedAt: null,
 };

@@ -2,7 +2,7 @@ import listHistory from "../../schemas/requests/list-history.json" with { type: 
 import { requireOwn } from "../kernel/callers/access.ts";
 import type { Caller } from "../kernel/callers/caller.ts";
 import { parseOptionalDateTime } from "../kernel/callers/input-rules.ts";
-import type { DomainEvent } from "../kernel/domain/domain-event.ts";
+import type { Actor, DomainEvent } from "../kernel/domain/domain-event.ts";
 import { refuse } from "../kernel/domain/refusal.ts";
 import type { Aggregates, AggregateType } from "../kernel/log/aggregates.ts";
 import { readPages } from "../kernel/log/long-reads.ts";
@@ -13,7 +13,9 @@ import { noStream, type EventStore, type LogEntry, type RecordedEvent } from "..
 import {
   cut, numberedPlace, pageFrom, placeOfNumber, sliceOf, type Page, type PageRequest,
 } from "../kernel/read-models/paging.ts";
+import { changesOfFacts, type SettingChange } from "./changes.ts";
 import { type HistoryItem, historyItem, histories, type HistoryName } from "./facts.ts";
+import { namesOf, type Named, type NameParts, type WithName } from "./names.ts";
 
 /** Which facts of a history are wanted, all unless said; `from` and `to` are inclusive. */
 export interface HistoryFilter {
@@ -25,13 +27,41 @@ export interface HistoryFilter {
 /** Which part of a history is wanted. */
 export interface HistoryRequest extends PageRequest, HistoryFilter {}
 
+interface HistoryParts extends NameParts {
+  readonly store: EventStore;
+}
+
+/** A fact of a history with the settings that it changed, and the name of its actor. */
+export interface ToldFact extends HistoryItem {
+  readonly actor: WithName<Actor>;
+  /** Absent if it changed no setting. */
+  readonly changes?: readonly SettingChange[];
+}
+
+/** Facts with the settings that they changed, and with the names of actors and subjects. */
+export async function told<Item extends HistoryItem & { readonly subject?: Named }>(
+  parts: HistoryParts, caller: Caller, items: readonly Item[], streamOf: (item: Item) => string,
+): Promise<readonly (Item & ToldFact)[]> {
+  const [changes, named] = await Promise.all([
+    changesOfFacts(parts.store, caller.tenantId, items.map((item) => ({ ...item, stream: streamOf(item) }))),
+    namesOf(parts, caller, items.flatMap(({ actor, subject }) => (subject ? [actor, subject] : [actor]))),
+  ]);
+  return items.map((item, at) => {
+    const { actor, subject } = item;
+    const own = changes[at];
+    return { ...item, actor: named(actor), ...(subject && { subject: named(subject) }), ...(own && { changes: own }) };
+  });
+}
+
 /** A page of a stream's facts; a filter reads the whole stream. Throws LogUnavailable, or a Refusal. */
 export async function historyPage(
-  store: EventStore, { tenantId }: Pick<Caller, "tenantId">, stream: string, asked: HistoryRequest,
-): Promise<Page<HistoryItem>> {
+  parts: HistoryParts, caller: Caller, stream: string, asked: HistoryRequest,
+): Promise<Page<ToldFact>> {
+  const { store } = parts;
   const isWhole = [asked.type, asked.from, asked.to].every((filter) => filter === undefined);
-  const page = await (isWhole ? wholePage(store, stream, asked) : filteredPage(store, tenantId, stream, asked));
-  return { ...page, items: page.items.map((fact) => historyItem(readable(fact))) };
+  const page = await (isWhole ? wholePage(store, stream, asked) : filteredPage(store, caller.tenantId, stream, asked));
+  const items = page.items.map((fact) => historyItem(readable(fact)));
+  return { ...page, items: await told(parts, caller, items, () => stream) };
 }
 
 async function wholePage(store: EventStore, stream: string, request: PageRequest): Promise<Page<LogEntry>> {
@@ -87,17 +117,17 @@ function readable(fact: LogEntry): RecordedEvent {
 
 /** A page of facts about a record of the caller's tenant, deleted or not. Throws a Refusal (not-found, forbidden). */
 export async function ownHistory<State extends { readonly tenantId: string }, Event extends DomainEvent>(
-  { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },
+  parts: HistoryParts & { readonly aggregates: Aggregates },
   { type, id, name, stream = type.stream(id) }: {
     readonly type: AggregateType<State, Event>; readonly id: string; readonly name: string; readonly stream?: string;
   },
   caller: Caller,
   asked: HistoryRequest,
-): Promise<Page<HistoryItem>> {
-  const { state } = await aggregates.current(type, id);
+): Promise<Page<ToldFact>> {
+  const { state } = await parts.aggregates.current(type, id);
   if (!state) refuse("not-found", `${name} not found`);
   requireOwn(state, caller, name);
-  return historyPage(store, caller, stream, asked);
+  return historyPage(parts, caller, stream, asked);
 }
 
 interface HistoryFilters {

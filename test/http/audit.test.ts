@@ -5,7 +5,9 @@ import { Reservations } from "../../src/features/tenants/reservations/reservatio
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import type { Origin } from "../../src/kernel/log/origin.ts";
 import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
-import { Client, freshEmail, openAccount, openIngest, password, roleCodes, type Account } from "../support/accounts.ts";
+import {
+  Client, createService, freshEmail, openAccount, openIngest, password, roleCodes, type Account,
+} from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
@@ -14,10 +16,11 @@ import { Deliveries } from "../support/outcomes.ts";
 
 interface Item {
   readonly type: string;
-  readonly subject: { readonly type: string; readonly id: string };
+  readonly subject: { readonly type: string; readonly id: string; readonly name?: string | null };
   readonly position: string;
   readonly time: string;
-  readonly actor: { readonly type: string; readonly id?: string };
+  readonly actor: { readonly type: string; readonly id?: string; readonly name?: string | null };
+  readonly changes?: readonly object[];
   readonly correlationId: string;
 }
 
@@ -87,6 +90,8 @@ describeOnEngines("the audit", (freshEngines) => {
       readonly total: number;
       readonly items: readonly Item[];
     };
+  const destinationOf = async (client: Client) =>
+    (await client.api.createDestination({ url: "https://receiver.example/hook" })).id;
   const types = ({ items }: { readonly items: readonly Item[] }) => items.map(({ type }) => type);
 
   it("has the facts of all histories except events and circuits, newest first, each with its subject", async () => {
@@ -106,7 +111,8 @@ describeOnEngines("the audit", (freshEngines) => {
       told.push(...items.map((item) => ({ ...item, subject: subjectOf(item.data) })));
     }
     const { total, items } = await audit();
-    expect(items).to.have.deep.members(told);
+    const unnamed = items.map(({ subject: { name: _, ...subject }, ...item }) => ({ ...item, subject }));
+    expect(unnamed).to.have.deep.members(told);
     expect([total, items.length]).to.deep.equal([24, 24]);
     const order = ({ time, position }: Item) => `${time} ${position}`;
     expect(items.map(order)).to.deep.equal(told.map(order).sort().reverse());
@@ -227,9 +233,45 @@ describeOnEngines("the audit", (freshEngines) => {
     const { items: [closed] } = await audit(`&SubjectId=${destinationId}`, owner.client);
     const history = await owner.client.get(`/api/v1/destinations/${destinationId}/circuit/history?TpOrd=Desc`);
     const [newest] = history.json["items"] as object[];
-    expect(closed).to.deep.equal({ ...newest, subject: { type: "circuit", id: destinationId } });
+    const subject = { type: "circuit", id: destinationId, name: "https://receiver.example/hook" };
+    expect(closed).to.deep.equal({ ...newest, subject });
     expect(closed).to.deep.nested.include({ type: "CircuitClosed", "actor.id": owner.id });
     expect((await audit("", owner.client)).total).to.equal(total + 1);
+  });
+
+  it("has what each entry changed, and the names of actors and subjects as they are now", async () => {
+    const { client } = other.owner;
+    const { id } = await client.api.createSender({ name: "First", destinationUrlId: await destinationOf(client) });
+    await client.api.updateSender({ id }, { name: "Second" });
+    const service = await createService(client, "admin");
+    await service.client.api.updateSender({ id }, { name: "Third" });
+    const of = async (by: Client, subject: string) => (await audit(`&SubjectId=${subject}`, by)).items;
+    const [third, second] = await of(client, id);
+    expect(third?.changes).to.deep.equal([{ field: "name", from: "Second", to: "Third" }]);
+    expect(second?.changes).to.deep.equal([{ field: "name", from: "First", to: "Second" }]);
+    expect([third?.subject.name, second?.subject.name]).to.deep.equal(["Third", "Third"]);
+    const { name } = await client.api.getServiceAccount({ id: service.id });
+    expect([third?.actor.name, second?.actor.name]).to.deep.equal([name, other.owner.email]);
+    const { items } = await client.api.listSenderHistory({ id });
+    expect(items.map(({ changes }) => changes?.map(({ field }) => field))).to.deep.equal([
+      ["status", "name", "destinationId"], ["name"], ["name"],
+    ]);
+    expect(items.map(({ actor }) => actor.name)).to.deep.equal([other.owner.email, other.owner.email, name]);
+    await client.api.deleteServiceAccount({ id: service.id });
+    await client.api.deleteSender({ id });
+    const [deleted, ...before] = await of(client, id);
+    expect(deleted?.changes).to.deep.equal([{ field: "status", from: "Active", to: "Deleted" }]);
+    expect(before.map(({ subject, actor }) => [subject.name, actor.name])).to.deep.equal([
+      [null, null], [null, other.owner.email], [null, other.owner.email],
+    ]);
+  });
+
+  it("names nothing of a kind that the key may not list", async () => {
+    const { client } = other.owner;
+    const machine = await createService(client, "viewer", ["audit:read", "senders:read"]);
+    const { id } = await client.api.createSender({ name: "Named", destinationUrlId: await destinationOf(client) });
+    const { items: [made] } = await audit(`&SubjectId=${id}`, machine.client);
+    expect([made?.subject.name, made?.actor.name]).to.deep.equal(["Named", null]);
   });
 
   it("names the invalid filter", async () => {

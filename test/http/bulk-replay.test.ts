@@ -86,7 +86,7 @@ describeOnEngines("bulk replay", (freshEngines) => {
         items: { type: string; actor: object }[];
       };
       expect(items.at(-1)).to.include({ type: "EventReplayed" });
-      expect(items.at(-1)?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+      expect(items.at(-1)?.actor).to.include({ type: "user", id: one.developer.id, role: "Developer" });
     }
     expect(await outcome()).to.deep.equal({ matched: 0, replayed: 0 });
   });

@@ -97,8 +97,8 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     // An attempt records the revision of the destination in the memory of its process.
     const { revision } = await api.world.aggregates.current(destinations, id);
     expect([total, items.at(-1)?.revision]).to.deep.equal([items.length, revision]);
-    expect(items[0]?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
-    expect(items[1]?.actor).to.deep.equal({ type: "user", id: one.admin.id, role: "Admin" });
+    expect(items[0]?.actor).to.include({ type: "user", id: one.developer.id, role: "Developer" });
+    expect(items[1]?.actor).to.include({ type: "user", id: one.admin.id, role: "Admin" });
     for (const { time, data } of items) {
       expect(data).to.include({ destinationId: id, tenantId: one.tenantId, at: time });
     }

@@ -78,7 +78,7 @@ describeOnEngines("replays", (freshEngines) => {
       expect(await event(eventId)).to.include({ status: "Pending", currentRetryCount: 0 });
       const { items } = await one.viewer.client.api.listEventHistory({ id: eventId, Qt: 100 });
       expect(items.at(-1)).to.include({ type: "EventReplayed" });
-      expect(items.at(-1)?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+      expect(items.at(-1)?.actor).to.include({ type: "user", id: one.developer.id, role: "Developer" });
     }
     const { items } = await listed();
     expect(items.map(({ status }) => status)).to.deep.equal(
@@ -111,7 +111,7 @@ describeOnEngines("replays", (freshEngines) => {
       expect(made).to.include({ status: "Pending", sourceEventId: source, idempotencyKey: null });
       expect(made.id).not.to.equal(source);
       const history = await one.viewer.client.api.listEventHistory({ id: made.id });
-      expect(history.items[0]?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+      expect(history.items[0]?.actor).to.include({ type: "user", id: one.developer.id, role: "Developer" });
     }
     const { items: before } = await listed({ DestinationUrlId: mine.destinationId });
     expect(before.map((each) => each.status)).to.deep.equal(status);

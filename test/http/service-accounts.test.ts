@@ -160,8 +160,9 @@ describeOnEngines("service accounts", (freshEngines) => {
     expect(created.status).to.equal(201);
     const { id } = created.json as { id: string };
     expect((await service.client.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: 3 })).status).to.equal(403);
-    const actor = { type: "serviceAccount", id: service.id, keyId: service.keyId };
     const { items } = (await one.viewer.client.get(`/api/v1/destinations/${id}/history`)).json as { items: object[] };
+    const { name } = await one.viewer.client.api.getServiceAccount({ id: service.id });
+    const actor = { type: "serviceAccount", id: service.id, keyId: service.keyId, name };
     expect(items[0]).to.deep.include({ type: "DestinationRegistered", actor });
     for (const filter of [`ActorId=${service.id.toUpperCase()}`, `SubjectId=${id}`]) {
       const audit = (await service.client.get(`/api/v1/audit?${filter}`)).json as { items: { actor: object }[] };
@@ -169,8 +170,8 @@ describeOnEngines("service accounts", (freshEngines) => {
     }
     const made = (await one.viewer.client.get(`/api/v1/audit?SubjectId=${service.id}`)).json as { items: object[] };
     expect(made.items[0]).to.deep.include({
-      type: "ServiceKeyIssued", subject: { type: "serviceAccount", id: service.id },
-      actor: { type: "user", id: one.owner.id, role: "Owner" },
+      type: "ServiceKeyIssued", subject: { type: "serviceAccount", id: service.id, name },
+      actor: { type: "user", id: one.owner.id, role: "Owner", name: one.owner.email },
     });
   });
 

@@ -52,8 +52,8 @@ const raises = {
   destination: [
     {
       file: "src/features/destinations/decide.ts",
-      from: "changesOf(destinationFacts, state, command, ids);",
-      to: "changesOf<DestinationEvent>(destinationFacts, state, command, ids).map((event) => "
+      from: "changesOf(destinationFacts, state, settings, ids);",
+      to: "changesOf<DestinationEvent>(destinationFacts, state, settings, ids).map((event) => "
         + "(event.type === \"DestinationRateLimitChanged\" ? "
         + "{ ...event, data: { ...event.data, origin: \"next\" } } as never : event));",
     },

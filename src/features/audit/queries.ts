@@ -1,21 +1,38 @@
 import { audit, auditSelected, type AuditFilter, type AuditItem, auditItem } from "../../../projections/audit/audit.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { told, type ToldFact } from "../history.ts";
 
 /** Queries about the changes of a tenant, and their authors. */
 export class AuditQueries {
   readonly #parts;
 
-  constructor(parts: Pick<KernelParts, "readModels" | "freshness">) {
+  constructor(parts: Pick<KernelParts, "store" | "readModels" | "freshness">) {
     this.#parts = parts;
   }
 
-  list({ tenantId }: Caller, filter: Omit<AuditFilter, "tenantId">, page: PageRequest): Promise<Page<AuditItem>> {
+  async list(
+    caller: Caller, filter: Omit<AuditFilter, "tenantId">, page: PageRequest,
+  ): Promise<Page<AuditItem & ToldFact>> {
+    const { tenantId } = caller;
     const selected = auditSelected({ ...filter, tenantId });
     const isWhole = Object.values(filter).every((value) => value === undefined);
     const asked = { ...selected, counter: isWhole ? tenantCounter(audit, tenantId) : null, page };
-    return listed(this.#parts, audit, asked, auditItem);
+    const found = await listed(this.#parts, audit, asked, auditItem);
+    const streamOf = ({ subject }: AuditItem) => streamOfSubject(subject, tenantId);
+    return { ...found, items: await told(this.#parts, caller, found.items, streamOf) };
+  }
+}
+
+/** The stream that has the facts about a subject. */
+function streamOfSubject({ type, id }: AuditItem["subject"], tenantId: string): string {
+  switch (type) {
+    case "user": return streams.tenant(tenantId);
+    case "purge": return streams.purges(tenantId);
+    case "cancellation": return streams.cancellations(tenantId);
+    default: return streams[type](id);
   }
 }

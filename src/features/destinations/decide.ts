@@ -33,8 +33,8 @@ export function decide(state: DestinationState, command: DestinationCommand): De
   const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
   switch (command.type) {
     case "ChangeDestination": {
-      const { active, auth } = command;
-      const events: DestinationEvent[] = changesOf(destinationFacts, state, command, ids);
+      const { active, auth, ...settings } = command;
+      const events: DestinationEvent[] = changesOf(destinationFacts, state, settings, ids);
       if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });
       if (auth) events.push({ type: "DestinationAuthConfigured", data: { ...ids, auth } });
       if (active !== undefined && active !== state.active) {

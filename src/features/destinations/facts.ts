@@ -37,6 +37,7 @@ export const destinationFacts = {
     ],
     shown: [...told, "url", "serverRateLimit", "auth"],
     audit: "destination",
+    creates: true,
     sets: { status: "Active" },
   }),
   DestinationUrlChanged: fact({
@@ -84,6 +85,7 @@ export const destinationFacts = {
     meaning: "The authentication changed.",
     words: "set {authType} authentication",
     shown: [...told, "auth"],
+    changes: ["auth"],
     audit: "destination",
     setting: "the destination's authentication",
   }),
@@ -102,7 +104,7 @@ export const destinationFacts = {
     words: "replaced the ingest token",
     shown: told,
     audit: "destination",
-    replaces: "ingest token",
+    replaces: "ingestToken",
   }),
   DestinationDeleted: fact({
     data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token.") },
@@ -148,13 +150,12 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
   switch (event.type) {
     case "DestinationUrlChanged":
     case "DestinationRateLimitChanged":
+    case "DestinationAuthConfigured":
       return { ...withChanges(destinationFacts, state, event), updatedAt };
     case "DestinationActivated":
       return { ...state, active: true, updatedAt };
     case "DestinationDeactivated":
       return { ...state, active: false, updatedAt };
-    case "DestinationAuthConfigured":
-      return { ...state, auth: event.data.auth, updatedAt };
     case "DestinationAuthRemoved":
       return { ...state, auth: null, updatedAt };
     case "IngestTokenRegenerated":

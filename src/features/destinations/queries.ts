@@ -13,8 +13,7 @@ import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { type Circuit, circuits } from "../circuits/facts.ts";
-import type { HistoryItem } from "../facts.ts";
-import { ownHistory, type HistoryRequest } from "../history.ts";
+import { ownHistory, type HistoryRequest, type ToldFact } from "../history.ts";
 import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";
 
 /** Queries about destinations. */
@@ -41,11 +40,11 @@ export class DestinationQueries {
   }
 
   /** Every fact, of a deleted destination, too, without its secrets. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, asked);
   }
 
-  circuitHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  circuitHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     const thing = { type: destinations, id, name: "destination", stream: streams.circuit(id) };
     return ownHistory(this.#parts, thing, caller, asked);
   }

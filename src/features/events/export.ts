@@ -55,7 +55,7 @@ export class EventExport {
     parts: Pick<KernelParts, "store" | "aggregates" | "readModels">
       & {
         readonly shown: ShownEvents; readonly keys: PlatformKeys;
-        readonly events: Pick<EventQueries, "attempts" | "history">;
+        readonly events: Pick<EventQueries, "attempts" | "facts">;
       },
   ) {
     this.#parts = parts;
@@ -118,7 +118,7 @@ export class EventExport {
     const { events } = this.#parts;
     try {
       const attempts = included.includes("attempts") && (await events.attempts(caller, event.id, everything("number")));
-      const history = included.includes("history") && (await events.history(caller, event.id, everything("revision")));
+      const history = included.includes("history") && (await events.facts(caller, event.id, everything("revision")));
       return { event, ...(attempts && { attempts: attempts.parts }), ...(history && { history: history.parts }) };
     } catch (error) {
       const unknown = Object.fromEntries(included.map((what) => [what, null]));

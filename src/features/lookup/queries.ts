@@ -1,10 +1,5 @@
-import { apiKeys } from "../../../projections/api-keys/api-keys.ts";
-import { destinations } from "../../../projections/destinations/destinations.ts";
 import { events, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import { eventTypeOf, tagNameAfter } from "../../../projections/events/labels.ts";
-import { senders } from "../../../projections/senders/senders.ts";
-import { serviceAccounts } from "../../../projections/service-accounts/service-accounts.ts";
-import { users } from "../../../projections/users/users.ts";
 import type { components } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { isTagValue } from "../../kernel/domain/tags.ts";
@@ -15,6 +10,7 @@ import type { Document, PlaceInOrder, ReadModels } from "../../kernel/ports/read
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShownByKey } from "../events/webhooks.ts";
+import { things } from "../things.ts";
 
 /** Something that was found, and by which of its fields. */
 export type FoundItem = Readonly<components["schemas"]["FoundItem"]>;
@@ -28,15 +24,8 @@ const mostTagNames = 32;
 /** Of each kind the newest things, and how many of them are read at once. */
 const [newestThings, pageThings] = [2_000, 500];
 
-/** The collections of things, and the field that people know each by. */
-const things = {
-  destination: { collection: destinations, field: "url" },
-  sender: { collection: senders, field: "name" },
-  user: { collection: users, field: "email" },
-  apiKey: { collection: apiKeys, field: "name" },
-  serviceAccount: { collection: serviceAccounts, field: "name" },
-} as const;
-const thingKinds = Object.keys(things) as readonly (keyof typeof things)[];
+const thingKinds = ["destination", "sender", "user", "apiKey", "serviceAccount"] as const;
+type FoundThing = (typeof thingKinds)[number];
 
 const ranks = ["id", "exact", "tag", "beginning", "part", "newest"] as const;
 
@@ -76,7 +65,7 @@ export class LookupQueries {
     return best.filter(isFirst).slice(0, mostItems).map(({ rank: _, ...item }) => item);
   }
 
-  async #things(tenantId: string, kind: keyof typeof things, text: string): Promise<readonly Ranked[]> {
+  async #things(tenantId: string, kind: FoundThing, text: string): Promise<readonly Ranked[]> {
     const { readModels } = this.#parts;
     const { collection: { name: collection, key }, field } = things[kind];
     const nameOf = (document: Document) => document[field] as string | null;

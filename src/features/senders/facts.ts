@@ -43,6 +43,7 @@ export const senderFacts = {
     words: "created the sender “{name}”",
     shown: [...told, "name", "destinationId", "mapping", "searchFields"],
     audit: "sender",
+    creates: true,
     sets: { status: "Active" },
   }),
   SenderRenamed: fact({
@@ -110,7 +111,7 @@ export const senderFacts = {
     words: "replaced the sender's ingest token",
     shown: told,
     audit: "sender",
-    replaces: "ingest token",
+    replaces: "ingestToken",
   }),
   SenderDeleted: fact({
     data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token.") },

@@ -11,8 +11,7 @@ import type { Mappings } from "../../kernel/ports/mapping.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-import type { HistoryItem } from "../facts.ts";
-import { ownHistory, type HistoryRequest } from "../history.ts";
+import { ownHistory, type HistoryRequest, type ToldFact } from "../history.ts";
 import { senders, type Mapping, type Sender } from "./facts.ts";
 
 /** Queries about senders. */
@@ -34,7 +33,7 @@ export class SenderQueries {
     return viewOf(sender);
   }
 
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return ownHistory(this.#parts, { type: senders, id, name: "sender" }, caller, asked);
   }
 

@@ -35,6 +35,7 @@ export const tenantFacts = {
     words: "created the tenant “{name}”",
     shown: [...ofTenant, "name", "maxTrys", "circuitBreakerTimer", "webhookSecretFingerprint"],
     audit: "tenant",
+    creates: true,
   }),
   TenantRenamed: fact({
     data: { tenantId: uuid(), name: text(), nameHash: text(), at },
@@ -70,8 +71,10 @@ export const tenantFacts = {
     meaning: "The webhook secret was replaced. Later deliveries are signed with the new one.",
     words: "replaced the webhook secret",
     shown: [...ofTenant, "webhookSecretFingerprint"],
+    changes: ["webhookSecretFingerprint"],
     audit: "tenant",
     setting: "the tenant's webhook secret was replaced",
+    replaces: "webhookSecret",
   }),
   TenantDataKeyRewrapped: fact({
     data: { tenantId: uuid(), dataKey: sealed("The tenant's data key, wrapped by the master key."), at },
@@ -91,6 +94,8 @@ export const tenantFacts = {
     words: "created a user with the role {role}",
     shown: [...ofUser, "role"],
     audit: "user",
+    creates: true,
+    sets: { status: "Active" },
   }),
   UserEmailChanged: fact({
     data: {
@@ -118,6 +123,7 @@ export const tenantFacts = {
     meaning: "A user's role changed. The user's sessions ended.",
     words: "changed the role of a user from {from} to {role}",
     shown: [...ofUser, "from", "role", "status"],
+    changes: ["role"],
     audit: "user",
     example: {
       tenantId: examples.tenantId, userId: examples.developerId, from: "Developer", role: "Admin", status: "Active",
@@ -131,6 +137,7 @@ export const tenantFacts = {
     meaning: "A user was activated or deactivated. The user's sessions ended.",
     words: "changed the status of a user from {from} to {status}",
     shown: [...ofUser, "from", "status", "role"],
+    changes: ["status"],
     audit: "user",
   }),
   UserDeleted: fact({

@@ -10,15 +10,17 @@ import { stateAt } from "../../kernel/log/past-states.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Page } from "../../kernel/read-models/paging.ts";
 import { verify } from "../../kernel/tools/signature.ts";
-import type { HistoryItem } from "../facts.ts";
-import { historyPage, type HistoryRequest } from "../history.ts";
+import { historyPage, type HistoryRequest, type ToldFact } from "../history.ts";
 import { ownTenant, tenants, type Tenant } from "./facts.ts";
 
 /** Queries about tenants. */
 export class TenantQueries {
   readonly #parts;
 
-  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "vault"> & { readonly moments: Moments }) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "vault">
+      & { readonly moments: Moments },
+  ) {
     this.#parts = parts;
   }
 
@@ -35,19 +37,19 @@ export class TenantQueries {
   }
 
   /** Every fact of the tenant and its users, without secrets and addresses. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return this.#history(caller, id, streams.tenant(id), asked);
   }
 
-  purgeHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  purgeHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return this.#history(caller, id, streams.purges(id), asked);
   }
 
-  replayHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  replayHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return this.#history(caller, id, streams.replays(id), asked);
   }
 
-  cancellationHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  cancellationHistory(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return this.#history(caller, id, streams.cancellations(id), asked);
   }
 
@@ -63,9 +65,9 @@ export class TenantQueries {
     return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);
   }
 
-  async #history(caller: Caller, id: string, stream: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  async #history(caller: Caller, id: string, stream: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     await ownTenant(this.#parts.aggregates, caller, id);
-    return historyPage(this.#parts.store, caller, stream, asked);
+    return historyPage(this.#parts, caller, stream, asked);
   }
 }
 

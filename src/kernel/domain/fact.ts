@@ -29,10 +29,13 @@ interface Shown<F extends Fields> extends Declared<F> {
   readonly audit: SubjectWithin<F> | false;
   /** The setting that it changed, for the story of an event; of facts that bear on deliveries. */
   readonly setting?: string;
+  /** Whether its subject begins with it: its shown fields are the subject's first settings. */
+  readonly creates?: true;
   /** The settings that it changes: fields of its data that its subject's state has, too (settings.ts). */
   readonly changes?: readonly (keyof F & string)[];
-  /** Values of its subject from then on that its data does not have. */
+  /** Settings of its subject from then on that its data does not have. */
   readonly sets?: Readonly<Record<string, string | null>>;
+  /** The secret that it replaces. */
   readonly replaces?: string;
   readonly example?: Partial<ObjectOf<F>>;
 }

@@ -45,7 +45,8 @@ export function withChanges<State extends object>(
   return { ...state, ...Object.fromEntries(settings.map((name) => [name, (data as Values)[name]])) };
 }
 
-function same(one: unknown, other: unknown): boolean {
+/** Whether two values of a setting are the same. */
+export function same(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => same(one[name], other[name]));

@@ -56,7 +56,9 @@ export async function readPages(
   store: Pick<EventStore, "readStream">,
   stream: string,
   take: (page: readonly LogEntry[]) => boolean | void,
-  { backwards = false, asker }: { readonly backwards?: boolean; readonly asker?: string } = {},
+  { from: first, backwards = false, asker }: {
+    readonly from?: number; readonly backwards?: boolean; readonly asker?: string;
+  } = {},
 ): Promise<void> {
   const read = async (from: number | undefined) => {
     const begin = from === undefined ? {} : { from };
@@ -65,7 +67,7 @@ export async function readPages(
     const next = isLast ? -1 : page.at(-1)!.revision + (backwards ? -1 : 1);
     return next < 0 ? undefined : next;
   };
-  let from = await read(backwards ? undefined : 0);
+  let from = await read(first ?? (backwards ? undefined : 0));
   if (from === undefined) return;
   const rest = async (turn: Turn) => {
     while (from !== undefined) {

@@ -67,7 +67,7 @@ function valuesIn({ type, time, data }: Fact, subject: FactSubject): Values {
   return {
     ...(Object.fromEntries([...fields, ...Object.entries(sets)].map(([name, value]) =>
       [title(name), lineOf(value)])) as Values),
-    ...(replaces === undefined ? {} : { [replaces]: `replaced at ${time}` }),
+    ...(replaces === undefined ? {} : { [title(replaces)]: `replaced at ${time}` }),
   };
 }
 

@@ -18,6 +18,7 @@ export const apiKeyFacts = {
     ],
     shown: [...told, "name", "prefix", "last4", "expiresAt"],
     audit: "apiKey",
+    creates: true,
     sets: { status: "Active" },
   }),
   ApiKeyUsed: fact({
@@ -35,6 +36,7 @@ export const apiKeyFacts = {
     meaning: "The API key was rotated: another one was issued in its place, and it ends itself.",
     words: "rotated the API key, which works until {expiresAt}",
     shown: [...told, "successorId", "expiresAt"],
+    changes: ["expiresAt"],
     audit: "apiKey",
   }),
   ApiKeyRevoked: fact({

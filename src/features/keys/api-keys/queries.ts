@@ -5,8 +5,7 @@ import type { DataOf } from "../../../kernel/domain/domain-event.ts";
 import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { tenantCounter } from "../../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
-import type { HistoryItem } from "../../facts.ts";
-import { ownHistory, type HistoryRequest } from "../../history.ts";
+import { ownHistory, type HistoryRequest, type ToldFact } from "../../history.ts";
 import { apiKeys } from "./decide.ts";
 import type { ApiKeyEvent } from "./facts.ts";
 
@@ -18,7 +17,7 @@ export class ApiKeyQueries {
     this.#parts = parts;
   }
 
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return ownHistory(this.#parts, { type: apiKeys, id, name: "API key" }, caller, asked);
   }
 

@@ -23,6 +23,7 @@ export const serviceAccountFacts = {
     words: "created the service account “{name}” with the role {role}",
     shown: [...told, "name", "role"],
     audit: "serviceAccount",
+    creates: true,
     sets: { status: "Active" },
   }),
   ServiceAccountRenamed: fact({

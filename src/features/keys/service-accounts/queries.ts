@@ -12,8 +12,7 @@ import { tenantCounter } from "../../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../../kernel/read-models/fields-of.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
 import { sha256 } from "../../../kernel/tools/hashing.ts";
-import type { HistoryItem } from "../../facts.ts";
-import { ownHistory, type HistoryRequest } from "../../history.ts";
+import { ownHistory, type HistoryRequest, type ToldFact } from "../../history.ts";
 import type { CredentialLookup } from "../../ingest/credential-lookup.ts";
 import { tenants } from "../../tenants/facts.ts";
 import { serviceAccounts, type ServiceAccountEvent } from "./facts.ts";
@@ -32,7 +31,7 @@ export class ServiceAccountQueries {
     return serviceAccountView(await ownOf(this.#parts.aggregates, serviceAccounts, id, caller, name));
   }
 
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return ownHistory(this.#parts, { type: serviceAccounts, id, name }, caller, asked);
   }
 

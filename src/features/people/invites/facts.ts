@@ -18,6 +18,8 @@ export const inviteFacts = {
     words: "invited a person as {role}, until {expiresAt}",
     shown: [...told, "role", "expiresAt"],
     audit: "invite",
+    creates: true,
+    sets: { status: "Pending" },
     example: {
       inviteId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05", tenantId: examples.tenantId, role: "Developer",
       expiresAt: "2026-02-07T23:59:59.000Z", at: examples.at,

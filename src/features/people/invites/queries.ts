@@ -5,8 +5,7 @@ import type { KernelParts } from "../../../kernel/kernel-parts.ts";
 import { timestampNow } from "../../../kernel/ports/clock.ts";
 import { tenantCounter } from "../../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../../kernel/read-models/paging.ts";
-import type { HistoryItem } from "../../facts.ts";
-import { ownHistory, type HistoryRequest } from "../../history.ts";
+import { ownHistory, type HistoryRequest, type ToldFact } from "../../history.ts";
 import { invites } from "./decide.ts";
 
 /** Queries about invites. */
@@ -17,7 +16,7 @@ export class InviteQueries {
     this.#parts = parts;
   }
 
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, asked: HistoryRequest): Promise<Page<ToldFact>> {
     return ownHistory(this.#parts, { type: invites, id, name: "invite" }, caller, asked);
   }
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { AuditQueries } from "../../../../src/features/audit/queries.ts";
+import type { EventStore } from "../../../../src/kernel/ports/event-store.ts";
 import type { ReadModels } from "../../../../src/kernel/ports/read-models.ts";
 import type { Freshness } from "../../../../src/kernel/read-models/freshness.ts";
 import { pageRequest } from "../../../support/page-request.ts";
@@ -15,7 +16,7 @@ describe("the audit's total", () => {
     count: async () => asked.push("count"),
   } as unknown as ReadModels;
   const freshness = { ask: (question: () => unknown) => question() } as unknown as Freshness;
-  const queries = new AuditQueries({ readModels, freshness });
+  const queries = new AuditQueries({ store: {} as EventStore, readModels, freshness });
   beforeEach(() => {
     asked = [];
   });
