@@ -107,6 +107,13 @@ export async function stage(
       await relay.drained();
       return String(answer.json["eventId"]);
     },
+    /** Sends a test event. */
+    test: async () => {
+      const answer = await owner.client.post(`/api/v1/destinations/${destinationId}/test`, {});
+      expect(answer.status).to.equal(202);
+      await relay.drained();
+      return String(answer.json["id"]);
+    },
     /** Answers so many requests, one after the other; resolves to the events of all requests. */
     answered: async (count: number) => {
       for (let n = 0; n < count; n += 1) {

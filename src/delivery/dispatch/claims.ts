@@ -52,11 +52,13 @@ export class Claims {
   }
 
   /**
-   * Claims one attempt, unless another worker was first. `isOurs` is called right before the append: the reads take
+   * Claims one attempt, unless another worker was first. `mayClaim` is called right before the append: the reads take
    * time. Throws LogUnavailable or an UnreadableRecord.
    */
-  claim(work: Work, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
-    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs, held);
+  claim(
+    work: Work, probe: boolean, mayClaim: (destination: Destination) => boolean, held?: Hold,
+  ): Promise<Claimed | Miss> {
+    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, mayClaim, held);
   }
 
   /** The first attempt of an event, to be claimed by the append of the entry that accepts it. */
@@ -90,14 +92,16 @@ export class Claims {
     return appended;
   }
 
-  async #claim(work: Unclaimed, probe: boolean, isOurs: () => boolean, held?: Hold): Promise<Claimed | Miss> {
+  async #claim(
+    work: Unclaimed, probe: boolean, mayClaim: (destination: Destination) => boolean, held?: Hold,
+  ): Promise<Claimed | Miss> {
     const { aggregates, clock } = this.#parts;
     const known = await this.#know(work);
     if (typeof known === "string") return known;
-    const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
     const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
+    const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
     if (!state || !tenant) return "nothing to do";
-    if (!isOurs()) return "not ours";
+    if (!mayClaim(state)) return "not ours";
     const start = this.#start(known, { state, revision }, tenant, probe, clock.now(), held);
     if (!start) return "nothing to do";
     try {

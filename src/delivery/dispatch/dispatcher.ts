@@ -248,19 +248,26 @@ export class Dispatcher {
 
   /** Test events are sent in any state of destination and circuit, within the limit and the receiver's pause. */
   #sendTests(): void {
-    if (!this.#tests.wanted || this.#pause.until !== null || this.#refillPause.paused) return;
+    if (this.#pause.until !== null) return;
+    while (this.#room() > 0) {
+      const eventId = this.#tests.take();
+      if (eventId === undefined) break;
+      this.#startTest(eventId);
+    }
+    if (!this.#tests.wanted || this.#refillPause.paused) return;
     const look = this.#tests.look();
-    void this.#refillPause.run(() => this.#parts.woken(look)).then((found = []) => {
-      for (const eventId of found) {
-        const work = { kind: "due", eventId } as const;
-        void this.#retryPause.run(() => this.#track(work, () => this.#places(() => this.#attempt(work, false))))
-          .then((ended) => {
-            this.#tests.end(eventId, ended);
-            this.pump();
-          });
-      }
-      if (this.#tests.wanted) this.pump();
+    void this.#refillPause.run(() => this.#parts.woken(look)).then(() => {
+      if (this.#tests.called) this.pump();
     });
+  }
+
+  #startTest(eventId: string): void {
+    const work = { kind: "due", eventId } as const;
+    void this.#retryPause.run(() => this.#track(work, () => this.#places(() => this.#attempt(work, false))))
+      .then((ended) => {
+        this.#tests.end(eventId, ended);
+        this.pump();
+      });
   }
 
   #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
@@ -283,8 +290,12 @@ export class Dispatcher {
 
   /** How many more attempts the limit alone allows now. */
   get #freePlaces(): number {
-    const { concurrency, activeCount, pendingCount } = this.#places;
-    return concurrency - activeCount - pendingCount;
+    return this.#places.concurrency - this.#occupied;
+  }
+
+  /** How many places are taken, also by attempts of earlier owners beyond the limit. */
+  get #occupied(): number {
+    return this.#places.activeCount + this.#places.pendingCount;
   }
 
   /** The free places for first attempts; 0 while the destination is held or an older event waits. */
@@ -334,8 +345,9 @@ export class Dispatcher {
 
   #claim(work: Work, probe: boolean, held?: Hold): Promise<Claimed | Miss> {
     const { claims, woken, atHand } = this.#parts;
-    const isOurs = () => this.#ownership.mayClaim && this.#pause.until === null;
-    const claim = () => claims.claim(work, probe, isOurs, held);
+    const mayClaim = (destination: Destination) =>
+      this.#ownership.mayClaim && this.#pause.until === null && this.#occupied <= destination.serverRateLimit;
+    const claim = () => claims.claim(work, probe, mayClaim, held);
     if (work.kind === "reserved") return claim();
     return work.kind === "first" ? atHand(claim) : woken(claim);
   }
@@ -372,8 +384,8 @@ export class Dispatcher {
     const probe = await this.#probes.claim(circuit, work.eventId);
     if (!probe) return "nothing to do";
     const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
-    // Inactive or deleted since: the event waits, or is cancelled, like any other.
-    const mayGo = state?.active && !state.deleted;
+    // Inactive, deleted or full since: the event waits, or is cancelled, like any other.
+    const mayGo = state?.active && !state.deleted && this.#room() > 0;
     const { openUntil } = circuit;
     const held = openUntil === null ? undefined : { reason: "circuit-open", until: millis(openUntil) } as const;
     const attempt = () => this.#places(() => this.#attempt(work, true, held));

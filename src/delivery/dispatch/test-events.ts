@@ -9,6 +9,8 @@ export class TestEvents {
   /** The position that the due index must cover before it is asked; undefined while it need not be. */
   #lookFrom: Position | undefined;
   #looking = false;
+  /** Events that were found, and whose attempt has not begun. */
+  readonly #waiting: string[] = [];
   /** Events that were found, and whose attempt has not ended. */
   readonly #present = new Set<string>();
 
@@ -27,30 +29,37 @@ export class TestEvents {
     return this.#lookFrom !== undefined && !this.#looking;
   }
 
-  /**
-   * Begins a look. The function gives ids of test events to send, each again only after its {@link end}. Throws as the
-   * due index does.
-   */
-  look(): () => Promise<readonly string[]> {
+  /** Whether there is an event to {@link take}, or a look to begin. */
+  get called(): boolean {
+    return this.#waiting.length > 0 || this.wanted;
+  }
+
+  /** Begins a look. The function finds test events to {@link take}. Throws as the due index does. */
+  look(): () => Promise<void> {
     const position = this.#lookFrom ?? logStart;
     this.#lookFrom = undefined;
     this.#looking = true;
-    return () => this.#found(position);
+    return () => this.#find(position);
   }
 
-  async #found(position: Position): Promise<readonly string[]> {
+  async #find(position: Position): Promise<void> {
     try {
       await this.#parts.dueIndex.cover(position);
       const waiting = await this.#parts.dueIndex.tests(this.#destinationId);
       const fresh = waiting.filter((eventId) => !this.#present.has(eventId));
       for (const eventId of fresh) this.#present.add(eventId);
-      return fresh;
+      this.#waiting.push(...fresh);
     } catch (error) {
       this.lookFor(position);
       throw error;
     } finally {
       this.#looking = false;
     }
+  }
+
+  /** Takes the next event to send. None comes again before its {@link end}. */
+  take(): string | undefined {
+    return this.#waiting.shift();
   }
 
   /** The attempt of an event has ended; without one, the event is looked for again. */

@@ -49,9 +49,13 @@ export const delivery: readonly PlantedBug[] = [
     name: "an attempt is claimed after its destination got another owner",
     breaks: "only a destination's owner claims its attempts",
     file: claims,
-    from: "if (!isOurs()) return \"not ours\";",
+    from: "if (!mayClaim(state)) return \"not ours\";",
     to: "",
-    weather: { processes: 3, stallEveryMs: 2_000, stallMs: 15_000, rebalanceEveryMs: 4_000, moody: 0.5 },
+    weather: {
+      processes: 3, stallEveryMs: 1_500, stallMs: 4_000, rebalanceEveryMs: 2_000, moody: 0.5,
+      log: { usualMs: 200, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 },
+      queue: { lose: 0, repeat: 0, late: 0, lateMs: 0, handOverMs: 8_000 },
+    },
   },
   {
     name: "an attempt names the revision that comes next",

@@ -2,11 +2,16 @@ import { expect } from "chai";
 import { leases } from "../../../../projections/due/due.ts";
 import { destinations } from "../../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
+import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { LogUnavailable, noStream } from "../../../../src/kernel/ports/event-store.ts";
+import { attemptEnded } from "../../../support/circuits.ts";
 import { ManualRelay } from "../../../support/manual-relay.ts";
 import { refusal } from "../../../support/outcomes.ts";
 import { eventually } from "../../../support/relay.ts";
 import { stage, until, type Stage } from "../../../support/staged-worker.ts";
+
+/** An event of the same destination. */
+const another = "0193a1b2-0000-7000-8000-00000000ffff";
 
 describe("a delivery worker keeps to a destination's limit, and", () => {
   let relay: ManualRelay;
@@ -149,6 +154,120 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     expect(sent).to.have.length(1);
     expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
+  });
+
+  describe("follows a change of the limit", () => {
+    let staged: Stage;
+    beforeEach(async () => {
+      staged = await stage(relay);
+    });
+    afterEach(async () => {
+      for (const { answer } of staged.sent) answer();
+      await staged.worker.stop(60_000);
+    });
+
+    const wake = () => staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    const quietTurns = async () => {
+      for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    };
+    const sentIds = () => staged.sent.map(({ eventId }) => eventId);
+    /** The worker knows a new limit, but no wake-up has come. */
+    const limitTo = async (limit: number) => {
+      await staged.patch({ serverRateLimit: limit });
+      const known = () => staged.aggregates.peek(destinations, staged.destinationId)?.state?.serverRateLimit;
+      await until(() => known() === limit);
+    };
+    /** So many events are being sent, and the limit allows no more. */
+    const fill = async (limit: number) => {
+      wake();
+      await quietTurns();
+      await limitTo(limit);
+      const ids: string[] = [];
+      while (ids.length < limit) ids.push(await staged.post());
+      wake();
+      await until(() => staged.sent.length === limit);
+      return ids;
+    };
+    /** The event's stream is read only once the result is called. */
+    const heldRead = (eventId: () => string) => {
+      const [reading, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const read = relay.store.readStream.bind(relay.store);
+      relay.store.readStream = async (stream, ...rest) => {
+        if (stream === streams.event(eventId())) {
+          reading.resolve();
+          await release.promise;
+        }
+        return read(stream, ...rest);
+      };
+      return { reading: reading.promise, release: release.resolve };
+    };
+
+    it("before a waiting test event takes a place that becomes free", async () => {
+      const ids = await fill(2);
+      ids.push(await staged.test());
+      wake();
+      await quietTurns();
+      await limitTo(1);
+      staged.sent[0]?.answer();
+      await quietTurns();
+      expect(sentIds()).to.deep.equal(ids.slice(0, 2));
+      staged.sent[1]?.answer();
+      await until(() => staged.sent.length === 3);
+      expect(sentIds()).to.deep.equal(ids);
+    });
+
+    it("before a test event that has waited since before another owner's attempt", async () => {
+      const ids = await fill(1);
+      ids.push(await staged.test());
+      wake();
+      await quietTurns();
+      staged.worker.reassign((id) => id === staged.destinationId, staged.session);
+      await limitTo(2);
+      const others = await staged.post();
+      await relay.deliveries.start(others, undefined, 16_000);
+      await relay.drained();
+      wake();
+      await quietTurns();
+      expect(sentIds()).to.deep.equal(ids.slice(0, 1));
+      staged.clock.advance(16_000);
+      await until(() => staged.sent.length === 2);
+      expect(sentIds()).to.deep.equal(ids);
+    });
+
+    it("before an attempt whose event is still being read", async () => {
+      const ids = await fill(1);
+      const { reading, release } = heldRead(() => ids[1] ?? "");
+      ids.push(await staged.post());
+      await limitTo(2);
+      wake();
+      await reading;
+      await limitTo(1);
+      release();
+      await quietTurns();
+      expect(sentIds()).to.deep.equal(ids.slice(0, 1));
+      staged.sent[0]?.answer();
+      await until(() => staged.sent.length === 2);
+      expect(sentIds()).to.deep.equal(ids);
+    });
+
+    it("before a probe whose event is still being read", async () => {
+      const ids = await fill(1);
+      await limitTo(2);
+      await staged.tell(attemptEnded(another, false));
+      relay.clock.advance(301_000);
+      await staged.tell({ type: "HalfOpen", lost: null });
+      const { reading, release } = heldRead(() => ids[1] ?? "");
+      ids.push(await staged.post());
+      wake();
+      await reading;
+      await limitTo(1);
+      release();
+      await quietTurns();
+      expect(sentIds()).to.deep.equal(ids.slice(0, 1));
+      staged.sent[0]?.answer();
+      await until(() => staged.sent.length === 2);
+      expect(sentIds()).to.deep.equal(ids);
+    });
   });
 
   describe("writes an outcome", () => {
