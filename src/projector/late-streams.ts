@@ -62,9 +62,7 @@ export class LateStreams {
     return false;
   }
 
-  /**
-   * Does a part of the work, while nothing else writes; false when none is left. May be called again after it throws.
-   */
+  /** Does a part of the work, while nothing else writes; false when none is left. Safe to call after it throws. */
   async step(upTo: Position): Promise<boolean> {
     const { readModels, purges } = this.#parts;
     const marks = await this.#next();

@@ -115,9 +115,7 @@ export class Purges {
     await readModels.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
   }
 
-  /**
-   * Whether this purge must hide the event: of several, the first does, since in a rebuild a later one may be complete.
-   */
+  /** Whether this purge must hide the event: of several, the first does; in a rebuild a later one may be complete. */
   #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
     const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;
     return isTaken(purge, event) && !this.#underWay.some((other) => isEarlier(other) && isTaken(other, event));

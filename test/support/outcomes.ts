@@ -1,5 +1,5 @@
 import { ReceiverPause } from "../../src/delivery/dispatch/pauses.ts";
-import type { AttemptOutcome } from "../../src/delivery/requests/outcome.ts";
+import type { SendOutcome } from "../../src/delivery/requests/outcome.ts";
 import { decide, type WebhookCommand } from "../../src/features/events/decide.ts";
 import type { ReceiverAnswer } from "../../src/features/events/facts.ts";
 import { loadWebhook } from "../../src/features/events/webhooks.ts";
@@ -20,13 +20,13 @@ const answered = (statusCode: number): ReceiverAnswer => ({
 /** A 2xx, as a worker sees it. */
 export const success = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
-} as const satisfies AttemptOutcome;
+} as const satisfies SendOutcome;
 
 /** 429, as a worker sees it, with its `Retry-After`, if any, in ms. */
 export const tooMany = (retryAfterMs: number | null = null) => ({
   ok: false, reason: "status", error: "answered 429", durationMs: 9, requestHeaders: {},
   answer: { statusCode: 429, headers: {}, body: "", truncated: false }, retryAfterMs,
-}) as const satisfies AttemptOutcome;
+}) as const satisfies SendOutcome;
 
 /** For attempts whose receiver asks for none. */
 export const noPause = new ReceiverPause(new ManualClock(), () => undefined);
@@ -35,7 +35,7 @@ export const noPause = new ReceiverPause(new ManualClock(), () => undefined);
 export const refusal = {
   ok: false, reason: "connection", error: "refused", durationMs: 9, requestHeaders: {}, answer: null,
   retryAfterMs: null,
-} as const satisfies AttemptOutcome;
+} as const satisfies SendOutcome;
 
 /** Applies commands to an event as a delivery worker would. */
 export class Deliveries {

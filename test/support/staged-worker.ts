@@ -4,7 +4,7 @@ import { Claims } from "../../src/delivery/dispatch/claims.ts";
 import { DeliveryWorker } from "../../src/delivery/dispatch/delivery-worker.ts";
 import type { DeliveryClient } from "../../src/delivery/requests/delivery-client.ts";
 import { DueIndex } from "../../src/delivery/requests/due-index.ts";
-import type { AttemptOutcome } from "../../src/delivery/requests/outcome.ts";
+import type { SendOutcome } from "../../src/delivery/requests/outcome.ts";
 import { Outcomes } from "../../src/delivery/requests/recording.ts";
 import { circuits } from "../../src/features/circuits/facts.ts";
 import { destinations } from "../../src/features/destinations/facts.ts";
@@ -73,14 +73,14 @@ export function workerOf(
 
 /** A destination that takes one request at a time, its worker, and the requests to it; `outcome` answers each. */
 export async function stage(
-  relay: ManualRelay, room?: { readonly sendingCharacters: number }, outcome: AttemptOutcome = success,
+  relay: ManualRelay, room?: { readonly sendingCharacters: number }, outcome: SendOutcome = success,
 ) {
   const { owner, tenantId } = await createTenant(relay.api.url);
   const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
   const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
   await patch({ serverRateLimit: 1 });
-  const sent: { eventId: string; answer: (outcome?: AttemptOutcome) => void }[] = [];
-  const working = workerOf(relay, ({ webhook }) => new Promise<AttemptOutcome>((resolve) => {
+  const sent: { eventId: string; answer: (outcome?: SendOutcome) => void }[] = [];
+  const working = workerOf(relay, ({ webhook }) => new Promise<SendOutcome>((resolve) => {
     sent.push({ eventId: webhook.id, answer: (given = outcome) => resolve(given) });
   }), room);
   const { worker, session } = working;

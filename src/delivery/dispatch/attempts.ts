@@ -5,7 +5,7 @@ import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { DeliveryClient } from "../requests/delivery-client.ts";
-import { failed, pauseAskedBy, type AttemptOutcome } from "../requests/outcome.ts";
+import { failed, pauseAskedBy, type SendOutcome } from "../requests/outcome.ts";
 import type { Outcomes } from "../requests/recording.ts";
 import { leaseMarginMs } from "./claims.ts";
 import type { ReceiverPause } from "./pauses.ts";
@@ -33,10 +33,7 @@ export class Attempts {
     this.#logThrottle = new LogThrottle(parts.clock);
   }
 
-  /**
-   * Sends a claimed attempt and records its outcome; resolves with whether it succeeded. `mayDelay`: no event waits for
-   * its place.
-   */
+  /** Sends a claimed attempt and records its outcome; whether it succeeded. `mayDelay`: no event waits for a place. */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
     mayDelay: () => boolean = () => false,
@@ -54,12 +51,9 @@ export class Attempts {
     return outcome.ok;
   }
 
-  /**
-   * Tries until the outcome is recorded: the receiver has seen the request. Only an unreadable record leaves it to
-   * others.
-   */
+  /** Tries until the outcome is recorded, since the receiver has seen the request, or the record is unreadable. */
   async #record(
-    known: Known, outcome: AttemptOutcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
+    known: Known, outcome: SendOutcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
     { pause, mayWait }: { readonly pause: ReceiverPause; readonly mayWait: boolean },
   ): Promise<void> {
     const { outcomes, clock, logger, metrics, workerId } = this.#parts;
@@ -106,7 +100,6 @@ export class Attempts {
     logger.error({ reason: error.message, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
-  /** While the log is unavailable recording fails again and again, hence the throttle. */
   #tell(error: unknown, eventId: string, attempt: number): void {
     const { logger } = this.#parts;
     this.#logThrottle.tell(
@@ -123,6 +116,6 @@ export class Attempts {
   }
 }
 
-function notSent(claimMs: number): AttemptOutcome {
+function notSent(claimMs: number): SendOutcome {
   return failed("not sent", `nothing was sent: the log took ${Math.round(claimMs)} ms to take the claim`, 0, {});
 }

@@ -5,7 +5,6 @@ import type { Ended } from "./work.ts";
 
 type Task = () => Promise<Ended>;
 
-/** The result of a task that did not deliver. */
 class NotDelivered extends Error {
   readonly ended: Ended;
 
@@ -22,10 +21,7 @@ const halfOpen = {
   name: "", enabled: true, closed: false, open: false, halfOpen: true, warmUp: false, shutdown: false,
 } as CircuitBreaker.State;
 
-/**
- * The circuit breaker of one destination. The log opens and closes it, for all workers; opossum neither counts nor
- * times.
- */
+/** The circuit breaker of one destination. The log opens and closes it; opossum neither counts nor times. */
 export class Breaker {
   #breaker = madeBreaker();
 
@@ -40,24 +36,20 @@ export class Breaker {
     }
   }
 
-  /** Whether it lets everything through. */
   get closed(): boolean {
     return this.#breaker.closed;
   }
 
-  /** Whether it is half-open, and its probe is under way. */
   get probing(): boolean {
     return this.#breaker.halfOpen && !this.#breaker.pendingClose;
   }
 
-  /** Whether it would let a task through now. */
   get admits(): boolean {
     return this.closed || this.#breaker.pendingClose;
   }
 
   /**
-   * Runs a task at once. A probe closes the breaker if it delivered, and opens it otherwise. Rejects unless {@link
-   * admits admitted}.
+   * Runs a task at once, unless not {@link admits admitted}. A probe closes the breaker if it delivered, or opens it.
    */
   async fire(task: Task): Promise<Ended> {
     try {

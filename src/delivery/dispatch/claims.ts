@@ -35,14 +35,10 @@ interface ClaimParts {
   readonly deliveryTimeoutMs: number;
 }
 
-/**
- * A worker claims an attempt by an append at the revision it read. Only one such append succeeds, so only one worker
- * sends.
- */
+/** Claims an attempt by an append at the revision it read: only one append succeeds, so only one worker sends. */
 export class Claims {
   readonly #parts: ClaimParts;
   readonly #logThrottle: LogThrottle;
-  /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
 
   constructor(parts: ClaimParts) {
@@ -51,10 +47,7 @@ export class Claims {
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
-  /**
-   * Claims one attempt, unless another worker was first. `mayClaim` is called right before the append: the reads take
-   * time. Throws LogUnavailable or an UnreadableRecord.
-   */
+  /** Claims one attempt, unless another worker was first. `mayClaim` is called right before the append. */
   claim(
     work: Work, probe: boolean, mayClaim: (destination: Destination) => boolean, held?: Hold,
   ): Promise<Claimed | Miss> {
@@ -195,7 +188,6 @@ export class Claims {
     };
   }
 
-  /** Null when another worker was first, or there was nothing to append. */
   async #append({ state, revision }: Known, entries: readonly NewEntry[]): Promise<Appended | null> {
     if (entries.length === 0) return null;
     try {
@@ -207,7 +199,6 @@ export class Claims {
   }
 }
 
-/** The event of a first work item, in its state right after its acceptance. */
 function fresh(item: FirstAttempt): Known | undefined {
   const { acceptedAt: at, causationId, correlationId } = item;
   const state = evolve(undefined, {

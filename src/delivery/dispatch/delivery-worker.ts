@@ -13,12 +13,10 @@ import { PayloadBudget } from "./payload-budget.ts";
 const askedAtOnce = 64;
 const idleMs = 30_000;
 const dropEveryMs = 5_000;
-/** Characters of the payloads at hand in all dispatchers. */
 const atHandCharacters = 64 * 2 ** 20;
 /** Characters of payloads being sent. They take four times as much memory: text, bytes, encrypted. */
 const usualSendingCharacters = 128 * 2 ** 20;
 
-/** The parts that the worker makes for its dispatchers. */
 type OfWorker = "logThrottle" | "payloadBudget" | "sendingBudget" | "startOf" | "woken" | "atHand";
 
 /** Hands work items to dispatchers, one for each destination: made when first needed, dropped when idle. */

@@ -27,7 +27,6 @@ export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipP
   readonly aggregates: Aggregates;
   readonly claims: Claims;
   readonly attempts: Attempts;
-  /** For the payloads of attempts under way. */
   readonly sendingBudget: PayloadBudget;
   /** Limits reads and claims of dispatchers that were woken: many may be woken at once. */
   readonly woken: LimitFunction;
@@ -43,7 +42,6 @@ type Standing =
     /** Why no attempt may begin, except a probe or one of a test event; null where attempts may. */
     readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | null;
   }
-  /** The log has no such destination. */
   | { readonly destination: undefined; readonly heldBy: "destination-inactive" };
 
 /** Later than any planned attempt: all waiting events are due by then. */
@@ -67,7 +65,6 @@ export class Dispatcher {
   readonly #places = pLimit(1);
   readonly #cancellations = pLimit(windowSize);
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Characters of the payloads that are being sent. */
   #sending = 0;
   /** The end of the pause in which an event was held for a probe: none is looked for again before. */
   #heldInPause: Timestamp | undefined;
@@ -94,7 +91,6 @@ export class Dispatcher {
     this.#lastActive = parts.clock.monotonic();
   }
 
-  /** Takes an item in, or leaves it to the due index when there is no room. */
   offer(item: WorkItem, session: QueueSession): void {
     this.#ownership.join(session);
     this.#window.offer(item);
@@ -112,7 +108,6 @@ export class Dispatcher {
     return { entries: start.entries, settle };
   }
 
-  /** Starts all work that may start. Call after offering. */
   pump(): void {
     if (this.#retryPause.paused || !this.#ownership.alive) return;
     const standing = this.#standing();
@@ -146,7 +141,6 @@ export class Dispatcher {
     return this.#places.activeCount === 0 && this.#window.idle && this.#lastActive <= since;
   }
 
-  /** Resolves when all work that was under way at the call has ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#underWay);
   }
@@ -283,12 +277,10 @@ export class Dispatcher {
       .then(() => this.pump());
   }
 
-  /** How many more attempts the limit, and the payload budget for sending, allow now. */
   #room(): number {
     return this.#parts.sendingBudget.allows(this.#sending) ? this.#freePlaces : 0;
   }
 
-  /** How many more attempts the limit alone allows now. */
   get #freePlaces(): number {
     return this.#places.concurrency - this.#occupied;
   }
@@ -359,9 +351,7 @@ export class Dispatcher {
     return "delivered";
   }
 
-  /**
-   * Tries the destination with the oldest held event, but not during a pause. With none held its circuit half-opens.
-   */
+  /** Tries the destination with the oldest held event, or half-opens its circuit; not during a pause. */
   async #probe(circuit: Circuit): Promise<Ended> {
     if (this.#probes.stands(circuit)) return "nothing to do";
     const { session } = this.#ownership;

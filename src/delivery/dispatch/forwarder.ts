@@ -8,7 +8,6 @@ import type { WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
-/** The facts that call for work, see {@link workOf}, and the fact that an attempt has begun. */
 const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
   "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
@@ -22,8 +21,8 @@ interface ForwarderParts {
 }
 
 /**
- * Publishes an item for each accepted event not begun, and a wake-up where events may go again. Its checkpoint follows
- * the queue's acknowledgement: an item may come twice, and is never left out.
+ * Publishes accepted events, and wake-ups where events may go again. The queue acknowledges before the checkpoint
+ * moves: an item may come twice, and is never left out.
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;

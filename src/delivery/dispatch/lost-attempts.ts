@@ -28,7 +28,6 @@ interface LostAttemptsParts {
   readonly metrics: Metrics;
 }
 
-/** An attempt to be given up. */
 interface Loss {
   readonly lease: LeaseDocument;
   readonly state: Webhook;
@@ -37,9 +36,7 @@ interface Loss {
   readonly host: string;
 }
 
-/**
- * Gives up attempts whose worker was lost: it has ended, or the lease is over and no living process holds the attempt.
- */
+/** Gives up attempts of lost workers: ended ones, or a lease over and no living process with the attempt. */
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
   readonly #firstSeen = new Map<string, number>();
@@ -53,9 +50,7 @@ export class LostAttempts {
     this.#logThrottle = new LogThrottle(parts.clock);
   }
 
-  /**
-   * Gives up the attempts lost by now. Leases are timed by this process from when it saw them, anew after an outage.
-   */
+  /** Gives up the attempts lost by now. Leases run from when this process saw them, anew after an outage. */
   async giveUp(): Promise<void> {
     const now = this.#parts.clock.monotonic();
     const { reachableSince } = this.#parts.reach;
@@ -142,7 +137,6 @@ export class LostAttempts {
   }
 }
 
-/** The host that an attempt went to. */
 function hostOf(facts: readonly WebhookEvent[], attempt: number): string {
   const started = facts.find((fact) =>
     fact.type === "DeliveryAttemptStarted" && fact.data.attempt === attempt);

@@ -20,7 +20,6 @@ export interface OwnershipParts {
 export interface SessionStart {
   /** Where the log ended then. */
   readonly position: Position;
-  /** Monotonic ms. */
   readonly at: number;
 }
 
@@ -42,7 +41,6 @@ export class Ownership {
     return this.#session;
   }
 
-  /** Whether the membership allows work to start. */
   get alive(): boolean {
     return this.#session?.alive ?? false;
   }
@@ -52,7 +50,6 @@ export class Ownership {
     return this.#known;
   }
 
-  /** Whether attempts may be claimed. */
   get mayClaim(): boolean {
     return this.alive && this.#known;
   }
@@ -62,7 +59,6 @@ export class Ownership {
     this.#session = session;
   }
 
-  /** The destination is another worker's. */
   leave(): void {
     this.#session = undefined;
     this.#known = false;
@@ -70,10 +66,7 @@ export class Ownership {
     this.#left = Promise.withResolvers();
   }
 
-  /**
-   * Learns which attempts earlier owners left under way; `found` gets a function that resolves once one is over. Throws
-   * when the due index is behind or unavailable.
-   */
+  /** Learns which attempts earlier owners left under way; `found` gets a function that resolves once one is over. */
   async learn(found: (untilOver: () => Promise<void>) => void): Promise<void> {
     const { claims, clock, startOf } = this.#parts;
     const session = this.#session;

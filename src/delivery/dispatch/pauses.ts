@@ -4,25 +4,19 @@ import type { Clock, Timer } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
 import type { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 
-/**
- * The pause that a receiver asked for by 429. The longest one holds, by the monotonic clock. The log has it for later
- * owners.
- */
+/** The pause that a receiver asked for by 429: the longest one, by the monotonic clock. The log has it, too. */
 export class ReceiverPause {
   readonly #clock: Clock;
   readonly #resume: () => void;
-  /** The end, on both clocks; null while there is no pause. */
   #end: { readonly at: number; readonly until: Timestamp } | null = null;
   #logged: Timestamp | undefined;
   #timer: Timer | undefined;
 
-  /** `resume` is called at the end of a pause. */
   constructor(clock: Clock, resume: () => void) {
     this.#clock = clock;
     this.#resume = resume;
   }
 
-  /** Until when no new attempt may begin; null without a pause. */
   get until(): Timestamp | null {
     if (this.#end && this.#end.at <= this.#clock.monotonic()) this.#end = null;
     return this.#end?.until ?? null;
@@ -74,7 +68,6 @@ export class RetryPause {
   readonly #resume: () => void;
   #paused = false;
 
-  /** `resume` is called at the end of a pause. */
   constructor(destinationId: string, parts: RetryPauseParts, resume: () => void) {
     this.#destinationId = destinationId;
     this.#parts = parts;

@@ -47,7 +47,6 @@ export class Probes {
     return claimed ? { eventId, leaseUntil } : null;
   }
 
-  /** Releases a probe that found nothing to try. */
   release(circuit: Circuit, probe: Probe): Promise<boolean> {
     const at = timestampNow(this.#parts.clock);
     return this.#change(circuit, probe.eventId, { type: "ReleaseProbe", probe, at });

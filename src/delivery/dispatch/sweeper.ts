@@ -25,7 +25,6 @@ export class Sweeper {
     this.#sweptTo = parts.clock.now();
   }
 
-  /** Wakes destinations with retries that became due since this was last done. */
   async wakeForRetries(): Promise<void> {
     const { dueIndex, clock } = this.#parts;
     const now = clock.now();

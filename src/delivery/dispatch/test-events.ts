@@ -9,7 +9,6 @@ export class TestEvents {
   /** The position that the due index must cover before it is asked; undefined while it need not be. */
   #lookFrom: Position | undefined;
   #looking = false;
-  /** Events that were found, and whose attempt has not begun. */
   readonly #waiting: string[] = [];
   /** Events that were found, and whose attempt has not ended. */
   readonly #present = new Set<string>();
@@ -24,7 +23,6 @@ export class TestEvents {
     if (this.#lookFrom === undefined || this.#lookFrom < position) this.#lookFrom = position;
   }
 
-  /** Whether {@link look} is to be called. */
   get wanted(): boolean {
     return this.#lookFrom !== undefined && !this.#looking;
   }

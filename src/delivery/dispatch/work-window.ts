@@ -51,7 +51,6 @@ export class WorkWindow {
     this.#pages = new DuePages(destinationId, parts);
   }
 
-  /** Whether no work is at hand. */
   get idle(): boolean {
     return this.#work.length === 0;
   }
@@ -66,13 +65,11 @@ export class WorkWindow {
     return this.idle && !this.#looks;
   }
 
-  /** Whether the due index is to be asked now. */
   get low(): boolean {
     if (this.#unreadable.size >= mostUnreadable) return false;
     return !this.#refilling && this.#work.length < lowWater && this.#looks;
   }
 
-  /** Takes an item in, or leaves it to the due index when the window is full. */
   offer(item: WorkItem): void {
     if (item.kind === "wake") return this.#wantRefill(item.position);
     if (this.#knows(item.eventId)) return;
@@ -82,7 +79,6 @@ export class WorkWindow {
     else this.#wantRefill(item.position);
   }
 
-  /** Takes the next event to start. */
   take(): Unclaimed | undefined {
     const work = this.#work.shift();
     if (work) this.#letGo(work);
@@ -94,7 +90,6 @@ export class WorkWindow {
     if (position > this.#written) this.#written = position;
   }
 
-  /** An event's attempt or cancellation has ended, or had no effect. */
   end(eventId: string, ended: Ended | undefined): void {
     this.#present.delete(eventId);
     if (ended === "unreadable") this.#unreadable.add(eventId);
@@ -128,10 +123,7 @@ export class WorkWindow {
     this.#held = true;
   }
 
-  /**
-   * Begins a refill. The function takes in the events due by `dueBy` (ms since 1970). Throws when the due index is
-   * behind or unavailable.
-   */
+  /** Begins a refill. The function takes in events due by `dueBy` (ms since 1970); throws when the index is behind. */
   refill(): (tenantId: string, dueBy: number) => Promise<void> {
     this.#refilling = true;
     return (tenantId, dueBy) => this.#refill(tenantId, dueBy);
@@ -148,8 +140,7 @@ export class WorkWindow {
       if (told > upTo) this.#wantRefill(told);
     } catch (error) {
       this.#moreWaits = false;
-      // The log may have been restored from a backup since the queue delivered the item: no index goes beyond the log's
-      // end.
+      // After a restore from a backup no index reaches an older item's position, which is beyond the log's end.
       const head = await this.#parts.log.head().catch(() => undefined);
       this.#wantRefill(earlier(told, head ?? told));
       this.#behind = head && earlier(upTo, head);
@@ -159,10 +150,7 @@ export class WorkWindow {
     }
   }
 
-  /**
-   * The event for the next probe: the first due one accepted after the last probe of this outage, or else the first of
-   * all. Throws when the due index is behind or unavailable.
-   */
+  /** The event for the next probe: the first due one after the last probe of this outage, or else the first of all. */
   async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
     const { log, dueIndex } = this.#parts;
     const { openUntil, probe } = circuit;
@@ -244,24 +232,18 @@ function earlier(one: Position, other: Position): Position {
 /** How long looks continue where one ended. Then they start over: the index may have learned of earlier work. */
 const goOnForMs = 1_000;
 
-/** Where a look ended: all events due before `dueAt` are known, and of those due then the `seen` ones. */
 interface LookEnd {
   readonly dueAt: string;
   readonly seen: ReadonlySet<string>;
-  /** Until when looks go on from here, monotonic ms. */
   readonly until: number;
 }
 
-/** One look into the due index. */
 interface Look {
-  /** The destination's tenant. */
   readonly tenantId: string;
   /** The position that the index must cover for a look from the start. */
   readonly position: Position;
-  /** Due by then, ms since 1970. */
   readonly dueBy: number;
   readonly room: number;
-  /** Events that the caller has already. */
   readonly known: { readonly count: number; has(eventId: string): boolean };
 }
 
@@ -270,10 +252,7 @@ interface DuePagesParts {
   readonly clock: Clock;
 }
 
-/**
- * Looks through the due work of one destination. A look from the start needs an index that covers all work done so far;
- * the looks that continue do not.
- */
+/** Looks through a destination's due work. A first look needs an index with all work so far; later ones go on. */
 export class DuePages {
   readonly #destinationId: string;
   readonly #parts: DuePagesParts;
@@ -284,7 +263,6 @@ export class DuePages {
     this.#parts = parts;
   }
 
-  /** The next look is from the start. */
   startOver(): void {
     this.#place = undefined;
   }

@@ -17,7 +17,6 @@ export interface Known {
 
 /** An attempt ready to be claimed: the event's state after the claim, and the data for sending. */
 export interface Start extends Omit<Known, "revision"> {
-  /** The entries that claim the attempt. */
   readonly entries: readonly NewEntry[];
   readonly destination: Destination;
   readonly tenant: Tenant;
@@ -73,7 +72,6 @@ export class Holds {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   #present: WaitReason | undefined;
   #last: Hold | undefined;
-  /** The difference of the two clocks at the end of the last hold. */
   #apart = 0;
 
   constructor(clock: Pick<Clock, "now" | "monotonic">) {

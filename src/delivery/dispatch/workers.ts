@@ -7,11 +7,9 @@ const markEveryMs = 1_000;
 /** How long others believe it. */
 const markLastsMs = 6_000;
 
-/** An attempt of a worker, see {@link Workers.hold}. */
 interface Hold {
   readonly worker: string;
   readonly eventId: string;
-  /** Monotonic ms. */
   readonly since: number;
 }
 
@@ -19,7 +17,6 @@ interface WorkersParts {
   readonly ids: Pick<Ids, "uuid">;
   readonly clock: Clock;
   readonly state: Pick<ExpiringState, "get" | "put">;
-  /** How long an attempt usually takes at most, ms. */
   readonly deliveryTimeoutMs: number;
   /** Whether workers of other processes may use the log, too. */
   readonly isLogShared: boolean;
@@ -37,24 +34,18 @@ export class Workers {
     this.#parts = parts;
   }
 
-  /** The id of a worker that begins now in this process. */
   begin(): string {
     const id = this.#parts.ids.uuid();
     this.#own.add(id);
     return id;
   }
 
-  /**
-   * Whether a worker has certainly ended: with an embedded log, all of other processes have; else a lease must be over.
-   */
+  /** Whether a worker has ended for certain: an embedded log has one process; else a lease must be over. */
   isGone(worker: string): boolean {
     return !this.#parts.isLogShared && !this.#own.has(worker);
   }
 
-  /**
-   * A worker of this process holds an attempt, from before its claim until its outcome is recorded. Call the result
-   * then.
-   */
+  /** A worker holds an attempt, from before its claim until its outcome is recorded. Then call the result. */
   hold(worker: string, eventId: string): () => void {
     const hold = { worker, eventId, since: this.#parts.clock.monotonic() };
     this.#holds.add(hold);

@@ -7,7 +7,7 @@ import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
 import { signerOf, standardKeyOf, type Signer } from "../../kernel/tools/signature.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
-import { failed, type AttemptOutcome, retryAfterMs } from "./outcome.ts";
+import { failed, type SendOutcome, retryAfterMs } from "./outcome.ts";
 import {
   attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
 } from "./request.ts";
@@ -54,7 +54,7 @@ export class DeliveryClient {
     this.#parts = parts;
   }
 
-  async send(delivery: Delivery): Promise<AttemptOutcome> {
+  async send(delivery: Delivery): Promise<SendOutcome> {
     const { clock, outbound, deliveryTimeoutMs } = this.#parts;
     const startedAt = clock.monotonic();
     const elapsed = () => Math.round(clock.monotonic() - startedAt);
@@ -130,7 +130,7 @@ function outcomeOf(
   forms: readonly SecretForm[],
   durationMs: number,
   now: number,
-): AttemptOutcome {
+): SendOutcome {
   if (!result.answered) return failed(result.reason, result.error, durationMs, result.connected ? loggedHeaders : {});
   const answer = maskedAnswer(keptAnswer(result), forms);
   const { statusCode } = result;

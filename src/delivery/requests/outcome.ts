@@ -4,7 +4,7 @@ import { dayMs } from "../../kernel/domain/time.ts";
 import type { OutboundAnswer } from "../../kernel/ports/outbound.ts";
 
 /** How an attempt ended, as its worker saw it. */
-export type AttemptOutcome = {
+export type SendOutcome = {
   readonly durationMs: number;
   readonly requestHeaders: Readonly<Record<string, string>>;
 } & (
@@ -24,7 +24,7 @@ export function failed(
   error: string,
   durationMs: number,
   requestHeaders: Readonly<Record<string, string>>,
-): AttemptOutcome & { readonly ok: false } {
+): SendOutcome & { readonly ok: false } {
   return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
 }
 
@@ -43,13 +43,13 @@ export const outcomeUnknown = {
 const leastPauseMs = 1_000;
 
 /** The pause that a receiver asks for by a 429, ms: a second to a day. Null for any other outcome. */
-export function pauseAskedBy(outcome: AttemptOutcome | typeof outcomeUnknown): number | null {
+export function pauseAskedBy(outcome: SendOutcome | typeof outcomeUnknown): number | null {
   if (outcome.ok || outcome.answer?.statusCode !== 429) return null;
   return Math.min(Math.max(outcome.retryAfterMs ?? 0, leastPauseMs), dayMs);
 }
 
 /** Whether a failed attempt counts for the circuit: not the relay's own faults, and no 429 of a healthy receiver. */
-export function countsForCircuit(outcome: (AttemptOutcome & { readonly ok: false }) | typeof outcomeUnknown): boolean {
+export function countsForCircuit(outcome: (SendOutcome & { readonly ok: false }) | typeof outcomeUnknown): boolean {
   return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;
 }
 

@@ -15,7 +15,7 @@ import { RevisionConflict, type AppendOptions, type EventStore } from "../../ker
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import { countsForCircuit, type AttemptOutcome, type outcomeUnknown } from "./outcome.ts";
+import { countsForCircuit, type SendOutcome, type outcomeUnknown } from "./outcome.ts";
 
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */
 const looked = 100;
@@ -34,7 +34,7 @@ export interface Ended extends AppendOptions {
   /** Its event as it stood after the attempt's start. */
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
-  readonly outcome: AttemptOutcome | typeof outcomeUnknown;
+  readonly outcome: SendOutcome | typeof outcomeUnknown;
   /** The tenant when the attempt was claimed, for when only a newer release can read its record by now. */
   readonly claimedFor?: TenantPolicy;
   /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */

@@ -40,10 +40,7 @@ interface JmespathMappingsParts {
   readonly clock: Pick<Clock, "monotonic" | "schedule">;
 }
 
-/**
- * JMESPath in processes started when needed. Tenants take turns; slow ones leave a process to the others. See
- * docs/adr/0009.
- */
+/** JMESPath in processes started when needed. Slow tenants leave a process to the others. See docs/adr/0009. */
 export class JmespathMappings implements Mappings {
   readonly #maxBytes: number;
   readonly #parts: JmespathMappingsParts;

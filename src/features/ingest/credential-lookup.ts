@@ -49,10 +49,7 @@ interface Secrets<State, Owner = State> {
   readonly valid: (owner: Folded<State>, hash: string) => Owner | undefined;
 }
 
-/**
- * The owner of a key or token by its hash. Owners never change, so hashes are remembered; an unknown one is refused
- * only once the read models have caught up.
- */
+/** The owner of a key or token by its hash. An unknown hash is refused only once the read models have caught up. */
 export class CredentialLookup {
   readonly #parts;
   readonly #keys: Secrets<ApiKey>;

@@ -51,9 +51,7 @@ export class Live {
     });
   }
 
-  /**
-   * The texts for a new client, with `lastId` from that frame on; it displaces the oldest client where there are many.
-   */
+  /** The texts for a new client, with `lastId` from that frame on; it displaces the oldest of too many clients. */
   async open(caller: StreamCaller, wanted: Wanted, lastId?: string): Promise<AsyncIterable<string, undefined>> {
     const { store } = this.#parts;
     if (lastId !== undefined && !store.isPosition(lastId)) {

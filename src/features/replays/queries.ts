@@ -85,9 +85,7 @@ export class ReplayJobs {
     return (await this.#parts.store.append(streams.replay(id), expected, entries)).revision;
   }
 
-  /**
-   * Decides on the replay and appends the facts, again after another writer. Throws as {@link load} and `decide` do.
-   */
+  /** Decides on the replay and appends the facts, again after another writer. Throws as {@link load} and `decide`. */
   async change(
     id: string, origin: Origin, decide: (job: ReplayJob | undefined) => readonly ReplayJobEvent[],
   ): Promise<{ readonly job: ReplayJob; readonly actor: Actor }> {

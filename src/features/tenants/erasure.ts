@@ -54,10 +54,7 @@ const coverMs = 2_000;
 
 const deactivatedAtOnce = 100;
 
-/**
- * Removes a tenant and all its own from the log. The expiring state names it until the end, so that an interrupted
- * erasure is finished.
- */
+/** Removes a tenant and all its own from the log. The expiring state names it until the end, for a resumption. */
 export class Erasure {
   readonly #parts;
   readonly #steps: ErasureSteps;

@@ -15,7 +15,6 @@ import { refuseUnreadable } from "./unreadable.ts";
 export interface AggregateType<State, Event extends DomainEvent> {
   readonly category: string;
   readonly stream: (id: string) => string;
-  /** Folds one fact in; `position` is its place in the log. May consume the state it is given. */
   readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
   /** Each fact holds the whole state, so only the newest is read. */
   readonly whole?: true;

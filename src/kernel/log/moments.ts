@@ -111,7 +111,6 @@ export class Moments {
       readModels.find({ ...lastMoments(field, to), limit }) as Promise<readonly MomentDocument[]>);
   }
 
-  /** Whether `isBeyond` holds for an entry after the position. */
   async #scan(after: Position, turn: Turn, isBeyond: (entry: EntryTime) => boolean): Promise<boolean> {
     for (let from = after; ;) {
       const { times, upTo } = await turn(() => this.#parts.store.readTimes(from, pageEntries));

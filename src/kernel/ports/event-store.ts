@@ -114,7 +114,6 @@ export interface SubscriptionOptions extends Wanted {
 
 /** A handler that follows the log until it is stopped; failures do not end it. */
 export interface Subscription {
-  /** Resolves when no handler is running and none will be called. */
   stop(): Promise<void>;
 }
 
@@ -144,7 +143,6 @@ export interface ReadOptions {
 }
 
 export interface AppendOptions {
-  /** This append is not urgent: an engine may hold it back for some milliseconds, to write it with others. */
   readonly mayWait?: boolean;
 }
 

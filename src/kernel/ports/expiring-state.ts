@@ -18,7 +18,6 @@ export interface Tally {
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Describes the last of them. */
   readonly value: string;
 }
 
@@ -41,9 +40,7 @@ export class ExpiringStateUnavailable extends Error {
   override readonly name: string = "ExpiringStateUnavailable";
 }
 
-/**
- * Shared, small state, each value with an end: throttles, revocations, leases. Rejects with ExpiringStateUnavailable.
- */
+/** Shared, small state, each value with an end: throttles, revocations, leases. Throws ExpiringStateUnavailable. */
 export interface ExpiringState {
   /** The values, null where there is none or its time is over. */
   get(keys: readonly string[]): Promise<readonly (string | null)[]>;
@@ -55,14 +52,13 @@ export interface ExpiringState {
    * dropped.
    */
   admit(keys: readonly string[], limit: RateLimit): Promise<RateLimitSlot | null>;
-  /** Takes an admission back: it does not count any more. */
   forgive(slot: RateLimitSlot): Promise<void>;
   /** Takes or renews a lease: true while `owner` holds it. Expires by the engine's own clock. */
   lease(name: string, owner: string, ttlMs: number): Promise<boolean>;
   release(name: string, owner: string): Promise<void>;
   /**
-   * Adds counts to tallies, or begins them, correctly under parallel callers; `value` is of the latest addition. Where
-   * it rejects, some may have been added.
+   * Adds to tallies, correctly under parallel callers; `value` is of the latest addition. A rejection may have added
+   * some.
    */
   tally(additions: readonly Tally[], limits: TallyLimits): Promise<void>;
   /** The tallies of a list, from the one with the newest last occurrence to the oldest; ties by id, descending. */

@@ -4,7 +4,6 @@ export interface Ids {
   uuid(): string;
   /** 128 bits nobody can guess, in base64url: 22 characters. */
   salt(): string;
-  /** `length` bytes nobody can guess. */
   secretBytes(length: number): Uint8Array;
   /** Uniform in [0, 1); not for secrets. */
   random(): number;

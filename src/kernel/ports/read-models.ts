@@ -36,7 +36,7 @@ export type Change =
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
   | Tally
   /**
-   * Adds to a counter of a scope, and to its `rollUps`: coarser counters, with their bucket size ({@link countersOf}).
+   * Adds to a counter of a scope, and to its `rollUps`: coarser counters with their bucket size ({@link countersOf}).
    */
   | {
       readonly op: "add";
@@ -147,13 +147,10 @@ export interface ReadModelQuestions {
 
 /** Read models as the API and the workers see them, including how far they follow the log. */
 export interface ReadModels extends ReadModelQuestions {
-  /** The position up to which the log is projected. */
   checkpoint(): Promise<Position>;
   /** Whether they are still at this {@link checkpoint}, and nothing beyond is being written. */
   standsAt(checkpoint: Position): Promise<boolean>;
-  /**
-   * Makes the read models durable; true where they are complete under this fingerprint: entries may be deleted then.
-   */
+  /** Makes the read models durable; true where they are complete under this fingerprint: entries may be deleted. */
   settle(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
   caughtUp(position: Position, timeoutMs: number): Promise<boolean>;

@@ -37,7 +37,6 @@ export interface QueueSession {
 
 /** The consumer of a process's share of the items. */
 export interface WorkConsumer {
-  /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;
   /** The membership changed: lost destinations are another worker's now, the rest goes on under `session`. */
   reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void;

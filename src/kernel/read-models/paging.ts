@@ -9,7 +9,6 @@ export interface PageRequest {
   readonly quantity: number;
   /** From 1; counts only without `after`. */
   readonly page: number;
-  /** The place behind which the page begins, from the cursor of an earlier page. */
   readonly after?: PlaceInOrder | undefined;
   readonly order: { readonly field: string; readonly descending: boolean };
   readonly total: boolean;

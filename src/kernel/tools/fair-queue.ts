@@ -26,7 +26,6 @@ export class FairQueue<Item> {
     this.#lines.set(owner, [item, ...(this.#lines.get(owner) ?? [])]);
   }
 
-  /** Takes the first item of the next owner for which `may` holds; undefined when there is none. */
   take(may: (owner: string, first: Item) => boolean = () => true): Item | undefined {
     for (const [owner, line] of this.#lines) {
       if (!may(owner, line[0]!)) continue;

@@ -18,7 +18,6 @@ export class Loop {
     this.#running = this.#run(restMs);
   }
 
-  /** Ends a rest at once; resolves when the task is no longer under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#pause.end();

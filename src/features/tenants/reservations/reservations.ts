@@ -44,9 +44,7 @@ export class Reservations {
     this.#parts = parts;
   }
 
-  /**
-   * Reserves all names and runs `use`; gives them back where that fails. Throws a Refusal (conflict) for a held name.
-   */
+  /** Reserves all names and runs `use`; gives them back where that fails. Throws a Refusal (conflict). */
   async during<Result>(
     claims: readonly Claim[],
     origin: Origin,

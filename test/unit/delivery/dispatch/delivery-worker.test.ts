@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { workOf } from "../../../../src/delivery/dispatch/forwarder.ts";
-import type { AttemptOutcome } from "../../../../src/delivery/requests/outcome.ts";
+import type { SendOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { circuits } from "../../../../src/features/circuits/facts.ts";
 import { destinations } from "../../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
@@ -30,7 +30,7 @@ describe("a delivery worker", () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
     const sent = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<AttemptOutcome>();
+    const answered = Promise.withResolvers<SendOutcome>();
     const { worker, session } = workerOf(relay, () => (sent.resolve(), answered.promise));
     await worker.start();
     const headers = { "x-api-key": apiKey };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { workOf } from "../../../../src/delivery/dispatch/forwarder.ts";
-import type { AttemptOutcome } from "../../../../src/delivery/requests/outcome.ts";
+import type { SendOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { LogUnavailable, logStart } from "../../../../src/kernel/ports/event-store.ts";
 import type { WorkItem } from "../../../../src/kernel/ports/work-queue.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
@@ -39,7 +39,7 @@ describe("a delivery worker with many active destinations", () => {
     firsts = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []))
       .filter(({ kind }) => kind === "first");
     sent = new Map();
-    working = workerOf(relay, ({ webhook }) => new Promise<AttemptOutcome>((resolve) => {
+    working = workerOf(relay, ({ webhook }) => new Promise<SendOutcome>((resolve) => {
       sent.set(webhook.id, () => resolve(success));
     }));
     await working.worker.start();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { DeliveryClient, type Delivery } from "../../../../src/delivery/requests/delivery-client.ts";
-import type { AttemptOutcome } from "../../../../src/delivery/requests/outcome.ts";
+import type { SendOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { TokenCache } from "../../../../src/delivery/requests/token-cache.ts";
 import type { Destination } from "../../../../src/features/destinations/facts.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/kernel/ports/outbound.ts";
@@ -51,7 +51,7 @@ function setUp(
     webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: {},
     destination: { url: hook, auth: { type: "JwtBearer" } },
   } as unknown as Delivery;
-  const send = (auth = delivery.destination.auth): Promise<AttemptOutcome> =>
+  const send = (auth = delivery.destination.auth): Promise<SendOutcome> =>
     client.send({ ...delivery, destination: { ...delivery.destination, auth } });
   return { send, to: (url: string) => requests.filter((request) => request.url === url) };
 }

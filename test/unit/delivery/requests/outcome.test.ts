@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { outcomeUnknown, pauseAskedBy, type AttemptOutcome } from "../../../../src/delivery/requests/outcome.ts";
+import { outcomeUnknown, pauseAskedBy, type SendOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { dayMs } from "../../../../src/kernel/domain/time.ts";
 
 const failed = (statusCode: number, retryAfterMs: number | null) =>
-  ({ ok: false, answer: { statusCode }, retryAfterMs }) as unknown as AttemptOutcome;
+  ({ ok: false, answer: { statusCode }, retryAfterMs }) as unknown as SendOutcome;
 
 describe("the pause that an answer asks for", () => {
   it("is that of a 429, a second at least and a day at most", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Claims } from "../../../../src/delivery/dispatch/claims.ts";
-import type { AttemptOutcome } from "../../../../src/delivery/requests/outcome.ts";
+import type { SendOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
 import { BulkReplay } from "../../../../src/features/bulk/commands.ts";
 import { EventCommands } from "../../../../src/features/events/commands.ts";
@@ -43,12 +43,12 @@ describe("the ledger of events", () => {
   afterEach(() => relay.close());
 
   /** An attempt that begins and ends; its worker knows the event as of the attempt's start. */
-  async function attempted(id: string, outcome: AttemptOutcome): Promise<void> {
+  async function attempted(id: string, outcome: SendOutcome): Promise<void> {
     await relay.deliveries.start(id);
     await recorded(id, outcome);
   }
 
-  async function recorded(id: string, outcome: AttemptOutcome, attempt?: number): Promise<void> {
+  async function recorded(id: string, outcome: SendOutcome, attempt?: number): Promise<void> {
     const { state, revision } = await loadWebhook(relay.store, id);
     const known = { state: state!, revision };
     await outcomes.recording({ known, attempt: attempt ?? state!.attempts, outcome, origin }).finish();
