@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { ExpiringState, RateLimitSlot } from "../../src/kernel/ports/expiring-state.ts";
+import { sized } from "../support/size.ts";
 
 /** Expiring state on storage of its own, empty at first. */
 export interface ExpiringStateUnderTest {
@@ -159,7 +160,7 @@ export function expiringStateContract(name: string, open: () => Promise<Expiring
               }
             },
           ),
-          { numRuns: 100 },
+          { numRuns: sized(30, 100) },
         );
       });
     });

@@ -57,7 +57,7 @@ describe("SIGTERM to the real process", function () {
     ];
     const producers = new Producers(relay, ledger, targets, { producers: 6, pauseMs: 5, random }).start();
     const times: number[] = [];
-    for (let round = 0; round < sized(4, 100); round += 1) {
+    for (let round = 0; round < sized(3, 100); round += 1) {
       await relay.ready();
       await pause(random() * 1_000);
       const ended = relay.sigterm();

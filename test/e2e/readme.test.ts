@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -10,7 +11,8 @@ import { freePort } from "../support/free-port.ts";
 const root = join(import.meta.dirname, "../..");
 
 describe("README", () => {
-  it("has a tour that works as written, beside a running demo", async () => {
+  it("has a tour that works as written, beside a running demo, which tells of the dashboard and a login", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "readme-test-"));
     const readme = readFileSync(join(root, "README.md"), "utf8");
     const [, tour = ""] = /```sh\n(.*?)```/s.exec(readme) ?? [];
     const relayPort = await freePort();
@@ -19,7 +21,7 @@ describe("README", () => {
     const demo = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "demo/main.ts"], {
       cwd: root,
       stdio: ["ignore", "pipe", "inherit"],
-      env: { ...env, KEEP: "1", RELAY_PORT: String(relayPort), RECEIVER_PORT: String(receiverPort) },
+      env: { ...env, TMPDIR: folder, KEEP: "1", RELAY_PORT: String(relayPort), RECEIVER_PORT: String(receiverPort) },
     });
     const exited = once(demo, "exit");
     try {
@@ -34,10 +36,18 @@ describe("README", () => {
       expect(stdout).to.include('"status":"Succeeded"');
       expect(stdout).to.match(/\[ 1, 503, 'failed' \], \[ 2, 503, 'failed' \], \[ 3, 200, 'succeeded' \]/);
       expect(stdout).to.match(/'DeliverySucceeded', 'service'/);
+      const said = lines.join("\n");
+      const [, url = "", email, password] =
+        /^(\S+)\/app\/, sign in as (\S+) with the password "(.+)"$/m.exec(said) ?? expect.fail(said);
+      const { status } = await fetch(`${url}/api/v1/auth/session`, {
+        method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ email, password }),
+      });
+      expect(status, said).to.equal(200);
     } finally {
-      demo.kill("SIGTERM");
+      demo.kill("SIGINT");
       const [code] = (await exited) as [number | null];
-      expect(code).to.equal(0);
+      expect([code, readdirSync(folder)]).to.deep.equal([0, []]);
+      rmSync(folder, { recursive: true });
     }
   });
 });

@@ -5,8 +5,8 @@ import { eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { sized } from "../support/size.ts";
 
-const count = sized(600, 1_000_000);
-const kills = sized(6, 20);
+const count = sized(300, 1_000_000);
+const kills = sized(3, 20);
 /** Events posted at once. */
 const together = 50;
 

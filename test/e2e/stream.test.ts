@@ -37,7 +37,7 @@ describe("the stream of the real process", function () {
     const posted: string[] = [];
     const frames: Frame[] = [];
     let stream = await follow();
-    for (let life = 0; life < sized(3, 20); life += 1) {
+    for (let life = 0; life < sized(2, 20); life += 1) {
       for (let count = 0; count < 30; count += 1) posted.push(await post());
       await stream.until(({ length }) => length > 0, 30_000);
       await relay.kill9();

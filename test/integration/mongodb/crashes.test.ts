@@ -3,5 +3,5 @@ import { writerDies } from "./crashes.ts";
 
 describe("Read models in MongoDB, when their writer dies", function () {
   this.timeout(sized(120_000, 1_200_000));
-  writerDies({ withBothFates: false, histories: sized(6, 1_000) });
+  writerDies({ withBothFates: false, histories: sized(3, 1_000) });
 });
