@@ -73,8 +73,8 @@ const [inputTypes = ""] = /(?<=\n {4}(?:readonly )?schemas: )\{[^]*?\n {4}\}/.ex
 const withoutWords = inputTypes.replace(/^ +\/\*\*[^]*?\*\/\n/gm, "").replace(/^ {4}/gm, "");
 
 /** The dashboard's knowledge of each type of fact. */
-const ofFacts = [...facts].filter(([, { shown }]) => shown).map(([type, { words, audit, setting, sets, replaces }]) => {
-  const known = { words: [words].flat(), subject: audit || undefined, setting, sets, replaces };
+const ofFacts = [...facts].filter(([, { shown }]) => shown).map(([type, { words, audit, setting }]) => {
+  const known = { words: [words].flat(), subject: audit || undefined, setting };
   return `  ${type}: ${JSON.stringify(known)},\n`;
 });
 

@@ -93,7 +93,7 @@ describe("the page of the audit", () => {
     await signIn(seen, account);
     const { page } = seen;
     await page.locator("dl ins").waitFor();
-    expect(await page.locator("dl:has(ins) dt").allInnerTexts()).to.deep.equal(["name"]);
+    expect(await page.locator("dl:has(ins) dt").allInnerTexts()).to.deep.equal(["Name"]);
     expect(await page.locator("dl del").innerText()).to.equal("till");
     expect(await page.locator("dl ins").innerText()).to.equal("till two");
     await page.getByRole("link", { name: "The page as of this entry" }).click();

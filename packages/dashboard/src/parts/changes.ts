@@ -1,10 +1,11 @@
-import { factType, type Fact } from "./fact-words.ts";
+import type { Schemas } from "@webhook-relay/client";
+import type { Fact } from "./fact-words.ts";
 
 /** The values of fields, as text; null and undefined show as none. */
 export type Values = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A field whose value is another one now. */
-interface FieldChange {
+/** A field with its values before and after, as lines of text; null for none. */
+export interface FieldChange {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
@@ -14,61 +15,44 @@ interface FieldChange {
 export function changesOf(before: Values, after: Values): readonly FieldChange[] {
   const fields = [...new Set([...Object.keys(after), ...Object.keys(before)])];
   return fields
-    .map((field) => ({ field, before: textOf(before[field]), after: textOf(after[field]) }))
+    .map((field) => ({ field, before: lineOf(before[field]), after: lineOf(after[field]) }))
     .filter((change) => change.before !== change.after);
 }
 
-function textOf(value: Values[string]): string | null {
-  return value == null ? null : String(value);
-}
-
-/** A fact of a history, with the values before it and after it. */
-export interface FactChange<Known> {
-  readonly fact: Known;
-  readonly before: Values;
-  readonly after: Values;
-}
-
-/** The changes of a history, the oldest first; `follow` gives the values after a fact from those before it. */
-export function changesIn<Known>(
-  history: readonly Known[], follow: (before: Values, fact: Known) => Values,
-): readonly FactChange<Known>[] {
-  let values: Values = {};
-  return history.map((fact) => {
-    const before = values;
-    values = follow(before, fact);
-    return { fact, before, after: values };
+/** The settings that an entry changed. */
+export function changesIn({ changes = [] }: Fact): readonly FieldChange[] {
+  return changes.map(({ field, from, to }) => {
+    if (from !== masked && to !== masked) return { field, before: lineOf(from), after: lineOf(to) };
+    return { field, before: from === to ? null : secretText(from), after: from === to ? "replaced" : secretText(to) };
   });
 }
 
-/** The subject of an entry, as the audit has it. */
-export interface FactSubject {
-  readonly type: string;
-  readonly id: string;
+/** The relay's text in the place of a secret. */
+const masked = "***";
+
+function secretText(value: unknown): string | null {
+  return value === masked ? "set" : lineOf(value);
 }
 
-/** By type of subject, the field of its facts that has its own id. */
-const ownId: Readonly<Record<string, string>> = {
-  destination: "destinationId", sender: "senderId", apiKey: "keyId", serviceAccount: "serviceAccountId", user: "userId",
-  invite: "inviteId", purge: "purgeId", replay: "replayId", cancellation: "cancellationId",
+/** The fields of an entry's data that have values, without the time and the ids of the tenant and the subject. */
+export function fieldsIn({ data }: Fact, subjectId: string): readonly FieldChange[] {
+  const own = Object.entries(data).filter(([name, value]) =>
+    name !== "at" && name !== "tenantId" && value !== subjectId && lineOf(value) !== null);
+  return own.map(([field, value]) => ({ field, before: null, after: lineOf(value) }));
+}
+
+/** The names of settings for people, but for those that their field's words name. */
+const settingNames: Readonly<Record<string, string>> = {
+  url: "URL", serverRateLimit: "Concurrent requests", authType: "Authentication", auth: "Credentials",
+  destinationId: "Destination", maxTrys: "Tries", circuitBreakerTimer: "Circuit timer, seconds",
+  retentionDays: "Retention, days", webhookSecretFingerprint: "Fingerprint", last4: "Last four", expiresAt: "Ends",
+  toDestinationId: "To destination",
 };
 
-/** The settings of a thing after these facts about it, the oldest first, by names for people. */
-export function valuesAfter(facts: readonly Fact[], subject: FactSubject): Values {
-  return Object.assign({}, ...facts.map((fact) => valuesIn(fact, subject))) as Values;
-}
-
-function valuesIn({ type, time, data }: Fact, subject: FactSubject): Values {
-  const { sets = {}, replaces } = factType(type);
-  // Facts about roles and statuses have the former one, too.
-  const former = subject.type === "user" || subject.type === "serviceAccount" ? "from" : "";
-  const hidden = new Set(["at", "tenantId", ownId[subject.type] ?? "", former]);
-  const fields = Object.entries(data as Readonly<Record<string, unknown>>).filter(([name]) => !hidden.has(name));
-  return {
-    ...(Object.fromEntries([...fields, ...Object.entries(sets)].map(([name, value]) =>
-      [title(name), lineOf(value)])) as Values),
-    ...(replaces === undefined ? {} : { [title(replaces)]: `replaced at ${time}` }),
-  };
+/** The name of a setting for people. */
+export function settingName(field: string): string {
+  const words = title(field);
+  return settingNames[field] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** A name in camel case as words: `serverRateLimit` is `server rate limit`. */
@@ -83,3 +67,6 @@ function lineOf(value: unknown): string | null {
   if (typeof value !== "object") return typeof value === "string" ? value : JSON.stringify(value);
   return Object.entries(value).filter(([name]) => name !== "language").map(([, part]) => lineOf(part)).join(" ");
 }
+
+/** The subject of an entry, as the audit has it. */
+export type FactSubject = Pick<Schemas["Subject"], "type" | "id">;

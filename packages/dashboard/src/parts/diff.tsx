@@ -1,26 +1,18 @@
 import type { ReactNode } from "react";
 import shared from "../style/shared.module.css";
-import { changesOf, type Values } from "./changes.ts";
+import { settingName, type FieldChange } from "./changes.ts";
 import styles from "./diff.module.css";
 
-interface DiffProps {
-  readonly before: Values;
-  readonly after: Values;
-  /** Names of fields for people. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
 /** Changed fields, a block each: the value before, and the value after. */
-export function Diff({ before, after, labels = {} }: DiffProps): ReactNode {
-  const changes = changesOf(before, after);
+export function Diff({ changes }: { readonly changes: readonly FieldChange[] }): ReactNode {
   if (changes.length === 0) return <p className={shared.small}>No field differs.</p>;
   return (
     <dl className={styles.diff}>
-      {changes.map(({ field, before: was, after: is }) => (
+      {changes.map(({ field, before, after }) => (
         <div key={field}>
-          <dt>{labels[field] ?? field}</dt>
-          {was !== null && <dd className={styles.was}><span aria-hidden="true">−</span> <del>{was}</del></dd>}
-          {is !== null && <dd className={styles.is}><span aria-hidden="true">+</span> <ins>{is}</ins></dd>}
+          <dt>{settingName(field)}</dt>
+          {before !== null && <dd className={styles.was}><span aria-hidden="true">−</span> <del>{before}</del></dd>}
+          {after !== null && <dd className={styles.is}><span aria-hidden="true">+</span> <ins>{after}</ins></dd>}
         </div>
       ))}
     </dl>
@@ -28,11 +20,11 @@ export function Diff({ before, after, labels = {} }: DiffProps): ReactNode {
 }
 
 /** Changed fields in one line of text. */
-export function InlineDiff({ before, after, labels = {} }: DiffProps): ReactNode {
-  return changesOf(before, after).map(({ field, before: was, after: is }, index) => (
+export function InlineDiff({ changes }: { readonly changes: readonly FieldChange[] }): ReactNode {
+  return changes.map(({ field, before, after }, index) => (
     <span key={field} className={styles.inline}>
       {index > 0 && "; "}
-      {labels[field] ?? field} {was !== null && <><del>{was}</del> → </>}<ins>{is}</ins>
+      {settingName(field)} {before !== null && <><del>{before}</del> → </>}<ins>{after}</ins>
     </span>
   ));
 }

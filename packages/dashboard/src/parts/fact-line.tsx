@@ -2,7 +2,7 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import styles from "./fact-rows.module.css";
 import { factWords, type Fact } from "./fact-words.ts";
-import { useWho } from "./names.tsx";
+import { whoOf } from "./names.tsx";
 import { Moment } from "./time.tsx";
 
 /** An entry of a history or of the audit in words: its time, its author, and the act. */
@@ -31,6 +31,5 @@ function Words({ text }: { readonly text: string }): ReactNode {
 }
 
 function Actor({ actor }: { readonly actor: Schemas["Actor"] }): ReactNode {
-  const who = useWho()(actor);
-  return <strong title={actor.id}><bdi>{who}</bdi></strong>;
+  return <strong title={actor.id}><bdi>{whoOf(actor)}</bdi></strong>;
 }

@@ -11,10 +11,6 @@ interface FactType {
   readonly subject?: string;
   /** The setting that it changed, as stories of events name it. */
   readonly setting?: string;
-  /** Values of its subject from then on that its data does not have. */
-  readonly sets?: Readonly<Record<string, string | null>>;
-  /** The name of a hidden value that it replaced. */
-  readonly replaces?: string;
 }
 
 const types: ReadonlyMap<string, FactType> = new Map(Object.entries(facts));

@@ -138,11 +138,13 @@ const kinds: Readonly<Record<Schemas["Actor"]["type"], string>> = {
 };
 
 /** The words for an actor at the beginning of a line: an email, the name of a machine or key, or the kind and id. */
+export function whoOf({ type, id, part, name }: Schemas["Actor"]): string {
+  if (type === "service" && part === "operator") return "The operator";
+  return id === undefined ? kinds[type] : name ?? `${kinds[type]} ${id}`;
+}
+
+/** The words for actors whose names the relay does not give along with them. */
 export function useWho(): (actor: Schemas["Actor"]) => string {
   const names = useActorNames();
-  return ({ type, id, part }) => {
-    if (type === "service" && part === "operator") return "The operator";
-    if (id === undefined) return kinds[type];
-    return names.get(id) ?? `${kinds[type]} ${id}`;
-  };
+  return (actor) => whoOf({ ...actor, name: names.get(actor.id ?? "") ?? null });
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { title } from "../../parts/changes.ts";
+import { MiddleCut } from "../../parts/copy.tsx";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
@@ -48,9 +49,10 @@ function refusedFilter(error: unknown, filters: Readonly<Record<string, string>>
 /** The thing that an entry is about, as a link to all entries about it. */
 function About({ fact: { subject } }: { readonly fact: Schemas["AuditItem"] }): ReactNode {
   if (!subject) return null;
+  const { type, id, name } = subject;
   return (
-    <Link to="/audit" search={{ SubjectId: subject.id }} aria-label={`All about ${title(subject.type)} ${subject.id}`}>
-      {title(subject.type)} {subject.id.slice(0, 13)}
+    <Link to="/audit" search={{ SubjectId: id }} aria-label={`All about ${title(type)} ${name ?? id}`}>
+      {title(type)} {name ? <MiddleCut text={name} /> : id.slice(0, 13)}
     </Link>
   );
 }

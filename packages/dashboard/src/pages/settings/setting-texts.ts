@@ -1,5 +1,5 @@
 import type { Schemas } from "@webhook-relay/client";
-import type { Values } from "../../parts/changes.ts";
+import type { FieldChange } from "../../parts/changes.ts";
 import type { Fields } from "../../parts/fields.ts";
 import { durationText } from "../../parts/times.ts";
 
@@ -77,19 +77,17 @@ export const settingFacts = [
 /** Whether a fact is one of the tenant's settings. */
 export type SettingFact = Extract<Schemas["HistoryItem"], { type: typeof settingFacts[number] }>;
 
-/** The values of settings, in words, after a fact. */
-export function valuesAfterFact(before: Values, fact: SettingFact): Values {
-  return { ...before, ...Object.fromEntries(valuesOf(fact).map(([field, value]) => [field, valueText(field, value)])) };
-}
-
-function valuesOf(fact: SettingFact): readonly (readonly [Setting, string | number | null])[] {
-  return settings.flatMap(({ field }) => {
-    const data: Partial<Record<Setting, string | number | null>> = fact.data;
-    // A tenant begins without a retention.
-    const value = field === "retentionDays" && fact.type === "TenantCreated" ? null : data[field];
-    return value === undefined ? [] : [[field, value] as const];
+/** The settings that a fact changed, with their values in words. */
+export function settingChangesIn({ changes = [] }: SettingFact): readonly FieldChange[] {
+  return changes.flatMap(({ field, from, to }) => {
+    const setting = settings.find((one) => one.field === field);
+    if (!setting) return [];
+    return [{ field: setting.label, before: textOf(setting.field, from), after: textOf(setting.field, to) }];
   });
 }
 
-/** The labels of settings. */
-export const settingLabels = Object.fromEntries(settings.map(({ field, label }) => [field, label]));
+/** A value in words; null for a setting that had none yet. */
+function textOf(field: Setting, value: unknown): string | null {
+  if (value === undefined || (value === null && field !== "retentionDays")) return null;
+  return valueText(field, value as string | number | null);
+}

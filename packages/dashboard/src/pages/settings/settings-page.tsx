@@ -2,13 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
-import { changesIn, changesOf, type FactChange } from "../../parts/changes.ts";
 import { InlineDiff } from "../../parts/diff.tsx";
-import { useWho } from "../../parts/names.tsx";
+import { whoOf } from "../../parts/names.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Answered, NoRight } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
-import { settingFacts, settingLabels, settingTexts, valuesAfterFact, type SettingFact } from "./setting-texts.ts";
+import { settingChangesIn, settingFacts, settingTexts, type SettingFact } from "./setting-texts.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import styles from "./settings.module.css";
 
@@ -48,7 +47,6 @@ const read = 50;
 
 /** The changes of the settings, newest first, a line each. */
 function SettingsHistory({ tenantId }: { readonly tenantId: string }): ReactNode {
-  const who = useWho();
   const query = useQuery({
     queryKey: ["listTenantHistory", { id: tenantId, Type: settingFacts }],
     queryFn: () => settingHistory(tenantId),
@@ -59,14 +57,14 @@ function SettingsHistory({ tenantId }: { readonly tenantId: string }): ReactNode
       <Answered query={query}>
         {(facts) => (
           <ul className={styles.settingsChanges}>
-            {changesIn(facts, valuesAfterFact).filter(isChange).toReversed().map(({ fact, before, after }) => (
+            {facts.filter(({ changes }) => changes).map((fact) => (
               <li key={fact.position}>
                 <Moment at={fact.time} />
                 <span>
                   {fact.type === "TenantCreated" && "Created: "}
-                  <InlineDiff before={before} after={after} labels={settingLabels} />
+                  <InlineDiff changes={settingChangesIn(fact)} />
                 </span>
-                <small>{who(fact.actor)}</small>
+                <small>{whoOf(fact.actor)}</small>
               </li>
             ))}
           </ul>
@@ -76,14 +74,10 @@ function SettingsHistory({ tenantId }: { readonly tenantId: string }): ReactNode
   );
 }
 
-function isChange({ before, after }: FactChange<SettingFact>): boolean {
-  return changesOf(before, after).length > 0;
-}
-
-/** Facts with settings in the order of the log: the newest of each type. */
+/** Facts with settings, the newest first: the newest of each type. */
 async function settingHistory(id: string): Promise<readonly SettingFact[]> {
   const pages = await Promise.all(settingFacts.map((Type) =>
     relay.listTenantHistory({ id, Type, Qt: read, TpOrd: "Desc", Total: false })));
   return pages.flatMap(({ items }) => items as readonly SettingFact[])
-    .toSorted((a, b) => a.revision - b.revision);
+    .toSorted((a, b) => b.revision - a.revision);
 }
