@@ -12,7 +12,7 @@ interface ActsOfPage {
 const pages: readonly ActsOfPage[] = [
   {
     path: () => "/events",
-    acts: { "Replay all that match…": "orderReplay", "Cancel all that match…": "cancelEvents" },
+    acts: { "Replay all…": "orderReplay", "Cancel all…": "cancelEvents" },
   },
   { path: ({ events }) => `/events/${events.delivered}`, acts: { "Resend…": "resendEvent" } },
   { path: ({ events }) => `/events/${events.held}`, acts: { "Cancel event…": "cancelEvent" } },

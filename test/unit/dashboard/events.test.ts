@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Moved } from "../../../packages/client/src/index.ts";
-import { scaleOf } from "../../../packages/dashboard/src/pages/events/buckets.ts";
+import { bars, scaleOf } from "../../../packages/dashboard/src/pages/events/buckets.ts";
 import {
   columnsChange, columnsOf, problemOfColumn, valueAt,
 } from "../../../packages/dashboard/src/pages/events/columns.ts";
@@ -143,14 +143,26 @@ describe("the scale of the histogram", () => {
   const now = Date.parse("2026-11-26T12:00:00.000Z");
   const daysAgo = (days: number) => new Date(now - days * 86_400_000).toISOString();
 
-  it("is a day in steps of five minutes without a time", () => {
-    expect(scaleOf({}, now)).to.deep.equal({ Bucket: "5m", From: daysAgo(1), To: new Date(now).toISOString() });
+  it("is a day in quarters of an hour without a time, or the time since the tenant was created", () => {
+    const minute = 60_000;
+    expect(scaleOf({}, now)).to.deep.equal(
+      { Bucket: "5m", From: daysAgo(1), To: new Date(now).toISOString(), stepMs: 15 * minute });
+    expect(scaleOf({}, now, now - 6 * 3_600_000)).to.include({ From: daysAgo(0.25), stepMs: 5 * minute });
+    expect(scaleOf({}, now, now - 1_000)).to.include({ From: daysAgo(1 / 24), stepMs: minute });
+    expect(scaleOf({ From: daysAgo(2) }, now, now - 1_000)).to.include({ From: daysAgo(2) });
   });
 
   it("fits the time, and never has more points than the relay gives", () => {
-    expect(scaleOf({ From: daysAgo(0.1) }, now).Bucket).to.equal("1m");
+    expect(scaleOf({ From: daysAgo(0.05) }, now).Bucket).to.equal("1m");
     expect(scaleOf({ From: daysAgo(7) }, now).Bucket).to.equal("1h");
     expect(scaleOf({ From: daysAgo(9_000) }, now)).to.include({ Bucket: "1d", From: daysAgo(1_499) });
     expect(scaleOf({ From: "nonsense", To: daysAgo(3) }, now)).to.include({ From: daysAgo(4), To: daysAgo(3) });
+  });
+
+  it("gathers points in bars that begin at multiples of their length", () => {
+    const points = [10, 15, 20, 25, 30].map((minute) => ({ at: `2026-11-26T11:${minute}:00.000Z` }));
+    const { buckets, bars: all } = bars(points, 900_000);
+    expect(buckets.at.map((at) => new Date(at).toISOString().slice(14, 16))).to.deep.equal(["00", "15", "30"]);
+    expect(all.map(({ length }) => length)).to.deep.equal([1, 3, 1]);
   });
 });

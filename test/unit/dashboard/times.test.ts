@@ -1,5 +1,6 @@
 import process from "node:process";
 import { expect } from "chai";
+import { ticksOf } from "../../../packages/dashboard/src/parts/time-axis.ts";
 import { agoText, fieldTime, timeInField } from "../../../packages/dashboard/src/parts/times.ts";
 
 describe("a time in a field", () => {
@@ -61,5 +62,16 @@ describe("an age", () => {
   it("is told in one unit, and in tens of seconds", () => {
     const texts = [-7_200_000, 4_000, 59_000, 60_000, 3_599_000, 86_400_000].map(agoText);
     expect(texts).to.deep.equal(["in 2 h", "just now", "50 s ago", "1 min ago", "59 min ago", "1 d ago"]);
+  });
+});
+
+describe("the axis of a time", () => {
+  it("has round times of the zone, and the day where one begins", () => {
+    const [from, to] = [Date.parse("2026-11-25T22:10:00Z"), Date.parse("2026-11-26T04:00:00Z")];
+    expect(ticksOf({ from, to }, "UTC").map(({ label }) => label))
+      .to.deep.equal(["23:00", "11-26", "01:00", "02:00", "03:00", "04:00"]);
+    expect(ticksOf({ from, to: from + 60_000 }, "UTC").map(({ label }) => label)).to.deep.equal(["22:10", "22:11"]);
+    expect(ticksOf({ from, to: from + 5 * 86_400_000 }, "UTC").map(({ label }) => label))
+      .to.deep.equal(["11-26", "11-27", "11-28", "11-29", "11-30"]);
   });
 });

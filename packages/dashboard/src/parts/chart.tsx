@@ -3,7 +3,8 @@ import { classes } from "../style/classes.ts";
 import { stackedBars, stepPath, sums } from "./chart-shapes.ts";
 import styles from "./chart.module.css";
 
-type Tone = "ok" | "bad" | "wait" | "off";
+/** The tone of a series. */
+export type Tone = "ok" | "bad" | "wait" | "off";
 
 /** Values over time, one for each bucket, as bars from the line upward or downward. */
 export interface Bars {
@@ -31,6 +32,8 @@ interface ChartProps {
   readonly label?: string;
   /** The text of each bucket under the pointer. */
   readonly titles?: readonly string[];
+  /** The bucket that is read out. */
+  readonly marked?: number | undefined;
   /** Takes the first and the last bucket that a person dragged over. */
   readonly choose?: (first: number, last: number) => void;
   readonly className?: string | undefined;
@@ -38,7 +41,7 @@ interface ChartProps {
 
 /** A chart over time: stacked bars and step lines, each bucket as wide as the others. */
 export function Chart({
-  bars = [], lines = [], width, height, below = 0, gap = 1, label, titles = [], choose, className,
+  bars = [], lines = [], width, height, below = 0, gap = 1, label, titles = [], marked, choose, className,
 }: ChartProps): ReactNode {
   const up = bars.filter(({ direction = "up" }) => direction === "up");
   const down = bars.filter(({ direction }) => direction === "down");
@@ -58,6 +61,9 @@ export function Chart({
           className={styles.chosen} x={chosen.first * each} width={(chosen.last - chosen.first + 1) * each}
           height={height + below}
         />
+      )}
+      {marked !== undefined && (
+        <rect className={styles.marked} x={marked * each} width={each} height={height + below} />
       )}
       {titles.map((title, bucket) => (
         <g key={bucket} className={styles.bucket}>

@@ -32,7 +32,7 @@ export function Copy({ text, label }: { readonly text: string; readonly label: s
 }
 
 /** How many characters of a cut text stay at its end. */
-const tailLength = 14;
+const tailLength = 10;
 
 /**
  * A text of any length on one line: where it does not fit, its middle is left out. The whole text is in its tooltip.

@@ -6,17 +6,21 @@ import styles from "./page.module.css";
 
 /**
  * A page: its title, also the tab's, acts beside it, and its content; `back` is the link to the list that it is of. A
- * `wide` one is as wide as the window.
+ * `wide` one is as wide as the window. One that is to `fill` the window is as high, too, and its acts take the line.
  */
-export function Page({ title, back, acts, wide = false, children }: {
-  readonly title: string; readonly back?: ReactNode; readonly acts?: ReactNode; readonly wide?: boolean;
+export function Page({ title, back, acts, wide = false, fill = false, children }: {
+  readonly title: string;
+  readonly back?: ReactNode;
+  readonly acts?: ReactNode;
+  readonly wide?: boolean;
+  readonly fill?: boolean;
   readonly children: ReactNode;
 }): ReactNode {
   useEffect(() => {
     document.title = `${title} · Webhook Relay`;
   }, [title]);
   return (
-    <div className={classes(styles.page, wide && styles.wide)}>
+    <div className={classes(styles.page, (wide || fill) && styles.wide, fill && styles.fill)}>
       {back !== undefined && <p className={styles.back}><Icon of={icons.chevronLeft} size={14} />{back}</p>}
       <header className={shared.pageHead}>
         <h1>{title}</h1>

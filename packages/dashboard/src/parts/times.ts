@@ -81,6 +81,6 @@ export function timeInField(text: string, zone: Zone, shown?: string): string {
 }
 
 /** How far the zone's clocks are ahead of UTC at a time, ms. */
-function offsetMs(ms: number, zone: Zone): number {
+export function offsetMs(ms: number, zone: Zone): number {
   return zone === "UTC" ? 0 : -new Date(ms).getTimezoneOffset() * minuteMs;
 }

@@ -10,7 +10,8 @@ import { useKeys } from "../../parts/keys.tsx";
 import { NoRight } from "../../parts/states.tsx";
 import shared from "../../style/shared.module.css";
 
-type ActId = "replayEvent" | "resendEvent" | "retryEvent" | "cancelEvent";
+/** An act on one event, by its operation. */
+export type ActId = "replayEvent" | "resendEvent" | "retryEvent" | "cancelEvent";
 
 interface Act {
   readonly id: ActId;
@@ -56,8 +57,6 @@ export function EventActs({ event, waiting = null, children }: {
   readonly children?: ReactNode;
 }): ReactNode {
   const allows = useMay();
-  const queries = useQueryClient();
-  const change = useChange();
   const [chosen, setChosen] = useState<ActId>();
   const fitting = acts.filter(({ fits }) => fits(event));
   const shown = fitting.filter(({ id }) => allows(id));
@@ -86,19 +85,29 @@ export function EventActs({ event, waiting = null, children }: {
         </span>
       )}
       {fitting.length > 0 && shown.length === 0 && <NoRight>Developers can replay and cancel events.</NoRight>}
-      {act && (
-        <Confirm
-          title={`${act.name}?`} act={act.name} close={() => setChosen(undefined)}
-          run={async () => {
-            await relay[act.id]({ id });
-            change({ at: undefined, attempt: undefined, with: undefined });
-            await Promise.all([["getEventStory"], ["getEvent"], ["listEvents"]].map((queryKey) =>
-              queries.invalidateQueries({ queryKey })));
-          }}
-        >
-          <p>{act.does}</p>
-        </Confirm>
-      )}
+      {act && <ActQuestion id={id} act={act.id} close={() => setChosen(undefined)} />}
     </div>
+  );
+}
+
+/** Asks before an act on an event, and does it. */
+export function ActQuestion({ id, act, close }: {
+  readonly id: string; readonly act: ActId; readonly close: () => void;
+}): ReactNode {
+  const queries = useQueryClient();
+  const change = useChange();
+  const { name, does } = acts.find((one) => one.id === act) ?? { name: act, does: "" };
+  return (
+    <Confirm
+      title={`${name}?`} act={name} close={close}
+      run={async () => {
+        await relay[act]({ id });
+        change({ at: undefined, attempt: undefined, with: undefined });
+        await Promise.all([["getEventStory"], ["getEvent"], ["listEvents"]].map((queryKey) =>
+          queries.invalidateQueries({ queryKey })));
+      }}
+    >
+      <p>{does}</p>
+    </Confirm>
   );
 }

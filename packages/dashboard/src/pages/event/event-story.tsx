@@ -26,15 +26,17 @@ const none: readonly OpenCircuit[] = [];
  * The story of an event: its state in a sentence, its chapters with their causes, and its attempts. The parameter `at`
  * is the position of the log up to which it is told; `attempt` and `with` are numbers of attempts.
  */
-export function EventStory({ id, acts }: {
+export function EventStory({ id, isBrief = false, acts }: {
   readonly id: string;
+  /** Leaves the choice of a moment and its state out. */
+  readonly isBrief?: boolean;
   /** Stand behind the sentence. */
   readonly acts?: (story: Schemas["Story"]) => ReactNode;
 }): ReactNode {
   const query = useStory(id);
   return (
     <Answered query={query} loading={<Bones />}>
-      {(present) => <Story key={id} id={id} present={present} acts={acts} />}
+      {(present) => <Story key={id} id={id} present={present} isBrief={isBrief} acts={acts} />}
     </Answered>
   );
 }
@@ -44,9 +46,10 @@ function Bones(): ReactNode {
   return <Loading lines={14} />;
 }
 
-function Story({ id, present, acts }: {
+function Story({ id, present, isBrief, acts }: {
   readonly id: string;
   readonly present: Schemas["Story"];
+  readonly isBrief: boolean;
   readonly acts: ((story: Schemas["Story"]) => ReactNode) | undefined;
 }): ReactNode {
   const { at, attempt: named } = useSearch({ strict: false });
@@ -58,6 +61,7 @@ function Story({ id, present, acts }: {
   const earlier = useMomentState(present.event, entries[index - 1]?.position, { enabled: index > 0 });
   const names = useActorNames();
   const isPast = at !== undefined;
+  const hasMoment = isPast || !isBrief;
   const shown = isPast ? past.data ?? present : present;
 
   const now = useMemo((): Telling => ({
@@ -115,9 +119,11 @@ function Story({ id, present, acts }: {
           axis={axis} ends={all} later={later} telling={now} circuit={circuit.data ?? none}
           at={isPast ? entries[index]?.time : undefined}
         />
-        <AsOf entries={entries} index={index} isPast={isPast} choose={choose} placeOf={axis.placeOf} />
+        {hasMoment && (
+          <AsOf entries={entries} index={index} isPast={isPast} choose={choose} placeOf={axis.placeOf} />
+        )}
       </div>
-      {state.data && <StateAtMoment state={state.data} before={index > 0 ? earlier.data : undefined} />}
+      {hasMoment && state.data && <StateAtMoment state={state.data} before={index > 0 ? earlier.data : undefined} />}
       <Chapters
         chapters={shown.chapters} later={later} telling={then} laterTelling={now} attempt={attempt?.number}
       />

@@ -60,7 +60,7 @@ export function BulkActs({ filters, newest, selection, targets }: {
           </>
         ) : newest !== undefined && operations.map((operation) => (
           <button key={operation} type="button" onClick={() => askAll(operation, newest)}>
-            {verbs[operation]} all that match…
+            {verbs[operation]} all…
           </button>
         ))}
       </div>

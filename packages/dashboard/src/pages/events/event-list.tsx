@@ -4,55 +4,82 @@ import {
   useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode,
 } from "react";
 import { pagesPath, relay } from "../../api/relay.ts";
+import { MiddleCut } from "../../parts/copy.tsx";
 import { Icon, icons } from "../../parts/icon.tsx";
 import { useKeys } from "../../parts/keys.tsx";
 import { EventStatus } from "../../parts/status.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import { valueAt } from "./columns.ts";
 import styles from "./events.module.css";
 import type { Item } from "./filters.ts";
+import type { Place } from "./places.ts";
+import { RowActs, type RowAct } from "./row-acts.tsx";
 import type { Selection } from "./selection.ts";
 
 /** Heights of a row, px: in one line; in two on narrow screens, in three with columns from the payload. */
 const rowPx = { wide: 36, narrow: 56, narrowWithColumns: 84 };
 const narrow = "(max-width: 640px)";
+/** How long the active row stays the same before the open panel shows it, ms. */
+const panelMs = 80;
+
+/** How the list shows events: the open panel, how to open and close it, and the columns from payloads. */
+export interface Showing {
+  /** The event whose panel is open. */
+  readonly opened: string | undefined;
+  readonly open: (id: string) => void;
+  readonly close: () => void;
+  /** Columns from the payload, as JSON Pointers. */
+  readonly columns: readonly string[];
+}
 
 /**
- * The events as a list box: one place is active and moved by keys, Enter opens its panel, Space selects it. Only the
- * rows on screen are in the document.
+ * The events as a list box: one place is active and moved by keys, Enter opens its panel, Space selects it. An open
+ * panel follows the active row. Only the rows on screen are in the document.
  */
-export function EventList({ count, at, show, selection, opened, open, close, nameOf, columns }: {
+export function EventList({
+  count, at, show, selection, opened, open, close, nameOf, columns, matchOf, place, act, scrolled,
+}: Showing & {
   readonly count: number;
   /** The event at a place; undefined while it is being loaded. */
   readonly at: (index: number) => Item | undefined;
   /** Receives the range of visible rows. */
   readonly show?: (first: number, last: number) => void;
   readonly selection: Selection;
-  /** The event whose panel is open. */
-  readonly opened: string | undefined;
-  readonly open: (id: string) => void;
-  readonly close: () => void;
   /** The name of a destination, from its id. */
   readonly nameOf: (destination: string) => string;
-  /** Columns from the payload, as JSON Pointers. */
-  readonly columns: readonly string[];
+  /** The text by which an event was found. */
+  readonly matchOf?: (id: string) => string | undefined;
+  /** Where the list stood when the page was left; it is kept up to date. */
+  readonly place: Place;
+  /** Acts on one event, after a question. */
+  readonly act: (act: RowAct, item: Item) => void;
+  /** Receives whether the list stands at its top. */
+  readonly scrolled?: (isTop: boolean) => void;
 }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const prefix = useId();
   const isNarrow = useMatch(narrow);
-  const [active, setActive] = useState(0);
-  const height = isNarrow ? columns.length > 0 ? rowPx.narrowWithColumns : rowPx.narrow : rowPx.wide;
+  const [active, setActive] = useState(place.active);
+  const extra = columns.length > 0 || matchOf !== undefined;
+  const height = isNarrow ? extra ? rowPx.narrowWithColumns : rowPx.narrow : rowPx.wide;
   const rows = useVirtualizer({
-    count, getScrollElement: () => box.current, estimateSize: () => height, overscan: 8,
+    count, getScrollElement: () => box.current, estimateSize: () => height, overscan: 8, initialOffset: place.offset,
+    onChange: ({ scrollOffset }) => {
+      place.offset = scrollOffset ?? 0;
+      scrolled?.(place.offset === 0);
+    },
   });
   useEffect(() => rows.measure(), [rows, height]);
+  place.active = active;
   const shown = rows.getVirtualItems();
   const first = shown[0]?.index ?? 0;
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => show?.(first, last));
+  const follow = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(follow.current), []);
 
   const move = (to: number, extend = false) => {
     const next = Math.max(0, Math.min(count - 1, to));
@@ -60,6 +87,9 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
     setActive(next);
     rows.scrollToIndex(next);
     box.current?.focus({ preventScroll: true });
+    clearTimeout(follow.current);
+    const item = at(next);
+    if (opened !== undefined && item && !extend) follow.current = setTimeout(() => open(item.id), panelMs);
   };
   useKeys({
     j: { does: "Move to the next event", run: () => move(active + 1) },
@@ -78,29 +108,34 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
       Escape: close,
       Enter: () => {
         if (!item) return;
-        if (event.ctrlKey || event.metaKey) window.open(addressOf(item.id), "_blank", "noopener");
+        if (event.ctrlKey || event.metaKey) openTab(item.id);
         else open(item.id);
       },
     };
-    const act = acts[event.key];
-    if (!act) return;
+    const run = acts[event.key];
+    if (!run) return;
     event.preventDefault();
-    act();
+    run();
   };
   const onRow = (event: MouseEvent, index: number) => {
     const item = at(index);
-    if (!item) return;
-    const onMark = event.target instanceof Element && event.target.closest("[data-mark]") !== null;
-    if (event.shiftKey) selection.extend(between(active, index).map(at));
-    else if (onMark || event.ctrlKey || event.metaKey) selection.toggle(item);
-    else open(item.id);
+    if (!item || !(event.target instanceof Element)) return;
+    const named = event.target.closest<HTMLElement>("[data-act]")?.dataset["act"];
+    if (event.button === 1 || event.ctrlKey || event.metaKey || named === "tab") return openTab(item.id);
     setActive(index);
+    if (named !== undefined) act(named as RowAct, item);
+    else if (event.shiftKey) selection.extend(between(active, index).map(at));
+    else if (event.target.closest("[data-mark]")) selection.toggle(item);
+    else open(item.id);
   };
   return (
     <div className={styles.eventList}>
       <div className={classes(styles.eventRow, styles.eventHead)} aria-hidden="true">
-        <span /><span>Status</span><span>Accepted</span><span>Event, key</span><span>Type</span><span>Destination</span>
-        <span className={shared.number}>Attempts</span><span>Last outcome</span>
+        <span /><span>Status</span><span className={styles.cTime}>Accepted</span><span>Key</span>
+        <span className={styles.cType}>Type</span><span className={styles.cId}>Event</span><span>Destination</span>
+        <span className={classes(styles.cAttempts, shared.number)}>Attempts</span>
+        <span className={styles.cOutcome}>Last outcome</span>
+        {matchOf && <span className={styles.column}>Match</span>}
         {columns.map((column) => (
           <span key={column} className={classes(styles.column, styles.clipped)} title={column}>{column}</span>
         ))}
@@ -119,9 +154,16 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
                 aria-posinset={index + 1} aria-current={item !== undefined && item.id === opened}
                 data-active={index === active} style={{ height: size, transform: `translateY(${start}px)` }}
                 onClick={(event) => onRow(event, index)}
+                onAuxClick={(event) => event.button === 1 && onRow(event, index)}
+                // The middle button would scroll.
+                onMouseDown={(event) => event.button === 1 && event.preventDefault()}
               >
-                {item ? <Cells item={item} selected={selection.has(item.id)} nameOf={nameOf} columns={columns} />
-                  : <span className={styles.bone} aria-label="Loading" />}
+                {item ? (
+                  <Cells
+                    item={item} selected={selection.has(item.id)} nameOf={nameOf} columns={columns}
+                    match={matchOf && (matchOf(item.id) ?? "")}
+                  />
+                ) : <span className={styles.bone} aria-label="Loading" />}
               </div>
             );
           })}
@@ -131,11 +173,12 @@ export function EventList({ count, at, show, selection, opened, open, close, nam
   );
 }
 
-function Cells({ item, selected, nameOf, columns }: {
+function Cells({ item, selected, nameOf, columns, match }: {
   readonly item: Item;
   readonly selected: boolean;
   readonly nameOf: (destination: string) => string;
   readonly columns: readonly string[];
+  readonly match: string | undefined;
 }): ReactNode {
   const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
   return (
@@ -144,23 +187,29 @@ function Cells({ item, selected, nameOf, columns }: {
         <Icon of={selected ? icons.squareCheck : icons.square} />
       </span>
       <span className={styles.cStatus}><EventStatus value={status} /></span>
-      <span className={styles.cSecond}>
-        <span className={styles.cTime}><Moment at={acceptedAt} /></span>
-        <span className={styles.clipped}>
-          <code>{id}</code>{idempotencyKey !== null && <small title={idempotencyKey}> {idempotencyKey}</small>}
-        </span>
+      <span className={styles.cTime}><Ago to={acceptedAt} /></span>
+      <span className={classes(styles.cKey, styles.clipped)} title={idempotencyKey ?? undefined}>
+        {test && <span className={styles.test}>test</span>}
+        {idempotencyKey ?? <span className={shared.off}>no key</span>}
       </span>
-      <span className={classes(styles.cType, styles.clipped)}>
-        {test && <span className={styles.test}>test</span>}{eventType ?? "–"}
-      </span>
-      <span className={classes(styles.cDestination, styles.clipped)} title={nameOf(destinationUrlId)}>
-        {nameOf(destinationUrlId).replace(/^https:\/\//, "")}
-      </span>
+      <span className={classes(styles.cType, styles.clipped)} title={eventType ?? undefined}>{eventType ?? "–"}</span>
+      <span className={styles.cId}><code title={id}>{id}</code></span>
+      <span className={styles.cDestination}><MiddleCut text={nameOf(destinationUrlId)} /></span>
       <span className={classes(styles.cAttempts, shared.number)}>
         {attempts}<span className={shared.hiddenText}> attempts</span>
       </span>
       <span className={classes(styles.cOutcome, styles.clipped)}>{outcomeText(item)}</span>
-      {columns.length > 0 && <PayloadCells id={id} columns={columns} />}
+      {(columns.length > 0 || match !== undefined) && (
+        <span className={styles.cPayload}>
+          {match !== undefined && (
+            <span className={classes(styles.column, styles.clipped)} title={match}>
+              <span className={shared.hiddenText}>Match </span><mark>{match}</mark>
+            </span>
+          )}
+          {columns.length > 0 && <PayloadCells id={id} columns={columns} />}
+        </span>
+      )}
+      <RowActs item={item} />
     </>
   );
 }
@@ -174,9 +223,9 @@ export function outcomeText({ lastAttempt }: Item): string {
   return durationMs === null ? word : `${word} in ${durationText(durationMs)}`;
 }
 
-/** The address of an event's own page. */
-function addressOf(id: string): string {
-  return `${pagesPath}/events/${id}`;
+/** Opens an event's own page in a tab. */
+function openTab(id: string): void {
+  window.open(`${pagesPath}/events/${id}`, "_blank", "noopener");
 }
 
 /** The places from one to another, both included; at most as many as an act takes by id. */
@@ -209,13 +258,9 @@ function PayloadCells({ id, columns }: { readonly id: string; readonly columns: 
   });
   const values = useMemo(
     () => columns.map((column) => payload === undefined ? "" : valueAt(payload, column) ?? "–"), [columns, payload]);
-  return (
-    <span className={styles.cPayload}>
-      {columns.map((column, at) => (
-        <span key={column} className={classes(styles.column, styles.clipped)} title={values[at]}>
-          <span className={shared.hiddenText}>{column} </span>{values[at]}
-        </span>
-      ))}
+  return columns.map((column, at) => (
+    <span key={column} className={classes(styles.column, styles.clipped)} title={values[at]}>
+      <span className={shared.hiddenText}>{column} </span>{values[at]}
     </span>
-  );
+  ));
 }

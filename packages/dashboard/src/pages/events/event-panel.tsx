@@ -9,11 +9,14 @@ import { Icon, icons } from "../../parts/icon.tsx";
 import { unlessComposing } from "../../parts/keys.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { EventStatus } from "../../parts/status.tsx";
-import { Moment } from "../../parts/time.tsx";
-import { classes } from "../../style/classes.ts";
+import { Ago, Moment } from "../../parts/time.tsx";
+import { shortId } from "../../story/words.ts";
 import shared from "../../style/shared.module.css";
+import { EventActs } from "../event/acts.tsx";
 import { EventStory } from "../event/event-story.tsx";
 import styles from "./events.module.css";
+
+export { ActQuestion } from "../event/acts.tsx";
 
 /**
  * The story of an event beside the list, or its fields where the caller may not read stories. The panel takes the focus
@@ -25,30 +28,51 @@ export function EventPanel({ id, close, nameOf }: {
   const queries = useQueryClient();
   const may = useMay();
   const heading = useRef<HTMLHeadingElement>(null);
+  const { data: event } = useQuery({ queryKey: ["getEvent", { id }], queryFn: () => relay.getEvent({ id }) });
+  const title = event?.idempotencyKey ?? event?.eventType ?? "Event";
   useStream(["event"], (frame) => {
     if (frame.event !== "moved" || frame.data.eventId !== id) return;
     void queries.invalidateQueries({ queryKey: ["getEventStory", { id }] });
     void queries.invalidateQueries({ queryKey: ["getEvent", { id }] });
   });
-  useEffect(() => heading.current?.focus(), [id]);
+  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${title} ${shortId(id)} · Webhook Relay`;
+    return () => {
+      document.title = before;
+    };
+  }, [id, title]);
   return (
     <aside
-      className={classes(shared.panel, styles.eventPanel)} aria-labelledby="event-panel-title"
+      className={styles.eventPanel} aria-labelledby="event-panel-title"
       onKeyDown={unlessComposing(({ key }) => {
         if (key === "Escape") close();
       })}
     >
-      <header className={shared.pageHead}>
-        <h2 id="event-panel-title" ref={heading} tabIndex={-1}>Event</h2>
-        <span className={shared.acts}>
-          <Link to="/events/$id" params={{ id }} className={shared.button}>Open its page</Link>
-          <button type="button" className={shared.plain} aria-label="Close the panel" onClick={close}>
-            <Icon of={icons.x} />
-          </button>
-        </span>
+      <header className={styles.panelHead}>
+        <h2 id="event-panel-title" ref={heading} tabIndex={-1}>{title}</h2>
+        <Link
+          to="/events/$id" params={{ id }} title="Open its page" aria-label="Open its page"
+        >
+          <Icon of={icons.maximize2} />
+        </Link>
+        <button type="button" className={shared.plain} aria-label="Close the panel" title="Close" onClick={close}>
+          <Icon of={icons.x} />
+        </button>
+        <p className={styles.panelFacts}>
+          {event && <EventStatus value={event.status} />}
+          <Id value={id} />
+          {event && <Ago to={event.acceptedAt} />}
+        </p>
       </header>
-      <p><Id value={id} /></p>
-      {may("getEventStory") ? <EventStory id={id} /> : <EventFields id={id} nameOf={nameOf} />}
+      <div className={styles.panelBody}>
+        {may("getEventStory") ? (
+          <EventStory
+            id={id} isBrief acts={({ event: told, waiting }) => <EventActs event={told} waiting={waiting} />}
+          />
+        ) : <EventFields id={id} nameOf={nameOf} />}
+      </div>
     </aside>
   );
 }
@@ -60,16 +84,16 @@ function EventFields({ id, nameOf }: {
   return (
     <Answered query={query}>
       {({ status, acceptedAt, deliveredAt, nextAttemptAt, eventType, idempotencyKey, destinationUrlId }) => (
-        <dl className={styles.panelFacts}>
-          <div><dt>Status</dt><dd><EventStatus value={status} /></dd></div>
-          <div><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></div>
-          {deliveredAt !== null && <div><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></div>}
-          {nextAttemptAt !== null && <div><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></div>}
-          <div><dt>Destination</dt><dd>
+        <dl className={shared.facts}>
+          <><dt>Status</dt><dd><EventStatus value={status} /></dd></>
+          <><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></>
+          {deliveredAt !== null && <><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></>}
+          {nextAttemptAt !== null && <><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></>}
+          <><dt>Destination</dt><dd>
             <Link to="/destinations/$id" params={{ id: destinationUrlId }}>{nameOf(destinationUrlId)}</Link>
-          </dd></div>
-          {eventType !== null && <div><dt>Type</dt><dd>{eventType}</dd></div>}
-          {idempotencyKey !== null && <div><dt>Idempotency key</dt><dd><code>{idempotencyKey}</code></dd></div>}
+          </dd></>
+          {eventType !== null && <><dt>Type</dt><dd>{eventType}</dd></>}
+          {idempotencyKey !== null && <><dt>Idempotency key</dt><dd><code>{idempotencyKey}</code></dd></>}
         </dl>
       )}
     </Answered>

@@ -1,5 +1,5 @@
 import { useSearch } from "@tanstack/react-router";
-import { useMemo, useState, type ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { useTargets } from "../../parts/names.tsx";
@@ -12,11 +12,13 @@ import { columnsOf } from "./columns.ts";
 import styles from "./events.module.css";
 import { FilterBar } from "./filter-bar.tsx";
 import { filtersOf, searchOf } from "./filters.ts";
-import { Histogram } from "./histogram.tsx";
 import { ListedEvents } from "./listed-events.tsx";
-import { SearchedEvents } from "./searched-events.tsx";
+import { usePanelWidth } from "./panel-width.tsx";
+import { usePlace } from "./places.ts";
 
+const loadHistogram = () => import("./histogram.tsx");
 const loadPanel = () => import("./event-panel.tsx");
+const loadSearched = () => import("./searched-events.tsx");
 
 /** Removes the parameters of an event's story: they do not fit another event. */
 const noMoment = { at: undefined, attempt: undefined, with: undefined };
@@ -25,15 +27,16 @@ const noMoment = { at: undefined, attempt: undefined, with: undefined };
 export function EventsPage(): ReactNode {
   const search = useSearch({ from: "/signed-in/events" });
   const change = useChange();
-  const [load, setLoad] = useState(0);
   const targets = useTargets();
   const filters = filtersOf(search);
   const payload = searchOf(search);
   const mayScan = useMay()("searchEvents");
   const opened = search["event"];
-  // Loaded after the rows, before a person opens it.
+  // All are loaded after the rows, before a person needs them.
+  const histogram = useLoaded(loadHistogram);
   const panel = useLoaded(loadPanel);
-  const reload = () => setLoad(load + 1);
+  const searched = useLoaded(loadSearched);
+  const width = usePanelWidth();
   const columns = useMemo(() => columnsOf(search), [search]);
   const showing = {
     opened, columns,
@@ -45,26 +48,38 @@ export function EventsPage(): ReactNode {
     },
   };
   // A change of filters starts a new list.
-  const key = JSON.stringify([filters, payload ?? null, load]);
+  const key = JSON.stringify([filters, payload ?? null]);
+  const { place, renew } = usePlace(key);
+  const list = `${key} ${place.load}`;
   return (
-    <Page title="Events" wide>
-      <FilterBar search={search} change={change} targets={targets} openEvent={showing.open} />
-      <Histogram filters={filters} change={change} />
-      <div className={styles.events} data-panel={opened !== undefined}>
+    <Page title="Events" fill acts={<FilterBar search={search} targets={targets} />}>
+      <section aria-label="Outcomes over time" className={styles.outcomes}>
+        {histogram.module && <histogram.module.Histogram filters={filters} change={change} />}
+      </section>
+      <div className={styles.events} data-panel={opened !== undefined} style={width.style}>
         <section className={styles.eventsMain} aria-label="List of events">
-          {payload === undefined
-            ? <ListedEvents key={key} filters={filters} reload={reload} showing={showing} targets={targets} />
-            : mayScan
-              ? <SearchedEvents key={key} asked={payload} filters={filters} showing={showing} targets={targets} />
-              : <NotForYou />}
+          {payload === undefined ? (
+            <ListedEvents
+              key={list} filters={filters} place={place} reload={renew} showing={showing} targets={targets}
+            />
+          ) : !mayScan ? <NotForYou /> : searched.module ? (
+            <searched.module.SearchedEvents
+              key={list} asked={payload} filters={filters} place={place} showing={showing} targets={targets}
+            />
+          ) : searched.error !== undefined && <Failure error={searched.error} />}
         </section>
-        {opened !== undefined && (panel.module
-          ? <panel.module.EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
-          : (
-            <aside className={classes(shared.panel, styles.eventPanel)} aria-label="Event">
-              {panel.error === undefined ? <Loading /> : <Failure error={panel.error} />}
-            </aside>
-          ))}
+        {opened !== undefined && (
+          <>
+            {width.handle}
+            {panel.module
+              ? <panel.module.EventPanel id={opened} close={showing.close} nameOf={targets.nameOf} />
+              : (
+                <aside className={classes(shared.panel, styles.eventPanel)} aria-label="Event">
+                  {panel.error === undefined ? <Loading /> : <Failure error={panel.error} />}
+                </aside>
+              )}
+          </>
+        )}
       </div>
     </Page>
   );

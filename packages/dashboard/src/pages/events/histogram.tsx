@@ -4,107 +4,109 @@ import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import type { Search } from "../../app/search.ts";
-import { useMay } from "../../app/session.ts";
-import { Chart } from "../../parts/chart.tsx";
-import { Answered, Loading } from "../../parts/states.tsx";
-import { Glyph } from "../../parts/status.tsx";
+import { useMay, useMe } from "../../app/session.ts";
+import { Icon, icons } from "../../parts/icon.tsx";
+import { Menu } from "../../parts/menu.tsx";
+import { Answered } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
-import { classes } from "../../style/classes.ts";
+import { TimeChart } from "../../parts/time-chart.tsx";
 import shared from "../../style/shared.module.css";
-import { bucketMs, scaleOf } from "./buckets.ts";
+import { bars, scaleOf } from "./buckets.ts";
 import styles from "./events.module.css";
+import { listed } from "./filters.ts";
 
-type Statistics = Schemas["Statistics"];
 type Point = Schemas["StatisticsPoint"];
 
+/** The series: the status that each filters by, its field in a point, its word and its tone. */
 const outcomes = [
-  ["succeeded", "delivered", "ok"], ["exhausted", "failed", "bad"], ["cancelled", "cancelled", "off"],
+  ["Succeeded", "succeeded", "delivered", "ok"], ["CriticalFailure", "exhausted", "failed", "bad"],
+  ["Cancelled", "cancelled", "cancelled", "off"],
 ] as const;
+/** How often the newest bar is read again, ms. */
+const refreshMs = 30_000;
+/** The filters that the statistics know. */
+const counted: readonly string[] = ["DestinationUrlId", "EventType", "From", "To", "Status"];
 
-/** The outcomes over time, as bars; to drag over them chooses the time. A table says the same. */
+/** The outcomes in the chosen time, as bars; to drag over them chooses the time. A table says the same. */
 export function Histogram({ filters, change }: {
   readonly filters: Search; readonly change: (changes: Search) => void;
 }): ReactNode {
   const may = useMay();
-  const { DestinationUrlId, EventType, From, To, ...unknown } = filters;
+  const { tenant } = useMe();
+  const { DestinationUrlId, EventType, From, To } = filters;
   const range = { ...(From !== undefined && { From }), ...(To !== undefined && { To }) };
   const kept = {
     ...(DestinationUrlId !== undefined && { DestinationUrlId }), ...(EventType !== undefined && { EventType }),
   };
   const query = useQuery({
     queryKey: ["getStatistics", { ...kept, ...range }],
-    queryFn: () => relay.getStatistics({ ...kept, ...scaleOf(range, relayClock.now()) }),
+    queryFn: async ({ client }) => {
+      const began = From !== undefined || !may("getTenant") ? 0 : await client.query({
+        queryKey: ["getTenant", { id: tenant.id }, "created"],
+        queryFn: async () => Date.parse((await relay.getTenant({ id: tenant.id })).createdAt),
+        staleTime: Infinity,
+      });
+      const { stepMs, ...scale } = scaleOf(range, relayClock.now(), began);
+      const { series } = await relay.getStatistics({ ...kept, ...scale });
+      return { points: series[0]?.points ?? [], stepMs };
+    },
     placeholderData: (before) => before,
-    staleTime: 60_000,
+    refetchInterval: refreshMs,
   });
   if (!may("getStatistics")) return null;
   return (
-    <section aria-label="Outcomes over time" className={styles.outcomes}>
-      <Answered query={query} loading={<Loading lines={3} />}>
-        {(statistics) => (
-          <>
-            <Bars statistics={statistics} change={change} />
-            <Legend statistics={statistics} partly={Object.keys(unknown).length > 0} />
-          </>
-        )}
-      </Answered>
-    </section>
+    <Answered query={query} loading={<div className={styles.outcomesBone} />}>
+      {(answer) => <Shown {...answer} filters={filters} change={change} />}
+    </Answered>
   );
 }
 
-function pointsOf({ series }: Statistics): readonly Point[] {
-  return series[0]?.points ?? [];
-}
-
-function Bars({ statistics, change }: {
-  readonly statistics: Statistics; readonly change: (changes: Search) => void;
+function Shown({ points, stepMs, filters, change }: {
+  readonly points: readonly Point[];
+  readonly stepMs: number;
+  readonly filters: Search;
+  readonly change: (changes: Search) => void;
 }): ReactNode {
-  const points = pointsOf(statistics);
+  const chosen = listed(filters["Status"]);
+  const { buckets, bars: all } = bars(points, stepMs);
+  const partly = Object.keys(filters).some((name) => !counted.includes(name));
   return (
-    <Chart
-      className={styles.outcomeBars} width={points.length * 10} height={60} gap={2}
-      bars={outcomes.map(([name, , tone]) => ({ tone, values: points.map((point) => point[name]) }))}
-      choose={(first, last) => {
-        const [from, to] = [points[first]?.at, points[last]?.at];
-        if (from === undefined || to === undefined) return;
-        change({ From: from, To: new Date(Date.parse(to) + bucketMs[statistics.bucket] - 1).toISOString() });
-      }}
-    />
+    <TimeChart
+      label="Outcomes over time" buckets={buckets} empty="No event came to an end in this time."
+      series={outcomes.map(([name, field, word, tone]) => ({
+        name, word, tone, values: all.map((bar) => bar.reduce((sum, point) => sum + point[field], 0)),
+      }))}
+      chosen={chosen.filter((status) => outcomes.some(([name]) => name === status))}
+      toggle={(name) => change({
+        Status: (chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]).join(","),
+      })}
+      choose={(from, to) => change({ From: new Date(from).toISOString(), To: new Date(to - 1).toISOString() })}
+    >
+      {partly && <span className={shared.small}>Counted by destination, type and time only</span>}
+      <Menu
+        name="Outcomes as a table" className={shared.plain}
+        title={<><Icon of={icons.table2} /><span className={shared.hiddenText}>As a table</span></>}
+      >
+        {() => <Numbers points={points} />}
+      </Menu>
+    </TimeChart>
   );
 }
 
-function Legend({ statistics, partly }: { readonly statistics: Statistics; readonly partly: boolean }): ReactNode {
-  const points = pointsOf(statistics);
-  const sum = (name: keyof Pick<Point, "accepted" | "succeeded" | "exhausted" | "cancelled">) =>
-    points.reduce((all, point) => all + point[name], 0);
-  const busy = points.filter(({ accepted, attempts }) => accepted + attempts > 0);
+function Numbers({ points }: { readonly points: readonly Point[] }): ReactNode {
   return (
-    <div className={classes(styles.legend, shared.small)}>
-      <span><Moment at={statistics.from} /> – <Moment at={statistics.to} /></span>
-      {outcomes.map(([name, words, tone]) => (
-        <span key={name} className={shared[tone]}><Glyph tone={tone} /> {sum(name)} {words}</span>
-      ))}
-      <span>{sum("accepted")} accepted</span>
-      {partly && <span>Only the destination, the type and the time count here.</span>}
-      <details>
-        <summary>As a table</summary>
-        <div className={styles.histogramTable}>
-          <Table
-            caption={(
-              <span className={shared.hiddenText}>Outcomes in each {statistics.bucket}, without empty ones</span>
-            )}
-            rows={busy} keyOf={({ at }) => at}
-            columns={[
-              { head: "From", cell: ({ at }) => <Moment at={at} /> },
-              { head: "Accepted", kind: "number", cell: ({ accepted }) => accepted },
-              { head: "Delivered", kind: "number", cell: ({ succeeded }) => succeeded },
-              { head: "Failed", kind: "number", cell: ({ exhausted }) => exhausted },
-              { head: "Cancelled", kind: "number", cell: ({ cancelled }) => cancelled },
-            ]}
-          />
-        </div>
-      </details>
-    </div>
+    <Table
+      caption={<span className={shared.hiddenText}>Outcomes over time, without empty times</span>}
+      className={styles.histogramTable}
+      rows={points.filter(({ accepted, attempts }) => accepted + attempts > 0).toReversed()} keyOf={({ at }) => at}
+      columns={[
+        { head: "From", cell: ({ at }) => <Moment at={at} only="minute" /> },
+        { head: "Accepted", kind: "number", cell: ({ accepted }) => accepted },
+        { head: "Delivered", kind: "number", cell: ({ succeeded }) => succeeded },
+        { head: "Failed", kind: "number", cell: ({ exhausted }) => exhausted },
+        { head: "Cancelled", kind: "number", cell: ({ cancelled }) => cancelled },
+      ]}
+    />
   );
 }

@@ -3,37 +3,34 @@ import type { ReactNode } from "react";
 import type { Search } from "../../app/search.ts";
 import { Icon, icons } from "../../parts/icon.tsx";
 import type { Targets } from "../../parts/names.tsx";
-import { Answered, Empty, Loading } from "../../parts/states.tsx";
+import { Answered, Empty } from "../../parts/states.tsx";
 import shared from "../../style/shared.module.css";
+import { RowBones } from "./bones.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
-import { EventList } from "./event-list.tsx";
+import { EventList, type Showing } from "./event-list.tsx";
 import styles from "./events.module.css";
 import { ClearFilters } from "./filter-bar.tsx";
 import { parametersOf } from "./filters.ts";
+import type { Place } from "./places.ts";
 import { mostRows, useRows } from "./rows.ts";
 import { useSelection } from "./selection.ts";
-
-/** How the page shows events: the open panel, how to open and close it, and the columns from payloads. */
-export interface Showing {
-  readonly opened: string | undefined;
-  readonly open: (id: string) => void;
-  readonly close: () => void;
-  readonly columns: readonly string[];
-}
+import { useAct } from "./use-act.tsx";
 
 /** The events that match the filters, as they were when the list was loaded. */
-export function ListedEvents({ filters, reload, showing, targets }: {
+export function ListedEvents({ filters, place, reload, showing, targets }: {
   readonly filters: Search;
+  readonly place: Place;
   /** Loads the list again, from the newest event now. */
   readonly reload: () => void;
   readonly showing: Showing;
   readonly targets: Targets;
 }): ReactNode {
-  const rows = useRows(parametersOf(filters));
+  const rows = useRows(parametersOf(filters), place);
   const selection = useSelection();
+  const { act, dialog } = useAct();
   const filtered = Object.keys(filters).length > 0;
   return (
-    <Answered query={rows.first} loading={<Loading lines={12} />}>
+    <Answered query={rows.first} loading={<RowBones />}>
       {({ items }) => (
         <>
           <div className={styles.listHead}>
@@ -45,13 +42,16 @@ export function ListedEvents({ filters, reload, showing, targets }: {
             )}
             <BulkActs filters={filters} newest={rows.newest} selection={selection} targets={targets} />
           </div>
-          {items.length > 0
-            ? <EventList {...rows} {...showing} selection={selection} nameOf={targets.nameOf} />
-            : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
-              <Empty act={<Link to="/start" className={shared.button}>First steps</Link>}>
-                No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.
-              </Empty>
-            )}
+          {items.length > 0 ? (
+            <EventList
+              {...rows} {...showing} selection={selection} nameOf={targets.nameOf} place={place} act={act}
+            />
+          ) : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
+            <Empty act={<Link to="/start" className={shared.button}>First steps</Link>}>
+              No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.
+            </Empty>
+          )}
+          {dialog}
         </>
       )}
     </Answered>

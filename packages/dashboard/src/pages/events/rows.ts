@@ -8,6 +8,7 @@ import { useStream } from "../../live/stream.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import type { Filter, Item } from "./filters.ts";
 import { moved } from "./moves.ts";
+import type { Place } from "./places.ts";
 
 /** Rows of a page: the most that the relay gives. */
 const pageSize = 100;
@@ -47,22 +48,20 @@ interface Rows {
   readonly show: (first: number, last: number) => void;
 }
 
-let loads = 0;
-
 /** Loads the rows that match a filter. They stay where they are: each changes in place by the stream. */
-export function useRows(filter: Filter): Rows {
+export function useRows(filter: Filter, place: Place): Rows {
   const queries = useQueryClient();
-  const [load] = useState(() => (loads += 1));
   const [shown, setShown] = useState({ first: 0, last: 0 });
-  const key = ["listEvents", filter, load];
+  const key = ["listEvents", filter, place.load];
   const pageOf = (page: number) => queryOptions({
     queryKey: [...key, "page", page],
-    queryFn: ({ signal }) => askPage(queries, { filter, key, page }, signal),
+    queryFn: ({ signal }) => askPage(queries, { filter, key, page, newest: place.newest }, signal),
     staleTime: Infinity,
     gcTime: keptMs,
   });
   const first = useQuery(pageOf(0));
   const newest = first.data?.items[0]?.acceptedAt;
+  place.newest ??= newest;
   const pages = Array.from({ length: shown.last - shown.first + 1 }, (_, index) => shown.first + index);
   const answers = useQueries({ queries: first.data ? pages.map(pageOf) : [] });
   const known = new Map(pages.map((page, index) => [page, answers[index]?.data]));
@@ -89,10 +88,12 @@ interface FilteredList {
 
 /** Goes on by the cursor of the page before where that is known; elsewhere it asks by number, with `To` fixed. */
 async function askPage(
-  queries: QueryClient, { filter, key, page }: FilteredList & { readonly page: number }, signal: AbortSignal,
+  queries: QueryClient,
+  { filter, key, page, newest }: FilteredList & { readonly page: number; readonly newest: string | undefined },
+  signal: AbortSignal,
 ): Promise<RowsPage> {
   const pageAt = (number: number) => queries.getQueryData<RowsPage>([...key, "page", number]);
-  const to = filter.To ?? pageAt(0)?.items[0]?.acceptedAt;
+  const to = filter.To ?? newest ?? pageAt(0)?.items[0]?.acceptedAt;
   const before = page === 0 ? undefined : pageAt(page - 1);
   if (before?.nextCursor === null) return { items: [], nextCursor: null, to };
   const place = before

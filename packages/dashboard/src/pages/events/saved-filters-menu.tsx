@@ -10,7 +10,9 @@ import styles from "./events.module.css";
 import { longestName, mostSaved, savable, savedIn, withSaved, type SavedFilters } from "./saved-filters.ts";
 
 /** Filters that a person saved in this browser, for this tenant: to go back to, to remove, and to add those chosen. */
-export function SavedFiltersMenu({ search }: { readonly search: Search }): ReactNode {
+export function SavedFiltersMenu({ search, close }: {
+  readonly search: Search; readonly close: () => void;
+}): ReactNode {
   const { tenant } = useMe();
   const place = `relay-filters-${tenant.id}`;
   const [saved, setSaved] = useState(() => savedIn(readKept(place)));
@@ -20,38 +22,36 @@ export function SavedFiltersMenu({ search }: { readonly search: Search }): React
   };
   const chosen = savable(search);
   return (
-    <details className={styles.filterDetails}>
-      <summary>Saved filters{saved.length > 0 && ` (${saved.length})`}</summary>
+    <>
       {saved.length === 0 && <p className={shared.small}>Filters that you save stay in this browser.</p>}
-      <ul>
-        {saved.map(({ name, search: of }) => (
-          <li key={name}>
-            <Link to="/events" search={of}>{name}</Link>
-            <button
-              type="button" className={shared.plain} aria-label={`Remove ${name}`}
-              onClick={() => change(saved.filter((other) => other.name !== name))}
-            >
-              <Icon of={icons.x} size={14} />
-            </button>
-          </li>
-        ))}
-      </ul>
+      {saved.map(({ name, search: of }) => (
+        <span key={name} className={styles.choice}>
+          <Link to="/events" search={of} className={styles.clipped} onClick={close}>{name}</Link>
+          <button
+            type="button" className={shared.plain} aria-label={`Remove ${name}`}
+            onClick={() => change(saved.filter((other) => other.name !== name))}
+          >
+            <Icon of={icons.x} size={14} />
+          </button>
+        </span>
+      ))}
       {chosen === undefined ? <p className={shared.small}>Choose filters or columns to save them.</p>
         : saved.length >= mostSaved
           ? <p className={shared.small}>No more than {mostSaved} are kept: remove one first.</p> : (
-            <form className={styles.findRow} onSubmit={(event) => {
+            <form className={styles.menuForm} onSubmit={(event) => {
               event.preventDefault();
               const name = fieldsOf(event.currentTarget)["filtersName"]?.trim() ?? "";
               if (name !== "") change(withSaved(saved, { name, search: chosen }));
               event.currentTarget.reset();
             }}>
-              <input
-                name="filtersName" aria-label="Name for these filters" maxLength={longestName} required
-                placeholder="Given up, shop" autoComplete="off"
-              />
+              <label>Name for these filters
+                <input
+                  name="filtersName" maxLength={longestName} required placeholder="Given up, shop" autoComplete="off"
+                />
+              </label>
               <button type="submit">Save these filters</button>
             </form>
           )}
-    </details>
+    </>
   );
 }

@@ -7,17 +7,20 @@ import { Empty, Failure } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { BulkActs } from "./bulk-acts.tsx";
-import { EventList } from "./event-list.tsx";
+import { EventList, type Showing } from "./event-list.tsx";
 import styles from "./events.module.css";
 import { ClearFilters } from "./filter-bar.tsx";
 import type { Item } from "./filters.ts";
-import type { Showing } from "./listed-events.tsx";
+import type { Place } from "./places.ts";
 import { useSelection } from "./selection.ts";
+import { useAct } from "./use-act.tsx";
 
 type End = Extract<Schemas["EventSearchLine"], { readonly end: true }>;
 
 interface Found {
   readonly items: readonly Item[];
+  /** The texts by which events were found. */
+  readonly matches: ReadonlyMap<string, string>;
   readonly scanned: number;
   /** The end of the last scan; undefined while one is under way. */
   readonly end?: End | undefined;
@@ -25,28 +28,33 @@ interface Found {
 }
 
 /** The events whose payload matches, as the scan finds them; a button continues it. */
-export function SearchedEvents({ asked, filters, showing, targets }: {
+export function SearchedEvents({ asked, filters, place, showing, targets }: {
   readonly asked: ParametersOf<"searchEvents">;
   readonly filters: Search;
+  readonly place: Place;
   readonly showing: Showing;
   readonly targets: Targets;
 }): ReactNode {
   const [cursor, setCursor] = useState<string>();
   const [tries, setTries] = useState(0);
-  const [found, setFound] = useState<Found>({ items: [], scanned: 0 });
+  const [found, setFound] = useState<Found>({ items: [], matches: new Map(), scanned: 0 });
   const selection = useSelection();
+  const { act, dialog } = useAct();
   useEffect(() => {
     const ended = new AbortController();
     const { signal } = ended;
     const scan = async () => {
-      setFound(({ items, scanned }) => ({ items, scanned }));
+      setFound(({ items, matches, scanned }) => ({ items, matches, scanned }));
       const from = cursor === undefined ? {} : { Cursor: cursor };
       for await (const line of relay.searchEvents({ ...asked, ...from }, { signal })) {
         if (signal.aborted) return;
-        setFound(({ items, scanned }) => "end" in line
-          ? { items, scanned: scanned + line.scanned, end: line }
+        setFound(({ items, matches, scanned }) => "end" in line
+          ? { items, matches, scanned: scanned + line.scanned, end: line }
           // A repeated scan finds the same events again.
-          : { items: items.some(({ id }) => id === line.item.id) ? items : [...items, line.item], scanned });
+          : {
+            items: matches.has(line.item.id) ? items : [...items, line.item],
+            matches: new Map([...matches, [line.item.id, line.match]]), scanned,
+          });
       }
     };
     scan().catch((error: unknown) => {
@@ -54,7 +62,7 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
     });
     return () => ended.abort();
   }, [cursor, tries]);
-  const { items, scanned, end, error } = found;
+  const { items, matches, scanned, end, error } = found;
   const more = end?.nextCursor ?? null;
   return (
     <>
@@ -76,11 +84,13 @@ export function SearchedEvents({ asked, filters, showing, targets }: {
       {items.length > 0 && (
         <EventList
           count={items.length} at={(index) => items[index]} selection={selection} {...showing} nameOf={targets.nameOf}
+          matchOf={(id) => matches.get(id)} place={place} act={act}
         />
       )}
       {items.length === 0 && end !== undefined && (
         <Empty act={<ClearFilters />}>No payload matches{more === null ? "" : " so far"}.</Empty>
       )}
+      {dialog}
     </>
   );
 }
