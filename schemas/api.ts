@@ -371,6 +371,29 @@ export interface components {
             /** @description A payload as a producer would send it: an object, or its JSON text. */
             payload: unknown;
         };
+        /** @description Nothing is stored and nothing is delivered. */
+        PreviewMappingRequest: {
+            /**
+             * Format: uuid
+             * @description The sender whose recorded originals are mapped.
+             */
+            senderId: string;
+            /** @description The mapping to test; it need not be any sender's. */
+            mapping: {
+                /**
+                 * @description Always `jmespath`.
+                 * @enum {string}
+                 */
+                language: "jmespath";
+                /**
+                 * @description A JMESPath expression that yields an object.
+                 * @example {order: data.id, total: sum(data.lines[*].price)}
+                 */
+                expression: string;
+            };
+            /** @description How many of its newest events are tried. */
+            last: number;
+        };
         /** @description Which events in CriticalFailure to replay; without a filter all of them. */
         ReplayEventsRequest: {
             /**
@@ -4815,6 +4838,35 @@ export interface components {
             /** @description The very text that would be delivered, with every digit of its numbers. */
             text: string;
         };
+        /** @description What a mapping would make of a sender's newest events, compared with what was made of them. */
+        MappingPreview: {
+            /** @description How many events were tried; fewer than `last` where the sender has fewer, or after five seconds. */
+            tried: number;
+            /** @description For how many the mapping yields the payload that they have. */
+            same: number;
+            /** @description Events for which it yields another payload, newest first, 20 at most. */
+            differ: {
+                /**
+                 * Format: uuid
+                 * @description The event's id.
+                 */
+                eventId: string;
+                /** @description The payload that the event has, as JSON text. */
+                before: string;
+                /** @description What the mapping makes of its original, as JSON text with every digit. */
+                after: string;
+            }[];
+            /** @description Events on which it fails, newest first, 20 at most. */
+            failed: {
+                /**
+                 * Format: uuid
+                 * @description The event's id.
+                 */
+                eventId: string;
+                /** @description Why it yields no payload. */
+                error: string;
+            }[];
+        };
         /** @description What would be delivered. */
         MappingResult: {
             /** @description What the mapping makes of the payload. */
@@ -8610,6 +8662,68 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    previewMapping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewMappingRequest"];
+            };
+        };
+        responses: {
+            /** @description How the results differ. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MappingPreview"];
+                };
+            };
+            /** @description A field is not as it must be, or the expression does not compile. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The sender belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such sender. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     ingest: {
         parameters: {
             query?: never;
@@ -10476,6 +10590,14 @@ export interface Inputs {
             readonly expression: string;
         };
         readonly payload: unknown;
+    };
+    readonly previewMapping: {
+        readonly senderId: string;
+        readonly mapping: {
+            readonly language: "jmespath";
+            readonly expression: string;
+        };
+        readonly last: number;
     };
     readonly listEvents: {
         readonly Qt: number;

@@ -44,6 +44,7 @@ import { ReplayQueries } from "./replays/queries.ts";
 import { Replaying } from "./replays/replay-run.ts";
 import { SenderCommands } from "./senders/commands.ts";
 import { senders } from "./senders/facts.ts";
+import { MappingPreview } from "./senders/mapping-preview.ts";
 import { SenderQueries } from "./senders/queries.ts";
 import { StatisticsQueries } from "./statistics/queries.ts";
 import { TenantCommands } from "./tenants/commands.ts";
@@ -95,6 +96,7 @@ export interface Services {
     readonly users: UserQueries;
     readonly destinations: DestinationQueries;
     readonly senders: SenderQueries;
+    readonly mappingPreview: MappingPreview;
     readonly apiKeys: ApiKeyQueries;
     readonly serviceAccounts: ServiceAccountQueries;
     readonly invites: InviteQueries;
@@ -158,6 +160,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       users,
       destinations,
       senders,
+      mappingPreview: new MappingPreview(own),
       apiKeys: new ApiKeyQueries(own),
       serviceAccounts,
       invites: new InviteQueries(own),

@@ -2,19 +2,27 @@ import { expect } from "chai";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines } from "../support/api-engines.ts";
-import { shaped } from "../support/http.ts";
+import { http, shaped } from "../support/http.ts";
 
 const path = (id: unknown, rest = "") => `/api/v1/senders/${String(id)}${rest}`;
+interface Preview {
+  readonly tried: number;
+  readonly same: number;
+  readonly differ: readonly { readonly eventId: string; readonly before: string; readonly after: string }[];
+  readonly failed: readonly { readonly eventId: string; readonly error: string }[];
+}
+
 const jmespath = (expression: string) => ({ language: "jmespath", expression });
 
 describeOnEngines("tests of mappings", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let destinationUrlId: string;
+  let apiKey: string;
   before(async () => {
     api = await startApi(await freshEngines(), { maxBodyBytes: 10_000 });
     one = await openAccount(api.url);
-    ({ destinationId: destinationUrlId } = await openIngest(one.owner.client, one.tenantId));
+    ({ destinationId: destinationUrlId, apiKey } = await openIngest(one.owner.client, one.tenantId));
   });
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
@@ -129,6 +137,86 @@ describeOnEngines("tests of mappings", (freshEngines) => {
       expect((await test({ mapping: jmespath("lines"), payload: { lines: [] } })).text).to.equal(
         "payload: the mapping yields an array, not an object",
       );
+    });
+  });
+
+  describe("preview of a mapping", () => {
+    const mapping = jmespath("{order: id}");
+    const preview = (body: object, by = one.viewer.client) => by.post("/api/v1/mappings/preview", body);
+
+    const opened = async (fields: object = {}) => {
+      const body = { name: "Shop", destinationUrlId, ...fields };
+      const { json } = await one.developer.client.post("/api/v1/senders", body);
+      const { id, ingestToken } = json as { id: string; ingestToken: string };
+      const post = async (body: string) => {
+        const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+        const posted = await http("POST", `${api.url}/api/v1/ingest/${one.tenantId}/${ingestToken}`, { body, headers });
+        expect(posted.status, posted.text).to.equal(202);
+        return String(posted.json["eventId"]);
+      };
+      return { id, post };
+    };
+
+    it("compares, for every role, what a mapping makes of received bodies with the payloads made of them", async () => {
+      const { id: senderId, post } = await opened({ mapping });
+      await post('{"id":1,"more":true}');
+      const other = await post('{"id":2,"lines":[2,3],"total":12345678901234567890}');
+      const failing = await post('{"id":3,"lines":"many"}');
+      const changed = jmespath("lines && {sum: sum(lines), total: total, order: id} || {order: id}");
+      for (const { client } of [one.owner, one.admin, one.developer, one.viewer]) {
+        const answer = await preview({ senderId, mapping: changed, last: 200 }, client);
+        expect(answer.status, answer.text).to.equal(200);
+        const { tried, same, differ, failed } = shaped(answer, "mapping-preview") as unknown as Preview;
+        expect([tried, same]).to.deep.equal([3, 1]);
+        const after = '{"sum":5,"total":12345678901234567890,"order":2}';
+        expect(differ).to.deep.equal([{ eventId: other, before: '{"order":2}', after }]);
+        expect(failed.map(({ eventId }) => eventId)).to.deep.equal([failing]);
+        expect(failed[0]?.error).to.match(/^the mapping /);
+      }
+      const newest = await preview({ senderId: senderId.toUpperCase(), mapping, last: 1 });
+      expect(newest.json).to.deep.equal({ tried: 1, same: 1, differ: [], failed: [] });
+    });
+
+    it("takes another order of fields and other white space for the same, but not a text for a number", async () => {
+      const { id: senderId, post } = await opened();
+      await post('{ "b": 1.0, "a": "x" }');
+      await post('{"b":12345678901234567890,"a":"x"}');
+      const swapped = await preview({ senderId, mapping: jmespath("{a: a, b: b}"), last: 9 });
+      expect(swapped.json).to.deep.equal({ tried: 2, same: 2, differ: [], failed: [] });
+      const text = await preview({ senderId, mapping: jmespath("{a: a, b: to_string(b)}"), last: 1 });
+      expect(text.json["differ"]).to.have.length(1);
+    });
+
+    it("shows 20 of each kind at most, the newest first, and nothing of other senders", async () => {
+      const { id: senderId, post } = await opened();
+      const posted: string[] = [];
+      for (let n = 0; n < 45; n += 1) posted.push(await post(n % 2 ? `{"n":${n}}` : `{"n":${n},"is":true}`));
+      await (await opened()).post("{}");
+      const { json } = await preview({ senderId, mapping: jmespath("is && {n: n} || n"), last: 45 });
+      const { tried, same, differ, failed } = json as unknown as Preview;
+      expect([tried, same, differ.length, failed.length]).to.deep.equal([45, 0, 20, 20]);
+      const even = posted.filter((_, n) => n % 2 === 0);
+      expect(differ.map(({ eventId }) => eventId)).to.deep.equal(even.slice(-20).reverse());
+      expect(differ[0]?.after).to.equal('{"n":44}');
+    });
+
+    it("gives 400 naming the field at fault, 404 for no sender and 403 for another tenant's", async () => {
+      const { id: senderId } = await opened();
+      const good = { senderId, mapping, last: 9 };
+      const table: [object, string][] = [
+        ...[0, 201, 1.5, "9", null, undefined].map((last) => [{ ...good, last }, "last"] as [object, string]),
+        [{ ...good, senderId: "x" }, "senderId"], [{ ...good, senderId: undefined }, "senderId"],
+        [{ ...good, mapping: null }, "mapping"], [{ ...good, mapping: jmespath("nope(@)") }, "mapping.expression"],
+      ];
+      for (const [body, field] of table) {
+        const { status, text } = await preview(body);
+        expect([status, text.split(":")[0]], text).to.deep.equal([400, field]);
+      }
+      expect((await preview({ ...good, senderId: destinationUrlId })).status).to.equal(404);
+      const foreign = await openAccount(api.url);
+      expect((await preview(good, foreign.owner.client)).status).to.equal(403);
+      await one.developer.client.delete(path(senderId));
+      expect((await preview(good)).status).to.equal(404);
     });
   });
 });

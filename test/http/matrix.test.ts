@@ -120,6 +120,7 @@ updateSender to nobody's destination        | 401    | 404 404 404 404 | 404 404
 deleteSender                                | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 regenerateSenderToken                       | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 testMapping                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+previewMapping                              | 401    | 200 200 200 200 | 403 403 403 403 |
 tryMapping                                  | 401    | 200 200 200 200 |                 |
 
 getStatistics                               | 401    | 200 200 200 200 |                 |

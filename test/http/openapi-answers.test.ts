@@ -188,6 +188,9 @@ const stories: Readonly<Record<string, Provoke>> = {
   "createSender 404": (stage, described) =>
     ask(stage, described, { json: { name: "Shop", destinationUrlId: nowhere } }),
 
+  "previewMapping 404": (stage, described, good) =>
+    ask(stage, described, { json: { ...good.json, senderId: nowhere } }),
+
   "tryMapping 500": defect(withoutState),
   "tryMapping 503": (stage, described, good) =>
     withoutState(stage, new ExpiringStateUnavailable("away"), () => ask(stage, described, good)),

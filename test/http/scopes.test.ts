@@ -81,6 +81,7 @@ deleteSender              | Developer | senders:write      | 204
 regenerateSenderToken     | Developer | senders:write      | 200
 testMapping               | Viewer    | senders:read       | 200
 tryMapping                | Viewer    | senders:read       | 200
+previewMapping            | Viewer    | events:read        | 200
 
 listEvents                | Viewer    | events:read        | 200
 lookup                    | Viewer    | any                | 200

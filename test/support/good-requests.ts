@@ -171,6 +171,10 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   regenerateSenderToken: newSender,
   testMapping: async (scene) => ({ ...(await newSender(scene)), json: { payload: {} } }),
   tryMapping: () => ({ json: { mapping: { language: "jmespath", expression: "{order: id}" }, payload: {} } }),
+  previewMapping: async (scene) => {
+    const { params } = await newSender(scene);
+    return { json: { senderId: params?.["id"], mapping: { language: "jmespath", expression: "@" }, last: 9 } };
+  },
 
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 

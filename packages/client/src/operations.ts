@@ -383,6 +383,12 @@ export const operations = {
     credential: "token",
     body: true,
   },
+  previewMapping: {
+    method: "POST",
+    path: "/api/v1/mappings/preview",
+    credential: "token",
+    body: true,
+  },
   ingest: {
     method: "POST",
     path: "/api/v1/ingest/{tenantId}/{token}",

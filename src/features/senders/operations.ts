@@ -2,9 +2,11 @@ import type { Inputs } from "../../../schemas/api.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import createSender from "../../../schemas/requests/create-sender.json" with { type: "json" };
 import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
+import previewMapping from "../../../schemas/requests/preview-mapping.json" with { type: "json" };
 import testMapping from "../../../schemas/requests/test-mapping.json" with { type: "json" };
 import tryMapping from "../../../schemas/requests/try-mapping.json" with { type: "json" };
 import updateSender from "../../../schemas/requests/update-sender.json" with { type: "json" };
+import { examples } from "../../kernel/domain/examples.ts";
 import { access } from "../../kernel/operations/access.ts";
 import { payloadReader } from "../../kernel/operations/body-reader.ts";
 import { asOfWords, facts, json, nothing, page, problem } from "../../kernel/operations/description.ts";
@@ -228,5 +230,36 @@ export function senderOperations({ commands, queries }: Services): Operation[] {
       const text = `{"result":${result},"text":${JSON.stringify(result)}}`;
       return { status: 200, type: "application/json; charset=utf-8", text };
     }),
+    signedIn({
+      id: "previewMapping",
+      route: "POST /api/v1/mappings/preview",
+      access: access("Viewer", "events:read"),
+      isLarge: true,
+      tag,
+      summary: "Try a mapping on a sender's newest events",
+      description:
+        "What the mapping would make of the bodies that the sender received last, compared as JSON with the payloads " +
+        "that the events have. It ends after five seconds. Nothing is stored and nothing is delivered. The answer " +
+        `shows payloads: a service key needs \`events:read\`. ${bounds}`,
+      body: previewMapping,
+      examples: { "the newest 100": { senderId: sender.id, mapping, last: 100 } },
+      answers: {
+        200: json("mapping-preview", "How the results differ.", {
+          tried: 100, same: 97,
+          differ: [{
+            eventId: examples.eventId, before: '{"order":4711,"total":19.9}', after: '{"order":4711,"total":39.8}',
+          }],
+          failed: [{
+            eventId: "019c167f-c818-87c8-8ca8-64b1d472e0eb", error: "the mapping yields null, not an object",
+          }],
+        }),
+        400: problem("A field is not as it must be, or the expression does not compile.", badExpression),
+        403: problem("The sender belongs to another tenant.", othersSender),
+        404: problem("No such sender.", "sender not found"),
+      },
+    }, async ({ caller, input }) => ({
+      status: 200,
+      body: await queries.mappingPreview.preview(caller, input),
+    })),
   ];
 }
