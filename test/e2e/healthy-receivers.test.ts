@@ -98,7 +98,7 @@ describe("a healthy receiver", function () {
     });
     const { id, ingest } = await account.destination({ url: receiver.url("/paced"), serverRateLimit: 20 });
     const ids: string[] = [];
-    for (let n = 0; n < 40; n += 1) ids.push(await post(ingest, { n }));
+    for (let n = 0; n < 24; n += 1) ids.push(await post(ingest, { n }));
     for (const eventId of ids) await reaches(eventId, "Succeeded");
     expect(await get(`/api/v1/destinations/${id}`)).to.include({ status: "Active", suspendedUntil: null });
     const facts = await circuitOf(id);

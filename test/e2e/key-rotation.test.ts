@@ -93,7 +93,7 @@ describe("S8 master key rotation of a running relay", () => {
       return lines.some(({ msg }) => msg?.includes("nothing needs the old ones")) ? "through" : "on its way";
     };
     let halfway = 0;
-    for (let step = 4; ; step += sized(4, 2)) {
+    for (let step = 4; ; step += sized(6, 2)) {
       disk.dieAt("syncEnded", "/log.db-wal", step);
       relay.launch();
       const how = await eventually(end, (known) => known !== "on its way");
