@@ -308,7 +308,7 @@ describe("the dashboard's list of events", () => {
     await page.getByText("Filters that you save stay in this browser.").waitFor();
   });
 
-  it("shows outcomes over time: keys read bars out, a table says the same, the legend filters, dragging zooms", async () => {
+  it("shows outcomes over time: keys read bars out, the legend filters, dragging zooms", async () => {
     const { ingest } = await destination();
     await posted(ingest, 2);
     const page = await shown("/events");

@@ -3,6 +3,7 @@ import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
 import styles from "./copy.module.css";
 import { Icon, icons } from "./icon.tsx";
+import { shownText } from "./shown-text.ts";
 
 /** The outcome of the last copy; idle again after two seconds. */
 type CopyState = "idle" | "copied" | "refused";
@@ -40,11 +41,14 @@ const tailLength = 10;
  */
 export function MiddleCut({ text }: { readonly text: string }): ReactNode {
   const shown = text.replace(/^https:\/\//, "");
-  const characters = [...shown];
-  const tail = characters.length > 2 * tailLength ? characters.slice(-tailLength).join("") : "";
+  const characters = [...shownText(shown)];
+  const tail = characters.length > 2 * tailLength ? characters.splice(-tailLength).join("") : "";
   return (
     <span className={styles.cut} title={text}>
-      <span>{tail === "" ? shown : characters.slice(0, -tailLength).join("")}</span>{tail !== "" && <span>{tail}</span>}
+      <span className={shared.hiddenText}>{shown}</span>
+      {/* Screen readers would read two texts with a space between them. */}
+      <span className={styles.head} data-text={characters.join("")} aria-hidden="true" />
+      <span data-text={tail} aria-hidden="true" />
     </span>
   );
 }
