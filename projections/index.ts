@@ -6,6 +6,7 @@ import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
+import { incidentsProjection } from "./incidents/incidents.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import { momentsProjection } from "./moments/moments.ts";
 import type { Projection, Recording } from "./projection.ts";
@@ -40,6 +41,7 @@ const projections: readonly Projection[] = [
   statisticsProjection,
   eventTypesProjection,
   momentsProjection,
+  incidentsProjection,
 ];
 
 /** The collections of all read models. */

@@ -6,6 +6,7 @@ import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
 import { unlabelled } from "../events/labels.ts";
+import { affectedEvents } from "../incidents/incidents.ts";
 import { create, remove, set, put, type Projection } from "../projection.ts";
 
 /** A purge, until it is finished. */
@@ -107,7 +108,9 @@ export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: re
 }
 
 function gone(event: EventDocument): Change[] {
-  return [remove(events, event.id), ...unlabelled(event), ...uncounted(event)];
+  return [
+    remove(events, event.id), remove(affectedEvents, event.id), ...unlabelled(event), ...uncounted(event),
+  ];
 }
 
 /** Makes room for an event with the id of a purged one; `before`: the earlier event, if lists still show it. */

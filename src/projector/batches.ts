@@ -4,6 +4,7 @@ import type { Change, PositionedChanges } from "../kernel/ports/read-models.ts";
 import { changesOf, eventIdIn } from "./entries.ts";
 import { ErasedTenants, type Erasures } from "./erasures.ts";
 import type { EventTypes } from "./event-types.ts";
+import type { Incidents } from "./incidents.ts";
 import type { Minutes, OldStatistics } from "./minutes.ts";
 import type { Purges } from "./purges.ts";
 import type { QuarantinedStreams } from "./quarantined-streams.ts";
@@ -27,6 +28,7 @@ export interface BatchesParts {
   readonly quarantined: QuarantinedStreams;
   readonly minutes: Minutes;
   readonly types: EventTypes;
+  readonly incidents: Incidents;
   readonly oldStatistics: OldStatistics;
   readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
@@ -43,18 +45,23 @@ export class Batches {
 
   /** The batches of stretches: several where later changes depend on applied ones. Apply each before the next. */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
-    const { quarantined, purges, erasures, minutes, types, oldStatistics, prepare, persist } = this.#parts;
+    const {
+      quarantined, purges, erasures, minutes, types, incidents, oldStatistics, prepare, persist,
+    } = this.#parts;
     let changes: PositionedChanges[] = [];
     let last: Position | undefined;
     for await (const { entries, upTo } of stretches) {
+      await persist(() => incidents.prepare(entries));
       for (const entry of await persist(async () => prepare(await this.#erased.without(entries)))) {
         const { position } = entry;
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
         const own = before === null || quarantined.has(entry.stream) ? [] : changesOf(entry);
         const changed = "unreadable" in own ? await persist(() => quarantined.add(own)) : own;
-        const typed = changed === own && own.length > 0 && types.concerns(entry)
-          ? await persist(() => types.changesOf(entry)) : [];
-        const all = typed.length > 0 ? [...changed, ...typed] : changed;
+        const counts = changed === own && own.length > 0;
+        const typed = counts && types.concerns(entry) ? await persist(() => types.changesOf(entry)) : [];
+        if (before?.length) incidents.begunAgain(entry);
+        const further = counts && incidents.concerns(entry) ? await persist(() => incidents.changesOf(entry)) : [];
+        const all = typed.length + further.length > 0 ? [...changed, ...typed, ...further] : changed;
         const whole = before?.length && all.length > 0 ? [...before, ...all] : all;
         const minute = minutes.begunBy(entry);
         oldStatistics.look(entry, minute !== undefined);
@@ -62,13 +69,16 @@ export class Batches {
         const purgeId = purgeIdIn(entry);
         if (purgeId !== undefined || entry.type === "TenantErased") {
           yield { changes, upTo: position };
+          incidents.applied();
           changes = [];
           await persist(() => (purgeId === undefined ? erasures.load() : purges.look(purgeId)));
         }
       }
       last = upTo;
     }
-    if (last !== undefined) yield { changes, upTo: last };
+    if (last === undefined) return;
+    yield { changes, upTo: last };
+    incidents.applied();
   }
 
   async #changesBefore(entry: LogEntry): Promise<readonly Change[] | null> {

@@ -10,6 +10,7 @@ import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.
 import { OrphanedEntries } from "./entries.ts";
 import { Erasures } from "./erasures.ts";
 import { EventTypes } from "./event-types.ts";
+import { Incidents } from "./incidents.ts";
 import { LateStreams } from "./late-streams.ts";
 import { Minutes, OldStatistics } from "./minutes.ts";
 import { Purges } from "./purges.ts";
@@ -75,6 +76,7 @@ export class ProjectionRun {
   readonly #quarantined: QuarantinedStreams;
   readonly #purges: Purges;
   readonly #erasures: Erasures;
+  readonly #incidents: Incidents;
   readonly #late: LateStreams;
   readonly #minutes: Minutes;
   readonly #oldStatistics: OldStatistics;
@@ -101,13 +103,17 @@ export class ProjectionRun {
     const erasures = new Erasures(parts.readModels);
     this.#erasures = erasures;
     const types = new EventTypes(parts.readModels);
+    const incidents = new Incidents(parts.readModels);
+    this.#incidents = incidents;
     this.#late = new LateStreams({ ...parts, quarantined, purges, types });
     const minutes = new Minutes(parts.readModels);
     this.#minutes = minutes;
     const oldStatistics = new OldStatistics(parts.readModels);
     this.#oldStatistics = oldStatistics;
     const persist = <Result>(action: () => Promise<Result>) => this.#persist(action);
-    this.#batches = new Batches({ ...parts, purges, erasures, quarantined, minutes, types, oldStatistics, persist });
+    this.#batches = new Batches({
+      ...parts, purges, erasures, quarantined, minutes, types, incidents, oldStatistics, persist,
+    });
     this.#batchDelay = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
@@ -173,6 +179,7 @@ export class ProjectionRun {
       this.#progress.reach(checkpoint);
       await this.#minutes.load();
       await this.#erasures.load();
+      await this.#incidents.load(checkpoint);
       await this.#oldStatistics.load();
       return this.#purges.load();
     }
@@ -196,6 +203,7 @@ export class ProjectionRun {
     this.#progress.reach(logStart);
     await this.#minutes.load();
     await this.#oldStatistics.load();
+    await this.#incidents.load(logStart);
     await this.#quarantined.load();
   }
 

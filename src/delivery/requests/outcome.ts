@@ -1,4 +1,4 @@
-import { ownFailures, type ReceiverAnswer } from "../../features/events/facts.ts";
+import type { ReceiverAnswer } from "../../features/events/facts.ts";
 import type { FailureReason } from "../../kernel/domain/failure-reason.ts";
 import { dayMs } from "../../kernel/domain/time.ts";
 import type { OutboundAnswer } from "../../kernel/ports/outbound.ts";
@@ -46,11 +46,6 @@ const leastPauseMs = 1_000;
 export function pauseAskedBy(outcome: SendOutcome | typeof outcomeUnknown): number | null {
   if (outcome.ok || outcome.answer?.statusCode !== 429) return null;
   return Math.min(Math.max(outcome.retryAfterMs ?? 0, leastPauseMs), dayMs);
-}
-
-/** Whether a failed attempt counts for the circuit: not the relay's own faults, and no 429 of a healthy receiver. */
-export function countsForCircuit(outcome: (SendOutcome & { readonly ok: false }) | typeof outcomeUnknown): boolean {
-  return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;
 }
 
 /** The `Retry-After` of a 429 or 503 (RFC 9110, 10.2.3), ms from `now`, a day at most; null without one. */

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type CircuitCommand, changeCircuit } from "../../features/circuits/facts.ts";
 import { destinations } from "../../features/destinations/facts.ts";
 import { decide as decideWebhook, type RetryPolicy } from "../../features/events/decide.ts";
-import { evolve, isLate, type Webhook, type WebhookEvent, type WebhookState } from "../../features/events/facts.ts";
+import {
+  countsForCircuit, evolve, isLate, type Webhook, type WebhookEvent, type WebhookState,
+} from "../../features/events/facts.ts";
 import { countFinished, loadWebhook, type LoadedWebhook } from "../../features/events/webhooks.ts";
 import { tenants, type Tenant } from "../../features/tenants/facts.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -15,7 +17,7 @@ import { RevisionConflict, type AppendOptions, type EventStore } from "../../ker
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
-import { countsForCircuit, type SendOutcome, type outcomeUnknown } from "./outcome.ts";
+import type { SendOutcome, outcomeUnknown } from "./outcome.ts";
 
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */
 const looked = 100;

@@ -50,6 +50,13 @@ const answer = object({
 /** The receiver's answer as far as it is kept. */
 export type ReceiverAnswer = ValueOf<typeof answer>;
 
+/** Whether a failed attempt counts for the circuit: not the relay's own faults, and no 429 of a healthy receiver. */
+export function countsForCircuit(
+  { reason, answer }: { readonly reason: FailureReason; readonly answer: Pick<ReceiverAnswer, "statusCode"> | null },
+): boolean {
+  return !ownFailures.has(reason) && answer?.statusCode !== 429;
+}
+
 /** Why an event that is due is not sent. `rate-limit` and `ordering` are reserved. */
 export const waitReasons = [
   "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering",
