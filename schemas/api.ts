@@ -4682,6 +4682,90 @@ export interface components {
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
         };
+        /** @description A run of failed attempts to a destination, without a success in between. */
+        Incident: {
+            /**
+             * Format: uuid
+             * @description The incident's id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The destination.
+             */
+            destinationUrlId: string;
+            /**
+             * @description Whether it is over.
+             * @enum {string}
+             */
+            state: "open" | "over";
+            /**
+             * Format: date-time
+             * @description When its first attempt failed.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When an attempt succeeded, or the destination was deleted; null while it is open.
+             */
+            endedAt: string | null;
+            /** @description The failed attempts by cause, the most frequent first. Of more than 32 different status codes those that come later count under `null`. */
+            failures: {
+                /**
+                 * @description Which kind of failure it was.
+                 * @enum {string}
+                 */
+                reason: "status" | "timeout" | "connection" | "tls" | "address refused" | "token" | "not sent" | "outcome unknown";
+                /** @description What the receiver answered; null where it did not, or for several. */
+                statusCode: number | null;
+                /** @description How many attempts failed so. */
+                count: number;
+                /** @description The newest error in words, cut. */
+                error: string;
+                /**
+                 * Format: uuid
+                 * @description The event of the newest of them.
+                 */
+                eventId: string;
+            }[];
+            /** @description Events of which an attempt failed, each counted where it stands now. */
+            events: {
+                /** @description All of them. */
+                affected: number;
+                /** @description To be sent, or being sent. */
+                waiting: number;
+                /** @description Given up. */
+                exhausted: number;
+                /** @description Delivered. */
+                delivered: number;
+                /** @description Cancelled. */
+                cancelled: number;
+            };
+            /** @description Failed attempts. */
+            attempts: number;
+            /** @description Ingest requests for the destination that were answered with 422 meanwhile; counted as well as possible. */
+            refused: number;
+            /** @description The destination's circuit meanwhile. */
+            circuit: {
+                /** @description How often it opened, again after a failed probe, too. */
+                opened: number;
+                /** @description Probes that began. */
+                probes: number;
+            };
+            /** @description Changes of the destination, its senders, their secrets and the tenant's settings in the 24 hours before, the newest first. */
+            suspects: components["schemas"]["Suspect"][];
+            /** @description The entry of the destination's deletion; null where the incident is open, or ended with a success. */
+            endedBy: components["schemas"]["StoryEntry"] | null;
+        };
+        /** @description Incidents, and how many there are. */
+        IncidentPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["Incident"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
         /** @description The old token no longer works. */
         IngestToken: {
             /** @description Shown here only. */
@@ -5479,6 +5563,15 @@ export interface components {
             id: string;
             /** @description Its name, URL or email as it is now. Null if it is gone or has none, or the caller may not list its kind; absent while names cannot be read. */
             name?: string | null;
+        };
+        /** @description A change before an incident, which need not be its cause. */
+        Suspect: {
+            /** @description The entry of the change. */
+            entry: components["schemas"]["StoryEntry"];
+            /** @description How long before the incident it was made, whole seconds. */
+            secondsBefore: number;
+            /** @description The settings that it changed; absent where it changed none. */
+            changes?: components["schemas"]["SettingChange"][];
         };
         /** @description An account. */
         Tenant: {
@@ -9859,6 +9952,96 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listIncidents: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "startedAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+                /** @description Incidents that are open, or over. */
+                State?: "open" | "over";
+                /** @description Incidents of this destination. */
+                DestinationUrlId?: string;
+                /** @description Incidents that began at this time or later. */
+                From?: string;
+                /** @description Incidents that began at this time or earlier. */
+                To?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of incidents. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The incident's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The incident. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The incident belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listReplays: {
         parameters: {
             query?: {
@@ -10744,6 +10927,18 @@ export interface Inputs {
         readonly DestinationUrlId?: string;
         readonly EventType?: string;
         readonly GroupBy?: "destination";
+    };
+    readonly listIncidents: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "startedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly State?: "open" | "over";
+        readonly DestinationUrlId?: string;
+        readonly From?: string;
+        readonly To?: string;
     };
     readonly orderReplay: {
         readonly destinationUrlId?: string;

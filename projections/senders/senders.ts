@@ -36,7 +36,7 @@ export const senders: Collection<SenderDocument> = {
     createdAt: "time",
     updatedAt: "time",
   },
-  indexes: senderSortFields.map((sort) => ["tenantId" as const, sort]),
+  indexes: [...senderSortFields.map((sort) => ["tenantId", sort] as const), ["tenantId", "destinationUrlId"]],
 };
 
 /** Current ingest tokens of senders; `tokenHashes` has those of destinations. */

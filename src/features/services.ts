@@ -17,6 +17,7 @@ import { ShownEvents } from "./events/shown-events.ts";
 import { loadShown } from "./events/webhooks.ts";
 import type { CredentialLookup } from "./ingest/credential-lookup.ts";
 import type { FirstAttempts } from "./ingest/first-attempts.ts";
+import { IncidentQueries } from "./incidents/queries.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { ApiKeyCommands } from "./keys/api-keys/commands.ts";
@@ -109,6 +110,7 @@ export interface Services {
     readonly statistics: StatisticsQueries;
     readonly replays: ReplayQueries;
     readonly lookup: LookupQueries;
+    readonly incidents: IncidentQueries;
   };
   readonly sessions: Sessions;
   readonly serviceKeys: ServiceKeys;
@@ -173,6 +175,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       statistics: new StatisticsQueries(parts),
       replays: new ReplayQueries(parts),
       lookup: new LookupQueries(own),
+      incidents: new IncidentQueries({ ...parts, refused }),
     },
     sessions,
     serviceKeys: new ServiceKeys(parts),

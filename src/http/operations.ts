@@ -2,6 +2,7 @@ import { auditOperations } from "../features/audit/operations.ts";
 import { bulkOperations } from "../features/bulk/operations.ts";
 import { destinationOperations } from "../features/destinations/operations.ts";
 import { eventOperations } from "../features/events/operations.ts";
+import { incidentOperations } from "../features/incidents/operations.ts";
 import { ingestOperation } from "../features/ingest/operation.ts";
 import { apiKeyOperations } from "../features/keys/api-keys/operations.ts";
 import { serviceAccountOperations } from "../features/keys/service-accounts/operations.ts";
@@ -38,6 +39,7 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...bulkOperations(services),
     ...refusalOperations(services),
     ...statisticsOperations(services),
+    ...incidentOperations(services),
     ...replayOperations(services),
     ...auditOperations(services),
     ...healthOperations(health),

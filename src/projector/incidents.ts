@@ -116,7 +116,7 @@ export class Incidents {
     switch (entry.type) {
       case "DeliverySucceeded": {
         const moved = await this.#moved(entry.data);
-        return [...this.#over(entry.data.destinationId, entry.data.at), ...moved];
+        return [...moved, ...this.#over(entry.data.destinationId, entry.data.at)];
       }
       case "DeliveryFailed":
         return countsForCircuit(entry.data) ? this.#failed(entry) : [];

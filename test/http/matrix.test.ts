@@ -158,6 +158,8 @@ orderReplay                                 | 401    | 403 202 202 202 |        
 orderReplay as a dry run                    | 401    | 403 200 200 200 |                 |
 orderReplay of one destination, dry         | 401    | 403 200 200 200 | 403 200 200 200 | 403 200 200 200
 orderReplay to a destination                | 401    | 403 202 202 202 | 403 403 403 403 | 404 404 404 404
+listIncidents                               | 401    | 200 200 200 200 |                 |
+getIncident                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listReplays                                 | 401    | 200 200 200 200 |                 |
 getReplay                                   | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 cancelReplay                                | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404

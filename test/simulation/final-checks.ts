@@ -188,7 +188,7 @@ async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<
 }
 
 /** Compares the read models with a fold of the log into empty ones. */
-async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> {
+async function checkFold({ model, engines, fleet, complete }: EndParts): Promise<void> {
   const process = fleet.onlooker();
   const store = engines.log.client(process);
   const fresh = new InMemoryReadModels();
@@ -213,16 +213,36 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
     const less = Object.entries(numbers as object).filter(([name, number]) => !((there[name] ?? 0) >= number));
     hold(less.length === 0, "read models are a fold of the log", () => `${key}: ${JSON.stringify([there, numbers])}`);
   }
+  checkIncidents(model, engines.readModels.contents.incidents(), fresh.incidents());
   const different = difference(kept.counters, folded.counters);
   hold(different.length === 0, "read models are a fold of the log", () => JSON.stringify(different.slice(0, 5)));
 }
 
+/** A purge deletes facts of which the incidents of its tenant still tell. */
+function checkIncidents(model: Model, kept: Incidents, folded: Incidents): void {
+  const purged = new Set([...model.events.values()].flatMap(({ tenantId, purgedAt }) =>
+    (purgedAt === null ? [] : [tenantId])));
+  for (const name of Object.keys(folded.documents)) {
+    const [there, again] = [kept.documents[name] ?? {}, folded.documents[name] ?? {}];
+    for (const key of new Set([...Object.keys(there), ...Object.keys(again)])) {
+      const one = JSON.stringify(there[key]);
+      const isPurged = purged.has((there[key] ?? again[key])?.["tenantId"] as string);
+      hold(isPurged || one === JSON.stringify(again[key]), "read models are a fold of the log",
+        () => `${name} ${key}: ${one}, folded anew ${JSON.stringify(again[key])}`);
+    }
+  }
+  const isOfPurged = (scope: string) => [...purged].some((tenantId) => scope.includes(tenantId));
+  const different = difference(kept.counters, folded.counters).filter(([scope]) => !isOfPurged(scope));
+  hold(different.length === 0, "read models are a fold of the log", () => JSON.stringify(different.slice(0, 5)));
+}
+
+type Incidents = ReturnType<InMemoryReadModels["incidents"]>;
 type Counters = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** Scopes whose counters differ, with both values; numeric buckets come in order. */
-function difference(a: Counters, b: Counters): readonly unknown[] {
+function difference(a: Counters, b: Counters): readonly (readonly [scope: string, ...values: unknown[]])[] {
   const scopes = [...new Set([...Object.keys(a), ...Object.keys(b)])];
   return scopes
     .filter((scope) => JSON.stringify(a[scope]) !== JSON.stringify(b[scope]))
-    .map((scope) => [scope, a[scope], b[scope]]);
+    .map((scope) => [scope, a[scope], b[scope]] as const);
 }

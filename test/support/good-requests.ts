@@ -64,6 +64,15 @@ const ownDestination: Make = ({ ingest }) => ({ params: { id: ingest.destination
 const newDestination: Make = async ({ one }) => idOf(one.owner.client.api.createDestination({ url }));
 const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.createSender(senderOf(ingest)));
 const newReplay: Make = async ({ one }) => idOf(one.owner.client.api.orderReplay({}) as Promise<{ id: string }>);
+const newIncident: Make = async (scene) => {
+  const { api, one: { owner: { client }, tenantId } } = scene;
+  const to = await openIngest(client, tenantId);
+  const eventId = await acceptedEvent(scene, to);
+  const deliveries = new Deliveries(api.world);
+  for (let attempt = 0; attempt < 3; attempt += 1) await deliveries.fail(eventId, 5, 0);
+  const { items: [incident] } = await client.api.listIncidents({ DestinationUrlId: to.destinationId });
+  return { params: { id: incident!.id } };
+};
 const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
 const newServiceAccount = async ({ one }: Scene) => {
   return idOf(one.owner.client.api.createServiceAccount({ name: "machine", role: roleCodes.developer }));
@@ -209,6 +218,8 @@ export const goodRequests: Readonly<Record<string, Make>> = {
     await givenUpEvent(scene);
     return { json: {} };
   },
+  listIncidents: () => ({}),
+  getIncident: newIncident,
   listReplays: () => ({}),
   getReplay: newReplay,
   cancelReplay: newReplay,

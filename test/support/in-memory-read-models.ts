@@ -1,3 +1,4 @@
+import { affectedEvents, incidents } from "../../projections/incidents/incidents.ts";
 import { moments } from "../../projections/moments/moments.ts";
 import { eventTypes, statistics } from "../../projections/statistics/statistics.ts";
 import { logStart, type Position } from "../../src/kernel/ports/event-store.ts";
@@ -8,6 +9,14 @@ import {
 import { tallied } from "../../src/kernel/read-models/engine/folded-changes.ts";
 
 const countedForever: ReadonlySet<string> = new Set([statistics.name, eventTypes.name]);
+const ofIncidents: ReadonlySet<string> = new Set([incidents.name, affectedEvents.name]);
+const isOfIncidents = (scope: string) => scope.startsWith(`${incidents.name}/`);
+
+/** Documents by collection and key, and counters by scope. */
+interface Contents {
+  readonly documents: Record<string, Record<string, Document>>;
+  readonly counters: Record<string, Record<string, number>>;
+}
 
 /** A plain implementation of the port, with which every engine's read models are compared. */
 export class InMemoryReadModels implements ReadModels, ReadModelWriter {
@@ -124,17 +133,25 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   }
 
   /**
-   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics: they keep events
-   * that a purge deletes from the log.
+   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics and incidents:
+   * they keep events that a purge deletes from the log.
    */
-  contents(): {
-    documents: Record<string, Record<string, Document>>;
-    counters: Record<string, Record<string, number>>;
-  } {
-    const kept = [...this.#collections].filter(([name]) => !countedForever.has(name));
+  contents(): Contents {
+    return this.#contentsOf(
+      (name) => !countedForever.has(name) && !ofIncidents.has(name), (scope) => !isOfIncidents(scope));
+  }
+
+  /** The incidents, and where their events stand. */
+  incidents(): Contents {
+    return this.#contentsOf((name) => ofIncidents.has(name), isOfIncidents);
+  }
+
+  #contentsOf(isKept: (collection: string) => boolean, isCounted: (scope: string) => boolean): Contents {
+    const kept = [...this.#collections].filter(([name]) => isKept(name));
     const documents = Object.fromEntries(kept.map(([name, all]) => [name, Object.fromEntries(all)]));
     const counters: Record<string, Record<string, number>> = {};
     for (const [scope, buckets] of this.#counters) {
+      if (!isCounted(scope)) continue;
       const counted = [...buckets].filter(([, total]) => total !== 0);
       if (counted.length > 0) counters[scope] = Object.fromEntries(counted);
     }

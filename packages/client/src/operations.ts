@@ -522,6 +522,19 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  listIncidents: {
+    method: "GET",
+    path: "/api/v1/incidents",
+    credential: "token",
+    parameters: true,
+    list: true,
+  },
+  getIncident: {
+    method: "GET",
+    path: "/api/v1/incidents/{id}",
+    credential: "token",
+    parameters: true,
+  },
   orderReplay: {
     method: "POST",
     path: "/api/v1/replays",

@@ -77,6 +77,7 @@ export const tags = {
   Senders: "Further ingest targets, each with a token and optionally a mapping that transforms payloads.",
   Ingest: "Where producers post events.",
   Events: "Accepted events, their delivery attempts and their histories.",
+  Incidents: "Destinations that failed several times in a row: what failed, what changed before, and which events.",
   Replays: "Finished events sent again in the background, also to another destination.",
   Audit: "Who changed what in the tenant, and when, in one list.",
   Operation: "For operators and tools.",
