@@ -53,7 +53,7 @@ export class Incidents {
   async prepare(entries: readonly LogEntry[]): Promise<void> {
     const wanted = new Set<string>();
     for (const entry of entries) {
-      const eventId = entry.unreadable === undefined && entry.data ? eventToLookUp(entry as Entry) : undefined;
+      const eventId = entry.unreadable === undefined ? eventToLookUp(entry as Entry) : undefined;
       if (eventId !== undefined && !this.#affected.has(eventId)) wanted.add(eventId);
     }
     const eventIds = [...wanted];
@@ -74,7 +74,7 @@ export class Incidents {
     const { type, data } = entry as Entry;
     switch (type) {
       case "DeliverySucceeded":
-        return !data.test && (data.attempt > 1 || this.#current.has(data.destinationId));
+        return !data.test && (mayHaveFailed(data) || this.#current.has(data.destinationId));
       case "DeliveryFailed":
       case "DeliveryExhausted":
       case "EventCancelled":
@@ -178,8 +178,8 @@ export class Incidents {
       this.#affected.set(eventId, incidentIds);
       return [put(affectedEvents, { eventId, tenantId, incidentIds }), stands(incident, standing, 1)];
     });
-    const counted = state === "begun" ? [add(tenantCounter(incidents, tenantId), 1), add(openCounter(tenantId), 1)] : [];
-    return [this.#keep({ ...incident, state: "open", firstEvents: null }), ...counted, ...joined];
+    const scopes = state === "begun" ? [tenantCounter(incidents, tenantId), openCounter(tenantId)] : [];
+    return [this.#keep({ ...incident, state: "open", firstEvents: null }), ...scopes.map((scope) => add(scope, 1)), ...joined];
   }
 
   #over(destinationId: string, endedAt: string, endedBy: IncidentDocument["endedBy"] = null): readonly Change[] {
@@ -225,9 +225,11 @@ export class Incidents {
 
 /** The event whose incidents must be known for an entry. */
 function eventToLookUp({ type, data }: Entry): string | undefined {
+  // A fact that is damaged may have no data.
+  if ((data as object | null) === null) return undefined;
   switch (type) {
     case "DeliverySucceeded":
-      return data.test || data.attempt === 1 || data.from === data.to ? undefined : data.eventId;
+      return data.test || !mayHaveFailed(data) || data.from === data.to ? undefined : data.eventId;
     case "DeliveryFailed":
       return data.test || isFirstOf(data) || !countsForCircuit(data) ? undefined : data.eventId;
     case "DeliveryExhausted":
@@ -237,6 +239,14 @@ function eventToLookUp({ type, data }: Entry): string | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * Whether a delivered event may have failed before. It misses the late success of a lost first attempt during another
+ * attempt: looking each first success up would cost every delivery.
+ */
+function mayHaveFailed({ attempt, from }: Pick<Failure["data"], "attempt" | "from">): boolean {
+  return attempt > 1 || from !== "Processing";
 }
 
 /** Whether the event had no failed attempt before. */

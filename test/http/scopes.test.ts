@@ -98,8 +98,8 @@ replayEvents              | Developer | events:write       | 200
 cancelEvents              | Developer | events:write       | 200
 purgeEvents               | Admin     | events:write       | 204
 orderReplay               | Developer | events:write       | 202
-listIncidents             | Viewer    | events:read        | 200
-getIncident               | Viewer    | events:read        | 200
+listIncidents             | Viewer    | audit:read         | 200
+getIncident               | Viewer    | audit:read         | 200
 listReplays               | Viewer    | events:read        | 200
 getReplay                 | Viewer    | events:read        | 200
 cancelReplay              | Developer | events:write       | 200

@@ -247,7 +247,7 @@ const delivery: readonly Bug[] = [
   {
     name: "crash-counts-for-the-circuit",
     breaks: "a crash suspends no healthy receiver",
-    changes: [{ file: `${sending}/outcome.ts`, from: "return !ownFailures.has(outcome.reason) && ", to: "return " }],
+    changes: [{ file: "src/features/events/facts.ts", from: "return !ownFailures.has(reason) && ", to: "return " }],
     tests: ["test/e2e/healthy-receivers.test.ts", "test/unit/delivery/dispatch/lost-attempts.test.ts"],
   },
   {

@@ -31,8 +31,7 @@ export function incidentsOf(facts: readonly DomainEvent[], idOf: (at: number) =>
   const moved = ({ eventId, to }: { readonly eventId: string; readonly to: Parameters<typeof standingOf>[0] }) =>
     standing.set(eventId, standingOf(to));
   for (const [at, fact] of (facts as readonly AnyEvent[]).entries()) {
-    const { data } = fact;
-    if ("test" in data && data.test) continue;
+    if ("test" in fact.data) continue;
     switch (fact.type) {
       case "DestinationRegistered":
         destinations.add(fact.data.destinationId);
@@ -76,7 +75,9 @@ export function incidentsOf(facts: readonly DomainEvent[], idOf: (at: number) =>
       case "CircuitProbeClaimed": {
         const run = current.get(fact.data.destinationId);
         if (run) run.probes += 1;
+        break;
       }
+      default:
     }
   }
   const shown = runs.filter(({ state }) => state !== "begun");

@@ -3,9 +3,9 @@ import { audit, type AuditDocument } from "../../../projections/audit/audit.ts";
 import type { IncidentDocument } from "../../../projections/incidents/incidents.ts";
 import { senders } from "../../../projections/senders/senders.ts";
 import type { components } from "../../../schemas/api.ts";
+import { streams } from "../../kernel/domain/streams.ts";
 import { dayMs, millis, timestamp } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
-import { streams } from "../../kernel/domain/streams.ts";
 import { facts, shownData } from "../facts.ts";
 
 /** A change before an incident. */

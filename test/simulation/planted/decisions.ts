@@ -6,6 +6,7 @@ const state = "src/features/events/facts.ts";
 const retries = "src/features/events/decide.ts";
 const circuit = "src/features/circuits/facts.ts";
 const outcome = "src/delivery/requests/outcome.ts";
+const facts = "src/features/events/facts.ts";
 
 /** Mistakes in the decisions about events and circuits. */
 export const decisions: readonly PlantedBug[] = [
@@ -233,16 +234,16 @@ export const decisions: readonly PlantedBug[] = [
   {
     name: "a lost attempt counts for its circuit",
     breaks: "a circuit counts only failures of its receiver",
-    file: outcome,
-    from: "return !ownFailures.has(outcome.reason) && pauseAskedBy",
-    to: "return pauseAskedBy",
+    file: facts,
+    from: "return !ownFailures.has(reason) && answer",
+    to: "return answer",
   },
   {
     name: "a 429 counts for its circuit",
     breaks: "a circuit counts only failures of its receiver",
-    file: outcome,
-    from: "return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;",
-    to: "return !ownFailures.has(outcome.reason);",
+    file: facts,
+    from: "return !ownFailures.has(reason) && answer?.statusCode !== 429;",
+    to: "return !ownFailures.has(reason);",
   },
   {
     name: "a 429 without Retry-After asks for too short a pause",
