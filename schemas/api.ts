@@ -4755,7 +4755,7 @@ export interface components {
             /** @description Changes of the destination, its senders, their secrets and the tenant's settings in the 24 hours before, the newest first. */
             suspects: components["schemas"]["Suspect"][];
             /** @description The entry of the destination's deletion; null where the incident is open, or ended with a success. */
-            endedBy: components["schemas"]["StoryEntry"] | null;
+            endedBy: components["schemas"]["NamedEntry"] | null;
         };
         /** @description Incidents, and how many there are. */
         IncidentPage: {
@@ -5004,6 +5004,22 @@ export interface components {
             expiresAt: string | null;
             /** @description The operations that the caller may call on at least one record, by their `operationId`. */
             operations: string[];
+        };
+        /** @description An entry of the log, without its data: the history of its subject has that. */
+        NamedEntry: {
+            /** @description The entry's place in the log. */
+            position: string;
+            /** @description The type of the fact. */
+            type: string;
+            /** @description What the fact is about. */
+            subject: components["schemas"]["Subject"];
+            /**
+             * Format: date-time
+             * @description When it was written, by the clock of the writer.
+             */
+            time: string;
+            /** @description Who caused it. */
+            actor: components["schemas"]["Actor"];
         };
         /** @description What is wrong, in one sentence that begins with the field or parameter at fault where there is one. For people: the wording may change. */
         Problem: string;
@@ -5567,7 +5583,7 @@ export interface components {
         /** @description A change before an incident, which need not be its cause. */
         Suspect: {
             /** @description The entry of the change. */
-            entry: components["schemas"]["StoryEntry"];
+            entry: components["schemas"]["NamedEntry"];
             /** @description How long before the incident it was made, whole seconds. */
             secondsBefore: number;
             /** @description The settings that it changed; absent where it changed none. */

@@ -1,6 +1,5 @@
 import type { EventStatus, WebhookEvent } from "../../src/features/events/facts.ts";
-import type { StoryEntry } from "../../src/features/story/story.ts";
-import type { DataOf } from "../../src/kernel/domain/domain-event.ts";
+import type { Actor, DataOf } from "../../src/kernel/domain/domain-event.ts";
 import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
 import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
 import type { Projection } from "../projection.ts";
@@ -23,6 +22,15 @@ export const standings = ["waiting", "exhausted", "delivered", "cancelled"] as c
 /** One of {@link standings}. */
 export type Standing = (typeof standings)[number];
 
+/** The entry of a destination's deletion. */
+export interface Deletion {
+  readonly position: string;
+  readonly type: "DestinationDeleted";
+  readonly subject: { readonly type: "destination"; readonly id: string };
+  readonly time: string;
+  readonly actor: Actor;
+}
+
 /** A run of failed attempts to a destination, without a success in between. */
 export type IncidentDocument = {
   /** The id of the log entry of its first failed attempt. */
@@ -40,7 +48,7 @@ export type IncidentDocument = {
   readonly probes: number;
   /** The failed events and where they stand, while it is `begun`; null afterwards. */
   readonly firstEvents: Readonly<Record<string, Standing>> | null;
-  readonly endedBy: StoryEntry | null;
+  readonly endedBy: Deletion | null;
 };
 
 /** An event that an incident affected. */

@@ -1,12 +1,11 @@
 import { destinations } from "../../projections/destinations/destinations.ts";
 import {
   affectedEvents, begun, failuresOfIncident, incidents, openCounter, standingCounter, standingOf, standings,
-  withFailure, type AffectedEventDocument, type IncidentDocument, type Standing,
+  withFailure, type AffectedEventDocument, type Deletion, type IncidentDocument, type Standing,
 } from "../../projections/incidents/incidents.ts";
 import { add, create, put, remove } from "../../projections/projection.ts";
 import { countsForCircuit, type Moved } from "../features/events/facts.ts";
 import type { AnyEvent } from "../features/facts.ts";
-import { destinationEntry } from "../features/story/story.ts";
 import { logStart, type LogEntry, type Position, type RecordedEvent } from "../kernel/ports/event-store.ts";
 import { tenantCounter, type Change, type ReadModels } from "../kernel/ports/read-models.ts";
 import { documentOf, pagesOf } from "../kernel/read-models/scans.ts";
@@ -18,6 +17,7 @@ const eventsPerQuery = 100;
 const incidentsOfEvent = 16;
 
 type Entry = RecordedEvent<AnyEvent>;
+type Deleted = Extract<Entry, { readonly type: "DestinationDeleted" }>;
 type Failure = Extract<Entry, { readonly type: "DeliveryFailed" }>;
 
 /**
@@ -133,7 +133,7 @@ export class Incidents {
         return [];
       case "DestinationDeleted":
         this.#destinations.set(entry.data.destinationId, false);
-        return this.#over(entry.data.destinationId, entry.data.at, destinationEntry(entry));
+        return this.#over(entry.data.destinationId, entry.data.at, deletionOf(entry));
       case "TenantErased":
         for (const [id, { tenantId }] of this.#current) if (tenantId === entry.data.tenantId) this.#current.delete(id);
         return [];
@@ -182,12 +182,13 @@ export class Incidents {
     return [this.#keep({ ...incident, state: "open", firstEvents: null }), ...scopes.map((scope) => add(scope, 1)), ...joined];
   }
 
-  #over(destinationId: string, endedAt: string, endedBy: IncidentDocument["endedBy"] = null): readonly Change[] {
+  #over(destinationId: string, endedAt: string, endedBy: Deletion | null = null): readonly Change[] {
     const incident = this.#current.get(destinationId);
     if (!incident) return [];
     this.#current.delete(destinationId);
     if (incident.state === "begun") return [remove(incidents, incident.id)];
-    return [put(incidents, { ...incident, state: "over", endedAt, endedBy }), add(openCounter(incident.tenantId), -1)];
+    const over = { ...incident, state: "over", endedAt, endedBy } as const;
+    return [put(incidents, over), add(openCounter(incident.tenantId), -1)];
   }
 
   /** Counts an affected event where it stands now. */
@@ -221,6 +222,10 @@ export class Incidents {
     this.#destinations.set(destinationId, isThere);
     return isThere;
   }
+}
+
+function deletionOf({ position, type, data, metadata: { at: time, actor } }: Deleted): Deletion {
+  return { position, type, subject: { type: "destination", id: data.destinationId }, time, actor };
 }
 
 /** The event whose incidents must be known for an entry. */

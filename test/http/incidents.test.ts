@@ -144,7 +144,7 @@ describeOnEngines("incidents", (freshEngines) => {
     const { state, endedBy } = await only();
     expect(state).to.equal("over");
     expect(endedBy).to.deep.include({
-      type: "DestinationDeleted", subject: { type: "destination", id: ingest.destinationId },
+      type: "DestinationDeleted", subject: { type: "destination", id: ingest.destinationId, name: null },
     });
     expect(endedBy!.actor).to.deep.include({ type: "user", id: one.owner.id });
   });

@@ -21,8 +21,8 @@ export function incidentOperations({ queries }: Services): Operation[] {
       description:
         "An incident begins with the first of three failed attempts in a row to a destination, or of fewer that " +
         "opened its circuit. It ends with the next success, or with the destination's deletion. Attempts that do not " +
-        "count for the circuit, and test events, are left out. `From` and `To` are about the begin. A purge changes no " +
-        "incident; read models that are built again after it tell the rest of the log.",
+        "count for the circuit, and test events, are left out. `From` and `To` are about the begin. A purge changes " +
+        "no incident; read models that are built again after it tell the rest of the log.",
       list: listIncidents,
       answers: { 200: page("incident", "A page of incidents.", incidentSchema.example) },
     }, async ({ caller, input: { page, filters } }) => {

@@ -7,11 +7,12 @@ import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
-import { tenantCounter } from "../../kernel/ports/read-models.ts";
+import { tenantCounter, type Bucket } from "../../kernel/ports/read-models.ts";
 import { pageFrom, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
+import { namesOf, type Naming } from "../names.ts";
 import type { RefusalGroup, RefusedRequests } from "../refusals/refused-requests.ts";
-import { suspectsOf } from "./suspects.ts";
+import { suspectsOf, type Suspect } from "./suspects.ts";
 
 /** An incident as the API shows it. */
 export type IncidentView = Readonly<components["schemas"]["Incident"]>;
@@ -47,13 +48,15 @@ export class IncidentQueries {
       const found = await documentOf(readModels, incidents, id);
       if (!found || found.state === "begun") refuse("not-found", "incident not found");
       requireOwn(found, caller, "incident");
-      return this.#view(found, await this.#refusals(caller));
+      const [view] = await this.#views(caller, [found]);
+      return view!;
     });
   }
 
   /** The incidents of the caller's tenant. Throws a Refusal (unavailable). */
-  async list({ tenantId }: Caller, filter: IncidentFilter, page: PageRequest): Promise<Page<IncidentView>> {
+  list(caller: Caller, filter: IncidentFilter, page: PageRequest): Promise<Page<IncidentView>> {
     const { readModels, freshness } = this.#parts;
+    const { tenantId } = caller;
     const { state, destinationUrlId, from, to } = filter;
     const range = { field: "startedAt", ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
     const selection = {
@@ -70,33 +73,46 @@ export class IncidentQueries {
         find: async (slice) => (await readModels.find({ ...selection, ...slice })) as readonly IncidentDocument[],
         placeOf: ({ startedAt, id }) => ({ value: startedAt, key: id }),
       });
-      const refusals = items.length > 0 ? await this.#refusals({ tenantId }) : [];
-      return { ...ends, items: await Promise.all(items.map((incident) => this.#view(incident, refusals))) };
+      return { ...ends, items: await this.#views(caller, items) };
     });
   }
 
-  #refusals({ tenantId }: Pick<Caller, "tenantId">): Promise<readonly RefusalGroup[]> {
-    return this.#parts.refused.of(tenantId);
-  }
-
-  async #view(incident: IncidentDocument, refusals: readonly RefusalGroup[]): Promise<IncidentView> {
-    const { id, destinationUrlId, state, startedAt, endedAt, failures, attempts, opened, probes, endedBy } = incident;
-    const [buckets, suspects] = await Promise.all([
-      this.#parts.readModels.buckets(standingCounter(incident)), suspectsOf(this.#parts, incident),
+  async #views(caller: Caller, found: readonly IncidentDocument[]): Promise<readonly IncidentView[]> {
+    if (found.length === 0) return [];
+    const { readModels, refused } = this.#parts;
+    const ended = found.flatMap(({ endedBy }) => (endedBy ? [endedBy.actor, endedBy.subject] : []));
+    const [refusals, suspects, stands, named] = await Promise.all([
+      refused.of(caller.tenantId),
+      suspectsOf(this.#parts, caller, found),
+      Promise.all(found.map((incident) => readModels.buckets(standingCounter(incident)))),
+      namesOf(this.#parts, caller, ended),
     ]);
-    const counts = Object.fromEntries(standings.map((standing, at) =>
-      [standing, buckets.find(({ bucket }) => bucket === at)?.total ?? 0])) as Record<Standing, number>;
-    return {
-      id, destinationUrlId, state: state === "over" ? state : "open", startedAt, endedAt,
-      failures: failures.toSorted((one, other) => other.count - one.count).slice(0, mostFailures),
-      events: { affected: Object.values(counts).reduce((sum, count) => sum + count, 0), ...counts },
-      attempts,
-      refused: refusals.filter((group) => isDuring(incident, group)).reduce((sum, { count }) => sum + count, 0),
-      circuit: { opened, probes },
-      suspects: [...suspects],
-      endedBy,
-    };
+    return found.map((incident, at) =>
+      viewOf(incident, { refusals, suspects: suspects[at]!, stands: stands[at]!, named }));
   }
+}
+
+interface Around {
+  readonly refusals: readonly RefusalGroup[];
+  readonly suspects: Suspect[];
+  readonly stands: readonly Bucket[];
+  readonly named: Naming;
+}
+
+function viewOf(incident: IncidentDocument, { refusals, suspects, stands, named }: Around): IncidentView {
+  const { id, destinationUrlId, state, startedAt, endedAt, failures, attempts, opened, probes, endedBy } = incident;
+  const counts = Object.fromEntries(standings.map((standing, at) =>
+    [standing, Math.max(0, stands.find(({ bucket }) => bucket === at)?.total ?? 0)])) as Record<Standing, number>;
+  return {
+    id, destinationUrlId, state: state === "over" ? state : "open", startedAt, endedAt,
+    failures: failures.toSorted((one, other) => other.count - one.count).slice(0, mostFailures),
+    events: { affected: Object.values(counts).reduce((sum, count) => sum + count, 0), ...counts },
+    attempts,
+    refused: refusals.filter((group) => isDuring(incident, group)).reduce((sum, { count }) => sum + count, 0),
+    circuit: { opened, probes },
+    suspects,
+    endedBy: endedBy && { ...endedBy, subject: named(endedBy.subject), actor: named(endedBy.actor) },
+  };
 }
 
 function isDuring({ destinationUrlId, startedAt, endedAt }: IncidentDocument, group: RefusalGroup): boolean {

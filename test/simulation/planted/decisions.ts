@@ -6,7 +6,6 @@ const state = "src/features/events/facts.ts";
 const retries = "src/features/events/decide.ts";
 const circuit = "src/features/circuits/facts.ts";
 const outcome = "src/delivery/requests/outcome.ts";
-const facts = "src/features/events/facts.ts";
 
 /** Mistakes in the decisions about events and circuits. */
 export const decisions: readonly PlantedBug[] = [
@@ -234,14 +233,14 @@ export const decisions: readonly PlantedBug[] = [
   {
     name: "a lost attempt counts for its circuit",
     breaks: "a circuit counts only failures of its receiver",
-    file: facts,
+    file: state,
     from: "return !ownFailures.has(reason) && answer",
     to: "return answer",
   },
   {
     name: "a 429 counts for its circuit",
     breaks: "a circuit counts only failures of its receiver",
-    file: facts,
+    file: state,
     from: "return !ownFailures.has(reason) && answer?.statusCode !== 429;",
     to: "return !ownFailures.has(reason);",
   },
