@@ -179,7 +179,8 @@ export class Incidents {
       return [put(affectedEvents, { eventId, tenantId, incidentIds }), stands(incident, standing, 1)];
     });
     const scopes = state === "begun" ? [tenantCounter(incidents, tenantId), openCounter(tenantId)] : [];
-    return [this.#keep({ ...incident, state: "open", firstEvents: null }), ...scopes.map((scope) => add(scope, 1)), ...joined];
+    const counted = scopes.map((scope) => add(scope, 1));
+    return [this.#keep({ ...incident, state: "open", firstEvents: null }), ...counted, ...joined];
   }
 
   #over(destinationId: string, endedAt: string, endedBy: Deletion | null = null): readonly Change[] {
