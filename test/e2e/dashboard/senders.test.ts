@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createUser, login } from "../../support/accounts.ts";
+import { countClicks } from "../../support/clicks.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 import { eventReaches, openAccount, type Account } from "../../support/relay.ts";
 
@@ -104,6 +105,32 @@ describe("the pages of senders", () => {
     await page.getByRole("textbox", { name: "Result" }).getByText('"id"').waitFor();
   });
 
+  it("A mapping against the newest 100: 1", async () => {
+    const made = await sender({ mapping: { language: "jmespath", expression: "{id: order.id}" } });
+    await posted(made, '{"order":{"id":1},"lines":[]}');
+    const other = await posted(made, `{"order":{"id":${digits}},"lines":[1,2]}`);
+    const failing = await posted(made, '{"order":{"id":3},"lines":"many"}');
+    await signedInAt(`/senders/${made.id}`);
+    const { page } = seen;
+    const changed = "lines && {id: order.id, sum: sum(lines)} || {id: order.id}";
+    await page.getByLabel("JMESPath expression").fill(changed);
+    const clicks = await countClicks(page);
+    await page.getByRole("button", { name: "Try on the newest 100" }).click();
+    await page.getByText("1 same, 1 differs, 1 fails").waitFor();
+    expect(await clicks()).to.equal(1);
+    const found = page.getByRole("listitem");
+    const differing = found.filter({ hasText: other });
+    expect(await differing.getByRole("term").allInnerTexts()).to.deep.equal(["/sum"]);
+    expect(await differing.getByRole("definition").allInnerTexts()).to.deep.equal(["+ 3"]);
+    expect(await found.filter({ hasText: failing }).innerText()).to.include("✕ the mapping");
+    await found.filter({ hasText: failing }).getByRole("link").click();
+    await page.getByRole("textbox", { name: "Original" }).getByText('"many"').waitFor();
+    await page.getByLabel("JMESPath expression").fill("{id: order.id}");
+    await page.getByText("1 same, 1 differs, 1 fails").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Try on the newest 100" }).click();
+    await page.getByText("3 same", { exact: true }).waitFor();
+  });
+
   it("shows an error of the mapping at its expression, and one of a pasted original at the original", async () => {
     const { id } = await sender();
     await signedInAt(`/senders/${id}`);
@@ -161,7 +188,7 @@ describe("the pages of senders", () => {
     await page.getByRole("textbox", { name: "Result" }).getByText('"b"').waitFor();
     const main = page.getByRole("main");
     expect(await main.getByRole("button").allInnerTexts())
-      .to.deep.equal(["Mapping", "Settings", "Ingest address", "Changes", ""]);
+      .to.deep.equal(["Mapping", "Settings", "Ingest address", "Changes", "Try on the newest 100", ""]);
     await page.getByRole("button", { name: "Settings" }).click();
     expect(await main.getByRole("textbox").count()).to.equal(0);
     await seen.go("/senders");

@@ -4,13 +4,15 @@ import { settingName, type FieldChange } from "./changes.ts";
 import styles from "./diff.module.css";
 
 /** Changed fields, a block each: the value before, and the value after. */
-export function Diff({ changes }: { readonly changes: readonly FieldChange[] }): ReactNode {
+export function Diff({ changes, nameOf = settingName }: {
+  readonly changes: readonly FieldChange[]; readonly nameOf?: (field: string) => string;
+}): ReactNode {
   if (changes.length === 0) return <p className={shared.small}>No field differs.</p>;
   return (
     <dl className={styles.diff}>
       {changes.map(({ field, before, after }) => (
         <div key={field}>
-          <dt>{settingName(field)}</dt>
+          <dt>{nameOf(field)}</dt>
           {before !== null && <dd className={styles.was}><span aria-hidden="true">−</span> <del>{before}</del></dd>}
           {after !== null && <dd className={styles.is}><span aria-hidden="true">+</span> <ins>{after}</ins></dd>}
         </div>

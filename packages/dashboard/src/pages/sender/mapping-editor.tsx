@@ -11,6 +11,7 @@ import { momentText } from "../../parts/times.ts";
 import { markUnsaved, tellUnsaved } from "../../parts/unsaved.ts";
 import shared from "../../style/shared.module.css";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
+import { NewestTrial } from "./newest-trial.tsx";
 import { useOriginal, useRecordedEvents } from "./recorded.ts";
 import styles from "./sender.module.css";
 import { useTried } from "./tried.ts";
@@ -79,6 +80,7 @@ export function MappingEditor({ sender, mayChange }: {
         </select>
         <small>The text on the left can be changed, or another one pasted.</small>
       </div>
+      <NewestTrial senderId={sender.id} expression={expression} />
       {original.error !== null && <Failure error={original.error} retry={() => void original.refetch()} />}
       {tried.problem?.at === "original" && <p className={shared.problem} role="alert">{tried.problem.text}</p>}
       {payload === undefined
