@@ -14,7 +14,6 @@ export type ApiKeyDocument = {
   readonly lastUsedAt: string | null;
 };
 
-/** The sort fields of the list. */
 export const apiKeySortFields = ["id", "name", "createdAt", "expiresAt", "lastUsedAt"] as const;
 
 /** Keys that are not revoked. */

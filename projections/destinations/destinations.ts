@@ -22,7 +22,6 @@ export type DestinationDocument = {
   readonly updatedAt: string;
 };
 
-/** The sort fields of the list. */
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
 /** Destinations that are not deleted, indexed by each sort field, with and without the status in front. */

@@ -17,7 +17,6 @@ export type InviteDocument = {
 /** An invite by the SHA-256 (hex) of its token. */
 export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId: string; readonly tenantId: string };
 
-/** The sort fields of the list. */
 export const inviteSortFields = ["id", "email", "role", "createdAt", "expiresAt"] as const;
 
 /** Invites of every status. */

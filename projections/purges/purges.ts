@@ -118,7 +118,6 @@ export function begunAgain(eventId: string, before: EventDocument | null): Chang
   return [...(before ? gone(before) : []), remove(purging, eventId)];
 }
 
-/** Tenants with a retention. */
 export const retention: Collection<RetentionDocument> = {
   name: "retention",
   key: "tenantId",
@@ -126,7 +125,6 @@ export const retention: Collection<RetentionDocument> = {
   indexes: [],
 };
 
-/** Records the retention of tenants. */
 export const retentionProjection: Projection = {
   name: "retention",
   version: 2,

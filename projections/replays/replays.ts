@@ -28,10 +28,8 @@ export type ReplayDocument = {
   readonly finishedAt: string | null;
 };
 
-/** The sort fields of the list. */
 export const replaySortFields = ["id", "startedAt"] as const;
 
-/** All replays in the background. */
 export const replays: Collection<ReplayDocument> = {
   name: "replays",
   key: "id",

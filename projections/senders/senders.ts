@@ -18,7 +18,6 @@ export type SenderDocument = {
 /** A sender by the SHA-256 (hex) of its ingest token. */
 export type SenderTokenHashDocument = { readonly tokenHash: string; readonly senderId: string };
 
-/** The sort fields of the list. */
 export const senderSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
 
 /** Senders that are not deleted. */

@@ -32,9 +32,7 @@ export type ServiceKeyDocument = {
 /** A service account by the SHA-256 (hex) of a key. */
 export type ServiceKeyHashDocument = { readonly keyHash: string; readonly serviceAccountId: string };
 
-/** The sort fields of the list of service accounts. */
 export const serviceAccountSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
-/** The sort fields of the list of keys. */
 export const serviceKeySortFields = ["id", "name", "createdAt", "expiresAt"] as const;
 
 /** Service accounts that are not deleted. */

@@ -33,7 +33,6 @@ export const statisticsLevels = {
 /** A name of {@link statisticsLevels}. */
 export type StatisticsLevel = keyof typeof statisticsLevels;
 
-/** Rows by series and time. */
 export const statistics: Collection<StatisticsDocument> = {
   name: "statistics",
   key: "key",
@@ -152,7 +151,6 @@ interface EndedAttempt extends Counted {
 const binsToMinute = 48;
 const ratio = 60_000 ** (1 / binsToMinute);
 const logRatio = Math.log(ratio);
-/** The number of bins. */
 export const mostBins = 120;
 
 function namesOfBins(prefix: string): readonly string[] {

@@ -26,7 +26,6 @@ export const erasures: Collection<ErasureDocument> = {
   indexes: [],
 };
 
-/** Records the names of tenants. */
 export const tenantsProjection: Projection = {
   name: "tenants",
   version: 3,

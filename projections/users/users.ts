@@ -21,7 +21,6 @@ export type ForgettingDocument = {
   readonly deletedAt: string;
 };
 
-/** The sort fields of the list. */
 export const userSortFields = ["id", "email", "role", "status", "createdAt", "updatedAt"] as const;
 type Sort = (typeof userSortFields)[number];
 const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
@@ -69,7 +68,6 @@ function count(by: number, tenantId: string, status: UserStatus, role: Role): Ch
   return cells.map((cell) => add(usersCounter({ tenantId, ...cell }), by));
 }
 
-/** Lists and counts users. */
 export const usersProjection: Projection = {
   name: "users",
   version: 2,

@@ -195,36 +195,26 @@ function factOf(history: HistoryName, revision: number, position: string, more: 
   return { type, revision, position, ...byOwner, data: facts.get(type)?.example ?? {}, ...more };
 }
 
-/** Of the tenant's history. */
 export const tenantFact = factOf("tenant", 5, "0000000000004690");
 
-/** Of the tenant's history of purges. */
 export const purgeFact = factOf("purges", 8, "0000000000004695");
 
-/** Of the tenant's history of replays. */
 export const replayFact = factOf("replays", 2, "0000000000004713");
 
-/** Of the tenant's history of cancellations. */
 export const cancellationFact = factOf("cancellations", 2, "0000000000004714");
 
-/** Of the API key's history. */
 export const apiKeyFact = factOf("apiKey", 1, "0000000000004691");
 
-/** Of the service account's history. */
 export const serviceAccountFact = factOf("serviceAccount", 2, "0000000000004697");
 
-/** Of the invite's history. */
 export const inviteFact = factOf("invite", 0, "0000000000004692");
 
-/** Of the destination's history. */
 export const destinationFact = factOf("destination", 3, "0000000000004693", {
   changes: [{ field: "url", from: "https://old.example.com/hooks", to: destination.url }],
 });
 
-/** Of the sender's history. */
 export const senderFact = factOf("sender", 1, "0000000000004694");
 
-/** Of the audit. */
 export const auditFact = {
   ...destinationFact, subject: { type: "destination", id: destinationId, name: destination.url },
 };

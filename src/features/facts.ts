@@ -46,7 +46,6 @@ export type FactType = AnyEvent["type"];
 /** The name of a history. */
 export type HistoryName = keyof typeof byHistory;
 
-/** The declarations of all facts by their names. */
 export const facts: ReadonlyMap<string, FactDeclaration> = new Map(Object.entries<FactDeclaration>(declarations));
 
 /** By the name of each history, the names of its facts. */

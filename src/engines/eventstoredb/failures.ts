@@ -1,6 +1,5 @@
 import { LogUnavailable } from "../../kernel/ports/event-store.ts";
 
-/** The gRPC status codes in use. */
 export const grpcCode = {
   ok: 0, deadlineExceeded: 4, permissionDenied: 7, aborted: 10, unavailable: 14, unauthenticated: 16,
 } as const;

@@ -21,7 +21,6 @@ export type DestinationAuth = ValueOf<typeof auth>;
 const ids = { destinationId: uuid(), tenantId: uuid(), at };
 const told = ["destinationId", "tenantId", "at"] as const;
 
-/** Facts of a `destination-<id>` stream. */
 export const destinationFacts = {
   DestinationRegistered: fact({
     data: {
@@ -165,7 +164,6 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
   }
 }
 
-/** Destinations by id, deleted ones too. */
 export const destinations: AggregateType<Destination, DestinationEvent> = {
   category: "destination",
   stream: streams.destination,

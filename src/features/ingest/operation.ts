@@ -5,7 +5,6 @@ import { event, token, waitingEvent } from "../examples.ts";
 const text = { type: "string", minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" };
 const oneText = "Neither empty nor with control characters, and given once.";
 
-/** The beginning of all ingest paths. */
 export const ingestPrefix = "/api/v1/ingest/";
 
 /** The way in for events, which has no route. */

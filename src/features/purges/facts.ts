@@ -9,7 +9,6 @@ import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 import { type Webhook, type WebhookEvent, finishedStatuses, isFinished } from "../events/facts.ts";
 
-/** The fields of a {@link PurgeFilter}. */
 export const purgeFilter = {
   before: nullable(time(), "Accepted before this time; null: whenever."),
   status: nullable(oneOf(finishedStatuses), "null: any in which nothing more is to be done."),
@@ -19,7 +18,6 @@ export const purgeFilter = {
 /** Which finished events a purge takes; null: any. */
 export type PurgeFilter = Readonly<ObjectOf<typeof purgeFilter>>;
 
-/** The schema of a {@link Purge}. */
 export const purge = object({
   id: uuid(), position: text("Its place in the log."),
   upTo: text("The place in the log up to which was counted what it takes."), ...purgeFilter,

@@ -27,7 +27,6 @@ export type SearchField = ValueOf<typeof searchField>;
 const ids = { senderId: uuid(), tenantId: uuid(), at };
 const told = ["senderId", "tenantId", "at"] as const;
 
-/** Facts of a `sender-<id>` stream. */
 export const senderFacts = {
   SenderCreated: fact({
     data: {
@@ -174,14 +173,12 @@ export function evolve(state: SenderState, event: SenderEvent): SenderState {
   }
 }
 
-/** Senders by id, deleted ones too. */
 export const senders: AggregateType<Sender, SenderEvent> = {
   category: "sender",
   stream: streams.sender,
   evolve,
 };
 
-/** The most fields that a sender may name. */
 export const mostSearchFields = 5;
 
 /** The third argument of a reviver: the text of a number as it was received. */

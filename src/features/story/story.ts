@@ -14,7 +14,6 @@ export const causeCodes = [
 ] as const;
 export type CauseCode = (typeof causeCodes)[number];
 
-/** The kinds of chapters of an event's story. */
 export const chapterKinds =
   ["accepted", "attempt", "wait", "replayed", "exhausted", "cancelled", "setting"] as const;
 
@@ -61,7 +60,6 @@ export interface Waiting {
   readonly because: readonly Cause[];
 }
 
-/** The cause that no entry states. */
 export const notRecorded: Cause = { code: "not-recorded", entry: null, values: {} };
 
 /** What happened to an event, in the order of the log, and why it waits, if it does. */

@@ -2,7 +2,6 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../kernel/ports/clock.ts";
 
-/** Headers of every answer. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -14,9 +13,7 @@ const commonPairs = Object.entries(commonHeaders).flat();
 
 const commonLines = linesOf(commonHeaders);
 
-/** The content type of errors and other texts. */
 export const plainText = "text/plain; charset=utf-8";
-/** The content type of JSON. */
 export const json = "application/json; charset=utf-8";
 
 const lingerMs = 2_000;

@@ -7,7 +7,6 @@ const origin =
 const brokenEscape = /\?.*%(?![\da-f]{2})/i;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** The error text for targets that are not legal. */
 export const illegalTarget =
   "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not, "
   + "nor in a query a % without two hexadecimal digits behind it";

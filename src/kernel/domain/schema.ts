@@ -48,7 +48,6 @@ export function sealed(description: string): Schema<string> {
   return matching("^[\\w.-]+$", description);
 }
 
-/** An https URL. */
 export const httpsUrl: Schema<string> = matching("^[Hh][Tt][Tt][Pp][Ss]://");
 
 /** A UUID in lower case. */

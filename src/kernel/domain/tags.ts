@@ -7,7 +7,6 @@ export interface Tag {
   readonly value: string;
 }
 
-/** The most tags that a producer may give an event. */
 export const mostTags = 10;
 
 const nameForm = /^[a-z0-9_]{1,32}$/;

@@ -1,7 +1,6 @@
 /** ISO 8601 UTC with milliseconds, the only form of time in events and answers. */
 export type Timestamp = string;
 
-/** A day, milliseconds. */
 export const dayMs = 86_400_000;
 
 // Callers convert the same millisecond many times in a row, either way.

@@ -21,7 +21,6 @@ export const anomalies = [
 /** One of the {@link anomalies}. */
 export type Anomaly = (typeof anomalies)[number];
 
-/** The statuses of ingest answers. */
 export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
 
 /** Results of logins; `throttled` ones were not looked at, after too many that were refused. */

@@ -84,7 +84,6 @@ export function isUsable(key: ApiKeyState, now: Timestamp): key is ApiKey {
   return key !== undefined && !key.revoked && (key.expiresAt === null || key.expiresAt > now);
 }
 
-/** API keys by id, revoked ones too. */
 export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   category: "apiKey",
   stream: streams.apiKey,

@@ -184,7 +184,6 @@ export function usableKey(account: ServiceAccountState, keyHash: string, now: Ti
   return undefined;
 }
 
-/** Service accounts by id, deleted ones too. */
 export const serviceAccounts: AggregateType<ServiceAccount, ServiceAccountEvent> = {
   category: "serviceAccount",
   stream: streams.serviceAccount,

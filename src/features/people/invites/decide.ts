@@ -6,7 +6,6 @@ import { dayMs, type Timestamp } from "../../../kernel/domain/time.ts";
 import type { AggregateType } from "../../../kernel/log/aggregates.ts";
 import type { InviteEvent } from "./facts.ts";
 
-/** How long an invite can be used. */
 export const inviteValidMs = 7 * dayMs;
 
 /** The status in the log; the time tells whether an invite has expired. */
@@ -46,7 +45,6 @@ export type InviteCommand =
   | { readonly type: "AcceptInvite"; readonly abandoned: boolean; readonly at: Timestamp }
   | { readonly type: "ForgetInvite"; readonly at: Timestamp };
 
-/** The message to callers about a used invite. */
 export const inviteUsed = "the invite was used already";
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
@@ -97,7 +95,6 @@ export function evolve(state: InviteState, event: InviteEvent): InviteState {
   return { ...state, status: "Accepted", acceptedAt: event.data.at };
 }
 
-/** Invites by id, of any status. */
 export const invites: AggregateType<Invite, InviteEvent> = {
   category: "invite",
   stream: streams.invite,

@@ -1,7 +1,6 @@
 import { at, internalFact, type EventsOf } from "../../../kernel/domain/fact.ts";
 import { text, time, uuid } from "../../../kernel/domain/schema.ts";
 
-/** Fact of a `session-<id>` stream. */
 export const sessionFacts = {
   SessionRevoked: internalFact({
     data: {

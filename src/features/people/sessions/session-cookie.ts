@@ -14,7 +14,6 @@ const attributes = {
 /** The name of a session's cookie. */
 export type CookieName = keyof typeof attributes;
 
-/** The error text for a request with more than one session cookie. */
 export const severalCookies =
   "Cookie: several session cookies were sent, since another program at this host has set one, too: remove this site's "
   + "cookies in the browser, or open the relay under another host name";

@@ -20,7 +20,6 @@ import { userView, type UserView, type UserQueries } from "./queries.ts";
 
 type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
 
-/** The message to callers for an email that a user has. */
 export const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
 

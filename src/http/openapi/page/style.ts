@@ -1,4 +1,3 @@
-/** The page's whole style. */
 export const style = `
 :root {
   color-scheme: light dark;
