@@ -96,7 +96,9 @@ function CircuitBand({ open: { from, to }, axis }: { readonly open: OpenCircuit;
 }
 
 /** Between two written times there is at least this part of the axis: on wide screens, and on narrow ones. */
-const apart = { wide: 0.09, narrow: 0.28 };
+const apart = { wide: 0.1, narrow: 0.35 };
+/** Times of a shorter story are written to the millisecond, ms. */
+const preciseMs = 10_000;
 
 /** The times below the axis, and the day wherever it changes. */
 function Times({ axis }: { readonly axis: Axis }): ReactNode {
@@ -110,6 +112,9 @@ function Times({ axis }: { readonly axis: Axis }): ReactNode {
     wide = place;
     if (!isWideOnly) narrow = place;
   }
+  const [first, last] = [axis.times[0], axis.times.at(-1)];
+  const isPrecise = first && last && between(first.at, last.at) < preciseMs;
+  const clock = (at: string) => momentText(at, zone, "time").slice(0, isPrecise ? undefined : "00:00:00".length);
   const days = axis.times.map(({ at, place }) => ({ day: momentText(at, zone, "day"), place }))
     .filter(({ day }, index, all) => day !== all[index - 1]?.day);
   return (
@@ -119,7 +124,7 @@ function Times({ axis }: { readonly axis: Axis }): ReactNode {
           key={at} x={percent(place)} y={rows.times} textAnchor={anchor(place)}
           className={isWideOnly ? styles.wideOnly : undefined}
         >
-          {momentText(at, zone, "time").slice(0, "00:00:00".length)}
+          {clock(at)}
         </text>
       ))}
       {days.map(({ day, place }) => (
