@@ -66,7 +66,7 @@ describe("the dashboard's destinations", () => {
     await page.getByRole("button", { name: "7 d" }).click();
     expect(new URL(page.url()).searchParams.get("range")).to.equal("7d");
     await page.getByRole("button", { name: "Circuit", exact: true }).click();
-    await page.getByText("Open: deliveries are held.").waitFor();
+    await page.getByText(/^Circuit open until/).waitFor();
     await page.getByText("opened the circuit after 2 failed attempts in a row").waitFor();
     expect(await page.getByRole("link", { name: `event ${eventId}` }).count()).to.be.greaterThan(0);
     await page.getByRole("button", { name: "Close circuit" }).click();
@@ -191,7 +191,7 @@ describe("the dashboard's destinations", () => {
     expect((await account.owner.get(`/api/v1/destinations/${id}`))["status"]).to.equal("Active");
     await row.getByRole("button", { name: /Switch off/ }).click();
     await page.getByRole("button", { name: "Switch it off" }).click();
-    await row.getByText("Inactive").waitFor();
+    await row.getByText("Switched off").waitFor();
     await row.getByRole("button", { name: /Switch on/ }).click();
     await row.getByRole("button", { name: /Switch off/ }).waitFor();
     expect((await account.owner.get(`/api/v1/destinations/${id}`))["status"]).to.equal("Active");

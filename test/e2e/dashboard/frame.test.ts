@@ -68,11 +68,32 @@ describe("the dashboard's frame", () => {
     expect(await pages().getByRole("link", { name: "Start" }).count()).to.equal(0);
   });
 
+  it("breaks no row by a URL of 2,000 characters or a name of 255", async () => {
+    const { owner } = full;
+    const url = `https://127.0.0.1:${stage.receiver.port}/${"segment/".repeat(260)}`.slice(0, 1_993) + "the-end";
+    const { id } = await owner.createDestination({ url });
+    await owner.createSender({ name: `${"n".repeat(127)} ${"m".repeat(127)}`, destinationUrlId: id });
+    await signIn(seen, full);
+    for (const path of ["/destinations", "/senders", "/audit", `/destinations/${id}?tab=changes`]) {
+      await seen.go(path);
+      await seen.loaded();
+      await page.getByText("the-end").first().waitFor();
+      const highest = await page.evaluate<number>(
+        "Math.max(...[...document.querySelectorAll('tbody tr, main ol > li')].map((row) => row.offsetHeight))");
+      expect(highest, path).to.be.below(72);
+    }
+  });
+
   it("keeps the content of pages in place while it loads, and scrolls down only at any width", async () => {
     await signIn(seen, full);
     const faults: Record<string, number> = {};
-    const { failed } = full.events;
-    const paths = ["/", "/events", `/events?event=${failed}`, `/events/${failed}`, "/destinations", "/audit"];
+    const { events, destinationId, senderId } = full;
+    const tabs = ["health", "events", "circuit", "settings", "changes"];
+    const paths = [
+      "/", "/events", `/events?event=${events.failed}`, `/events/${events.failed}`, `/events/${events.held}`, "/destinations", "/audit", "/senders",
+      `/senders/${senderId}?tab=settings`, "/people", "/people?tab=invites", "/settings",
+      ...tabs.map((tab) => `/destinations/${destinationId}?tab=${tab}`),
+    ];
     for (const path of paths) {
       await seen.go(path);
       await seen.loaded();

@@ -351,7 +351,8 @@ describe("a binary answer", () => {
   it("shows as hexadecimal digits, eight bytes a line", () => {
     expect(hexText("\uFFFDPNG\r\n\u001A\nA\0é"))
       .to.equal("·· 50 4e 47 0d 0a 1a 0a  ·PNG····\n41 00 c3 a9              A···");
-    const texts = ["", "{}\n", `\u001B[31m${"a red text ".repeat(5)}\u001B[0m`, "a text with one NUL: \0", "\0", "\uFFFD"];
+    const red = `\u001B[31m${"a red text ".repeat(5)}\u001B[0m`;
+    const texts = ["", "{}\n", red, "a text with one NUL: \0", "\0", "\uFFFD"];
     expect(texts.map(isBinary)).to.deep.equal([false, false, false, false, true, true]);
   });
 });

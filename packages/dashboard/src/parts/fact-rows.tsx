@@ -5,6 +5,7 @@ import shared from "../style/shared.module.css";
 import { FactLine } from "./fact-line.tsx";
 import styles from "./fact-rows.module.css";
 import type { Fact } from "./fact-words.ts";
+import { Icon, icons } from "./icon.tsx";
 
 /** Entries, a line each. The one that is open, by its position in the address, shows `children` below its line. */
 export function FactRows<Item extends Fact>({ facts, about, children }: {
@@ -26,7 +27,7 @@ export function FactRows<Item extends Fact>({ facts, about, children }: {
                 type="button" className={shared.plain} aria-expanded={isOpen} aria-label="What it changed"
                 onClick={() => change({ open: isOpen ? undefined : fact.position }, { replace: true })}
               >
-                {isOpen ? "▾" : "▸"}
+                <Icon of={isOpen ? icons.chevronDown : icons.chevronRight} />
               </button>
               <FactLine fact={fact}>{about && <> {about(fact)}</>}</FactLine>
             </div>

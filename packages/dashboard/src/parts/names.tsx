@@ -4,7 +4,7 @@ import type { OperationId, Schemas } from "@webhook-relay/client";
 import { useMemo, type ReactNode } from "react";
 import { relay } from "../api/relay.ts";
 import { useMay, useMe } from "../app/session.ts";
-import shared from "../style/shared.module.css";
+import { MiddleCut } from "./copy.tsx";
 import type { ControlProps } from "./form.tsx";
 
 /** A thing of the tenant, as it is chosen and named. */
@@ -98,8 +98,8 @@ export function DestinationLink({ id, at }: { readonly id: string; readonly at?:
   const url = data?.find((destination) => destination.id === id)?.name;
   if (!mayList) return <code>{id}</code>;
   return (
-    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} className={shared.wraps}>
-      {url ?? <code>{id}</code>}
+    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} aria-label={url ?? id}>
+      {url === undefined ? <code>{id}</code> : <MiddleCut text={url} />}
     </Link>
   );
 }

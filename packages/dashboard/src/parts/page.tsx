@@ -5,11 +5,13 @@ import { Icon, icons } from "./icon.tsx";
 import styles from "./page.module.css";
 
 /**
- * A page: its title, also the tab's, acts beside it, and its content; `back` is the link to the list that it is of. A
- * `wide` one is as wide as the window. One that is to `fill` the window is as high, too, and its acts take the line.
+ * A page: its title, also the tab's, acts beside it, and its content; `back` is the link to the list that it is of, and
+ * `heading` the title as the page shows it. A `wide` one is as wide as the window. One that is to `fill` the window is
+ * as high, too, and its acts take the line.
  */
-export function Page({ title, back, acts, wide = false, fill = false, children }: {
+export function Page({ title, heading = title, back, acts, wide = false, fill = false, children }: {
   readonly title: string;
+  readonly heading?: ReactNode;
   readonly back?: ReactNode;
   readonly acts?: ReactNode;
   readonly wide?: boolean;
@@ -23,7 +25,7 @@ export function Page({ title, back, acts, wide = false, fill = false, children }
     <div className={classes(styles.page, (wide || fill) && styles.wide, fill && styles.fill)}>
       {back !== undefined && <p className={styles.back}><Icon of={icons.chevronLeft} size={14} />{back}</p>}
       <header className={shared.pageHead}>
-        <h1>{title}</h1>
+        <h1>{heading}</h1>
         {acts !== undefined && <div className={shared.acts}>{acts}</div>}
       </header>
       {children}
@@ -36,15 +38,16 @@ export function LonePage({ title, children }: { readonly title: string; readonly
   return <main className={styles.alone}><Page title={title}>{children}</Page></main>;
 }
 
-/** Tabs of a page, as links: the chosen one is in the address. */
-export function Tabs({ label, tabs, chosen, choose }: {
+/** Tabs of a page: the chosen one is in the address. As a `choice` they are one of the controls on the page. */
+export function Tabs({ label, tabs, chosen, choose, kind = "tabs" }: {
+  readonly kind?: "tabs" | "choice";
   readonly label: string;
   readonly tabs: Readonly<Record<string, string>>;
   readonly chosen: string;
   readonly choose: (tab: string) => void;
 }): ReactNode {
   return (
-    <div className={styles.tabs} role="group" aria-label={label}>
+    <div className={styles[kind]} role="group" aria-label={label}>
       {Object.entries(tabs).map(([tab, title]) => (
         <button key={tab} type="button" aria-pressed={tab === chosen} onClick={() => choose(tab)}>{title}</button>
       ))}

@@ -7,8 +7,11 @@ import styles from "./table.module.css";
 export interface Column<Row> {
   readonly head?: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** `main` names the row, as `header` does where tables have no head; `acts` are the buttons of the row. */
-  readonly kind?: "main" | "header" | "number" | "acts";
+  /**
+   * `main` names the row, as `header` does where tables have no head; `acts` are the buttons of the row. Main and `cut`
+   * columns share the width that the others leave: their texts stay on one line.
+   */
+  readonly kind?: "main" | "cut" | "header" | "number" | "acts";
   /** Names the cell on narrow screens, which have no head. */
   readonly label?: string;
   readonly className?: string | undefined;
@@ -17,7 +20,7 @@ export interface Column<Row> {
 /** The head of a column of buttons. */
 export const actsHead: ReactNode = <span className={shared.hiddenText}>Acts</span>;
 
-/** Rows by columns. A table that is `stacked` shows each row in several lines on narrow screens. */
+/** Rows by columns. A table that is `stacked` shows each row in several lines where it is narrow. */
 export function Table<Row>({ rows, keyOf, columns, caption, stacked = false, className }: {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
@@ -26,7 +29,7 @@ export function Table<Row>({ rows, keyOf, columns, caption, stacked = false, cla
   readonly stacked?: boolean;
   readonly className?: string | undefined;
 }): ReactNode {
-  return (
+  const table = (
     <table className={classes(stacked && styles.stacked, className) || undefined}>
       {caption !== undefined && <caption>{caption}</caption>}
       {columns.some(({ head }) => head !== undefined) && (
@@ -47,9 +50,12 @@ export function Table<Row>({ rows, keyOf, columns, caption, stacked = false, cla
       </tbody>
     </table>
   );
+  return stacked ? <div className={styles.stackedBox}>{table}</div> : table;
 }
 
-const kinds = { main: styles.main, number: shared.number, acts: styles.acts, header: undefined };
+const kinds = {
+  main: classes(styles.main, styles.cut), cut: styles.cut, number: shared.number, acts: styles.acts, header: undefined,
+};
 
 function Cell<Row>({ column: { cell, kind, label, className }, row }: {
   readonly column: Column<Row>; readonly row: Row;

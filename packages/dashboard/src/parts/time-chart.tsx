@@ -85,18 +85,26 @@ export function TimeChart({ label, buckets, series, chosen, toggle, choose, empt
         {most > 0 ? <span className={styles.most}>{most.toLocaleString("en")}</span>
           : <span className={styles.empty}>{empty}</span>}
       </div>
-      <div className={styles.axis} aria-hidden="true">
-        {ticksOf({ from, to }, zone).map((tick) => {
-          const place = (tick.at - from) / (to - from) * 100;
-          const edge = place < 2 ? "start" : place > 98 ? "end" : undefined;
-          return (
-            <span key={tick.at} style={{ left: `${place}%` }} data-edge={edge}>
-              {tick.label}
-            </span>
-          );
-        })}
-      </div>
+      <TimeAxis from={from} to={to} />
     </figure>
+  );
+}
+
+/** The round times of the zone below a chart over time, at their places; ms since 1970. */
+export function TimeAxis({ from, to }: { readonly from: number; readonly to: number }): ReactNode {
+  const { zone } = usePreferences();
+  return (
+    <div className={styles.axis} aria-hidden="true">
+      {ticksOf({ from, to }, zone).map((tick) => {
+        const place = (tick.at - from) / (to - from) * 100;
+        const edge = place < 2 ? "start" : place > 98 ? "end" : undefined;
+        return (
+          <span key={tick.at} style={{ left: `${place}%` }} data-edge={edge}>
+            {tick.label}
+          </span>
+        );
+      })}
+    </div>
   );
 }
 

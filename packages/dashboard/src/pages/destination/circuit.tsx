@@ -75,8 +75,8 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
     return (
       <div className={classes(shared.state, shared.bad)}>
         <p>
-          <strong>Open: deliveries are held.</strong> Tried again <Countdown to={suspendedUntil} />, at{" "}
-          <Moment at={suspendedUntil} />, with one event as the probe.
+          <strong>Circuit open until <Moment at={suspendedUntil} /></strong> (<Countdown to={suspendedUntil} />):
+          deliveries are held. Then one event is sent as the probe.
         </p>
         <p>
           It closes when the probe is delivered, or when a person closes it. If the probe fails it stays open

@@ -5,13 +5,11 @@ import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
-import { Id } from "../../parts/copy.tsx";
+import { Copy, Id, MiddleCut } from "../../parts/copy.tsx";
 import { Confirm, SecretDialog, useQuestion } from "../../parts/dialog.tsx";
 import { IngestAddress } from "../../parts/ingest-address.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Countdown } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { Changes } from "./changes.tsx";
 import { Circuit } from "./circuit.tsx";
@@ -21,6 +19,7 @@ import { Health } from "./health.tsx";
 import { Settings } from "./settings.tsx";
 import { switchOff } from "./switch-off.tsx";
 import { TestEvent } from "./test-event.tsx";
+import { DestinationStatus } from "./traffic-status.tsx";
 import { useDestination, useRefresh, useUpdate } from "./use-destination.ts";
 
 const tabs = { health: "Health", events: "Events", circuit: "Circuit", settings: "Settings", changes: "Changes" };
@@ -32,42 +31,43 @@ export function DestinationPage(): ReactNode {
   if (query.error instanceof RelayError && query.error.code === "not-found") return <Deleted id={id} />;
   const { data } = query;
   return (
-    <Page title={data?.url ?? "Destination"} acts={data && <Acts destination={data} />}>
+    <Page
+      title={data?.url ?? "Destination"} heading={data && <MiddleCut text={data.url} />} back={back}
+      acts={data && <Acts destination={data} />}
+    >
       <Answered query={query}>{(destination) => <Content destination={destination} />}</Answered>
     </Page>
   );
 }
 
+const back = <Link to="/destinations">Destinations</Link>;
+
 /** A deleted destination still has its history. */
 function Deleted({ id }: { readonly id: string }): ReactNode {
   return (
-    <Page title="Deleted destination">
-      <p><Link to="/destinations">‹ Destinations</Link></p>
+    <Page title="Deleted destination" back={back}>
       <Changes id={id} />
     </Page>
   );
 }
 
 function Content({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
-  const { id, status, suspendedUntil } = destination;
+  const { id, url } = destination;
   const { tab = "health" } = useSearch({ from: "/signed-in/destinations/$id" });
   const change = useChange();
   const mayDo = useMay();
   return (
     <>
       <p className={styles.underTitle}>
-        <Link to="/destinations">‹ Destinations</Link>
-        <span>
-          <Status value={status} />
-          {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
-        </span>
+        <span><DestinationStatus destination={destination} /></span>
+        <span className={shared.small}>URL <Copy text={url} label="Copy the URL" /></span>
         <Id value={id} />
       </p>
       {!mayDo("updateDestination") && (
         <NoRight>A Developer, an Admin or the Owner tests, changes and deletes destinations.</NoRight>
       )}
       <Tabs label="About the destination" tabs={tabs} chosen={tab} choose={(chosen) => change({ tab: chosen })} />
-      {tab === "health" && <Health id={id} />}
+      {tab === "health" && <Health destination={destination} />}
       {tab === "events" && <Events id={id} />}
       {tab === "circuit" && <Circuit destination={destination} />}
       {tab === "settings" && <Settings destination={destination} />}

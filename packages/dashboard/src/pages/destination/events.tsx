@@ -6,7 +6,7 @@ import { relay } from "../../api/relay.ts";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { EventStatus } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
@@ -33,10 +33,10 @@ export function Events({ id }: { readonly id: string }): ReactNode {
                 head: "Status",
                 cell: ({ status, test }) => <><EventStatus value={status} />{test && <small> test</small>}</>,
               },
-              { head: "Accepted", cell: ({ acceptedAt }) => <Moment at={acceptedAt} /> },
+              { head: "Accepted", cell: ({ acceptedAt }) => <Ago to={acceptedAt} /> },
               { head: "Last attempt", cell: lastAttemptText },
               {
-                head: "Event", cell: (event) => (
+                head: "Event", kind: "cut", cell: (event) => (
                   <Link to="/events/$id" params={{ id: event.id }}><code>{event.id}</code></Link>
                 ),
               },

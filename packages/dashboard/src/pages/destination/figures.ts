@@ -32,6 +32,16 @@ export function figuresOf(points: readonly Point[]): Figures {
   };
 }
 
+/** Whether the newest attempts of a destination fail, and how many failed in all buckets. */
+export function trafficOf(
+  points: readonly Point[],
+): { readonly state: "failing" | "quiet" | "going"; readonly failed: number } {
+  const newest = points.findLast(({ attempts }) => attempts > 0);
+  const failed = points.reduce((sum, point) => sum + failedOf(point), 0);
+  if (!newest) return { state: "quiet", failed };
+  return { state: failedOf(newest) === newest.attempts ? "failing" : "going", failed };
+}
+
 /** The share of attempts that succeeded, such as `99.9 %`: cut, never rounded up to 100. */
 export function successText({ attempts, failed }: Pick<Figures, "attempts" | "failed">): string {
   if (attempts === 0) return "–";

@@ -9,6 +9,7 @@ import { Chart, Legend, ShareBar } from "../../parts/chart.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
+import { TimeAxis } from "../../parts/time-chart.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { durationText, hourMs } from "../../parts/times.ts";
 import styles from "./destination.module.css";
@@ -23,27 +24,35 @@ const ranges = {
 } as const;
 const titles = Object.fromEntries(Object.entries(ranges).map(([range, { title }]) => [range, title]));
 const percentiles = ["p50", "p95", "p99"] as const;
+/** A destination younger than this is shown minute by minute. */
+const youngMs = 3 * hourMs;
 /** The percentiles as a chart draws them. */
 const percentileTones = [["p50", "ok"], ["p95", "wait"], ["p99", "bad"]] as const;
 
 type Points = readonly Schemas["StatisticsPoint"][];
 
 /** Attempts, failures by reason, and how long attempts took, over a time to choose. */
-export function Health({ id }: { readonly id: string }): ReactNode {
+export function Health({ destination: { id, createdAt } }: {
+  readonly destination: Schemas["Destination"];
+}): ReactNode {
   const search = useSearch({ from: "/signed-in/destinations/$id" });
   const change = useChange();
   const range = rangeOf(search["range"]);
   const { ms, Bucket } = ranges[range];
   const query = useQuery({
     queryKey: ["getStatistics", { DestinationUrlId: id, range }],
-    queryFn: () => relay.getStatistics({
-      DestinationUrlId: id, Bucket, From: new Date(relayClock.now() - ms).toISOString(),
-    }),
+    queryFn: () => {
+      const From = new Date(Math.max(relayClock.now() - ms, Date.parse(createdAt))).toISOString();
+      const isYoung = relayClock.now() - Date.parse(From) < youngMs;
+      return relay.getStatistics({ DestinationUrlId: id, Bucket: isYoung ? "1m" : Bucket, From });
+    },
     refetchInterval: 15_000,
   });
   return (
     <section aria-label="Health" className={styles.destinationSection}>
-      <Tabs label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })} />
+      <Tabs
+        kind="choice" label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })}
+      />
       <Answered query={query}>
         {({ from, to, series }) => {
           const points = series[0]?.points ?? [];
@@ -52,9 +61,9 @@ export function Health({ id }: { readonly id: string }): ReactNode {
           return (
             <>
               <Totals figures={figures} />
-              <Attempts points={points} from={<Moment at={from} />} to={<Moment at={to} />} />
+              <Attempts points={points} from={from} to={to} />
               <Reasons figures={figures} />
-              <Latency points={points} from={<Moment at={from} />} to={<Moment at={to} />} />
+              <Latency points={points} from={from} to={to} />
             </>
           );
         }}
@@ -82,8 +91,8 @@ function Totals({ figures }: { readonly figures: Figures }): ReactNode {
 
 interface Shown {
   readonly points: Points;
-  readonly from: ReactNode;
-  readonly to: ReactNode;
+  readonly from: string;
+  readonly to: string;
 }
 
 function Attempts({ points, from, to }: Shown): ReactNode {
@@ -151,7 +160,7 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
   );
 }
 
-/** A chart between its highest value and the ends of its time. */
+/** A chart between its highest value and the axis of its time. */
 function Framed({ most, from, to, children }: Omit<Shown, "points"> & {
   readonly most: string; readonly children: ReactNode;
 }): ReactNode {
@@ -159,7 +168,7 @@ function Framed({ most, from, to, children }: Omit<Shown, "points"> & {
     <div className={styles.chartFrame}>
       <small className={styles.most}>{most}</small>
       {children}
-      <small className={styles.ends}><span>{from}</span><span>{to}</span></small>
+      <TimeAxis from={Date.parse(from)} to={Date.parse(to)} />
     </div>
   );
 }

@@ -6,22 +6,23 @@ import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Sparkline } from "../../parts/chart.tsx";
+import { MiddleCut } from "../../parts/copy.tsx";
 import { useQuestion } from "../../parts/dialog.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, NoRight, textOf } from "../../parts/states.tsx";
-import { Status } from "../../parts/status.tsx";
 import { actsHead, Table } from "../../parts/table.tsx";
-import { Countdown } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
 import { failedOf, figuresOf, successText } from "../destination/figures.ts";
 import { switchOff } from "../destination/switch-off.tsx";
+import { TrafficStatus } from "../destination/traffic-status.tsx";
 import { CreateDestination } from "./create-destination.tsx";
 import styles from "./destinations.module.css";
 
 const everyMs = 15_000;
 const statuses = ["Active", "Inactive", "Suspended"] as const;
+const words = { Active: "active", Inactive: "switched off", Suspended: "circuit open" };
 
 /** The destinations, the newest first, with their last 24 hours. */
 export function DestinationsPage(): ReactNode {
@@ -51,7 +52,7 @@ export function DestinationsPage(): ReactNode {
         value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}
       >
         <option value="">all</option>
-        {statuses.map((status) => <option key={status}>{status}</option>)}
+        {statuses.map((status) => <option key={status} value={status}>{words[status]}</option>)}
       </select></label>
       <Listed
         pages={pages}
@@ -61,7 +62,7 @@ export function DestinationsPage(): ReactNode {
           </Empty>
         ) : (
           <Empty act={<button type="button" onClick={() => change({ Status: "" })}>Show all</button>}>
-            No destination is {chosen}.
+            No destination is in this state: {words[chosen]}.
           </Empty>
         )}
       >
@@ -85,22 +86,20 @@ function Destinations({ items, series }: {
   });
   return (
     <Table
-      className={styles.destinations} rows={rows} keyOf={({ id }) => id}
+      stacked rows={rows} keyOf={({ id }) => id}
       columns={[
         {
-          head: "URL", className: styles.url,
-          cell: ({ id, url }) => <Link to="/destinations/$id" params={{ id }}>{url}</Link>,
-        },
-        {
-          head: "Status", className: styles.stateCell, cell: ({ status, suspendedUntil }) => (
-            <>
-              <Status value={status} />
-              {suspendedUntil !== null && <small> tried again <Countdown to={suspendedUntil} /></small>}
-            </>
+          head: "URL", kind: "main",
+          cell: ({ id, url }) => (
+            <Link to="/destinations/$id" params={{ id }} aria-label={url}><MiddleCut text={url} /></Link>
           ),
         },
         {
-          head: "Attempts, 24 h", className: styles.chart, cell: ({ points, figures: { attempts, failed } }) => (
+          head: "Status", className: styles.stateCell,
+          cell: (destination) => <TrafficStatus destination={destination} points={destination.points} />,
+        },
+        {
+          head: "Attempts, 24 h", cell: ({ points, figures: { attempts, failed } }) => (
             <Sparkline
               good={points.map((point) => point.attempts - failedOf(point))} bad={points.map(failedOf)}
               label={`${attempts} attempts in 24 hours, ${failed} failed`}
@@ -113,7 +112,7 @@ function Destinations({ items, series }: {
           cell: ({ figures: { highestP95 } }) => highestP95 === null ? "–" : durationText(highestP95),
         },
         { head: "Waiting", label: "Waiting", kind: "number", cell: ({ id }) => <Waiting id={id} /> },
-        { head: actsHead, className: styles.act, cell: (item) => <Switch item={item} /> },
+        { head: actsHead, kind: "acts", cell: (item) => <Switch item={item} /> },
       ]}
     />
   );

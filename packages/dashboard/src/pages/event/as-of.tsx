@@ -1,7 +1,7 @@
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { usePreferences } from "../../app/preferences.tsx";
-import { Id } from "../../parts/copy.tsx";
+import { Id, MiddleCut } from "../../parts/copy.tsx";
 import { Changed } from "../../parts/diff.tsx";
 import { fieldsOf } from "../../parts/fields.ts";
 import { Icon, icons } from "../../parts/icon.tsx";
@@ -158,7 +158,7 @@ function detailsOf({ event, destination, tenant }: MomentState): Detail[] {
     { name: "next attempt", ...time(event.nextAttemptAt) },
     { name: "delivered", ...time(event.deliveredAt) },
     ...destination ? [
-      { name: "URL", text: destination.url },
+      { name: "URL", text: destination.url, shown: <MiddleCut text={destination.url} /> },
       {
         name: "destination", text: destination.suspendedUntil === null
           ? destination.status : `circuit open until ${destination.suspendedUntil}`,

@@ -98,7 +98,7 @@ function Sides({ facts: { started, ended }, other, otherNumber, event }: {
           <h3>{isNotSent ? "Not sent" : "Sent"}</h3>
           <CopyCurl command={command} />
         </header>
-        <p className={classes(styles.hostile, styles.line)}>
+        <p className={classes(styles.hostile, styles.line)} title={url}>
           {isNotSent ? "not sent to" : "POST"} {url ?? "a URL that the log does not name"}
         </p>
         {url !== undefined && other?.started && other.started.data.url !== url && (

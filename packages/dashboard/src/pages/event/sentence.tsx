@@ -4,7 +4,7 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
-import { useWho } from "../../parts/names.tsx";
+import { whoOf } from "../../parts/names.tsx";
 import { EventStatus } from "../../parts/status.tsx";
 import type { Attempt } from "../../story/attempts.ts";
 import type { Telling } from "../../story/chapters.ts";
@@ -72,10 +72,9 @@ export function useSuspect(
 export function SuspectChange({ suspect: { fact, did, before }, destinationId, failures }: {
   readonly suspect: Suspect; readonly destinationId: string; readonly failures: number;
 }): ReactNode {
-  const who = useWho()(fact.actor);
   return (
     <p className={styles.suspect}>
-      The {failures === 1 ? "failure came" : "failures began"} {before} after <bdi>{who}</bdi> {did}.{" "}
+      The {failures === 1 ? "failure came" : "failures began"} {before} after <bdi>{whoOf(fact.actor)}</bdi> {did}.{" "}
       <Link to="/destinations/$id" params={{ id: destinationId }} search={{ tab: "changes", at: fact.position }}>
         See the change
       </Link>

@@ -10,7 +10,7 @@ import { codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { actsHead, Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago, Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 
 type Asking = { readonly act: "invite" } | { readonly act: "revoke"; readonly invite: Schemas["Invite"] }
@@ -56,8 +56,11 @@ export function Invites(): ReactNode {
               { head: "Email", kind: "main", cell: nameOf },
               { head: "Role", label: "Role", cell: ({ role }) => role },
               { head: "Status", cell: ({ status }) => <Status value={status} /> },
-              { head: "Invited", label: "Invited", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
-              { head: "Good until", label: "Good until", cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
+              { head: "Invited", label: "Invited", cell: ({ createdAt }) => <Ago to={createdAt} /> },
+              {
+                head: "Good until", label: "Good until",
+                cell: ({ expiresAt }) => <Moment at={expiresAt} only="day" />,
+              },
               {
                 head: actsHead, kind: "acts", cell: (each) => may("revokeInvite") && each.status === "Pending" && (
                   <button type="button" className={shared.danger} aria-label={`Revoke the invite of ${nameOf(each)}…`}

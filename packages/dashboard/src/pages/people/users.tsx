@@ -10,7 +10,7 @@ import { atLeast, codeOf, isRole, RoleOptions, rolesFor } from "../../parts/role
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { actsHead, Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 
 type User = Schemas["User"];
@@ -37,11 +37,13 @@ export function Users(): ReactNode {
             columns={[
               {
                 head: "Email", kind: "main",
-                cell: (user) => <>{nameOf(user)}{user.id === me.principal.id && <small>you</small>}</>,
+                cell: (user) => (
+                  <span title={nameOf(user)}>{nameOf(user)}{user.id === me.principal.id && <small> · you</small>}</span>
+                ),
               },
               { head: "Role", label: "Role", cell: ({ role }) => role },
               { head: "Status", cell: ({ status }) => <Status value={status} /> },
-              { head: "Since", label: "Since", cell: ({ createdAt }) => <Moment at={createdAt} only="day" /> },
+              { head: "Since", label: "Since", cell: ({ createdAt }) => <Ago to={createdAt} /> },
               {
                 head: actsHead, kind: "acts",
                 cell: (user) => isOpen(user) && <Acts user={user} ask={(act) => setAsking({ act, user })} />,

@@ -13,7 +13,7 @@ import { Page } from "../../parts/page.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { TokenDialog } from "./ingest.tsx";
 import styles from "./senders.module.css";
@@ -51,19 +51,19 @@ export function SendersPage(): ReactNode {
 function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }): ReactNode {
   return (
     <Table
-      className={styles.senders} rows={senders} keyOf={({ id }) => id}
+      stacked rows={senders} keyOf={({ id }) => id}
       columns={[
         {
-          head: "Name",
-          cell: ({ id, name }) => <Link to="/senders/$id" params={{ id }} className={shared.wraps}>{name}</Link>,
+          head: "Name", kind: "main",
+          cell: ({ id, name }) => <Link to="/senders/$id" params={{ id }} title={name}>{name}</Link>,
         },
-        { head: "Destination", cell: ({ destinationUrlId }) => <DestinationLink id={destinationUrlId} /> },
+        { head: "Destination", kind: "cut", cell: ({ destinationUrlId }) => <DestinationLink id={destinationUrlId} /> },
         { head: "Status", cell: ({ status }) => <Status value={status} /> },
         {
           head: "Mapping", cell: ({ mapping }) => mapping
             ? <code className={styles.firstLine}>{mapping.expression}</code> : <small>unchanged</small>,
         },
-        { head: "Changed", cell: ({ updatedAt }) => <Moment at={updatedAt} /> },
+        { head: "Changed", label: "Changed", cell: ({ updatedAt }) => <Ago to={updatedAt} /> },
       ]}
     />
   );

@@ -6,7 +6,7 @@ import { InlineDiff } from "../../parts/diff.tsx";
 import { whoOf } from "../../parts/names.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Answered, NoRight } from "../../parts/states.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { settingChangesIn, settingFacts, settingTexts, type SettingFact } from "./setting-texts.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import styles from "./settings.module.css";
@@ -59,12 +59,12 @@ function SettingsHistory({ tenantId }: { readonly tenantId: string }): ReactNode
           <ul className={styles.settingsChanges}>
             {facts.filter(({ changes }) => changes).map((fact) => (
               <li key={fact.position}>
-                <Moment at={fact.time} />
+                <Ago to={fact.time} />
                 <span>
-                  {fact.type === "TenantCreated" && "Created: "}
+                  <strong>{whoOf(fact.actor)}</strong>{" "}
+                  {fact.type === "TenantCreated" && "created it: "}
                   <InlineDiff changes={settingChangesIn(fact)} />
                 </span>
-                <small>{whoOf(fact.actor)}</small>
               </li>
             ))}
           </ul>
