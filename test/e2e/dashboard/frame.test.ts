@@ -90,7 +90,8 @@ describe("the dashboard's frame", () => {
     const { events, destinationId, senderId } = full;
     const tabs = ["health", "events", "circuit", "settings", "changes"];
     const paths = [
-      "/", "/events", `/events?event=${events.failed}`, `/events/${events.failed}`, `/events/${events.held}`, "/destinations", "/audit", "/senders",
+      "/", "/events", `/events?event=${events.failed}`, `/events/${events.failed}`,
+      `/events/${events.held}`, "/destinations", "/audit", "/senders",
       `/senders/${senderId}?tab=settings`, "/people", "/people?tab=invites", "/settings",
       ...tabs.map((tab) => `/destinations/${destinationId}?tab=${tab}`),
     ];
