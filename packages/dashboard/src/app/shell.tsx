@@ -8,21 +8,18 @@ import { useConnection } from "../live/stream.ts";
 import { AskToDiscard, Dialog } from "../parts/dialog.tsx";
 import { Icon, icons } from "../parts/icon.tsx";
 import { KeysProvider, useAllKeys, useKeys } from "../parts/keys.tsx";
-import { Failure, textOf } from "../parts/states.tsx";
+import { textOf } from "../parts/states.tsx";
 import { Moment } from "../parts/time.tsx";
 import { leaves, onUnsaved, unsavedForm } from "../parts/unsaved.ts";
-import { useLoaded } from "../parts/use-loaded.ts";
 import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
 import { places } from "./places.ts";
 import { usePreferences } from "./preferences.tsx";
+import { SearchField } from "./search-field.tsx";
 import { useMay, useMe, useSignOut } from "./session.ts";
 import styles from "./shell.module.css";
 import { Sidebar, sidebarId } from "./sidebar.tsx";
 import { onOtherTab } from "./tabs.ts";
-
-/** Loaded when first opened, to keep the first load small. */
-const loadPalette = () => import("./palette.tsx");
 
 /** The frame of every page behind the sign-in: the sidebar, the bar above the page, and keys. */
 export function Shell(): ReactNode {
@@ -52,14 +49,10 @@ function TopBar(): ReactNode {
   const allows = useMay();
   const navigate = useNavigate();
   const [help, setHelp] = useState(false);
-  const [palette, setPalette] = useState(false);
   const shown = places.filter(({ needs }) => allows(needs));
-  const search = { does: "Go to a page, event, destination or sender", run: () => setPalette(true) };
   useKeys({
     ...Object.fromEntries(shown.map(({ path, title, key }) =>
       [`g ${key}`, { does: `Go to ${title}`, run: () => void navigate({ to: path }) }])),
-    "Ctrl-k": search,
-    "/": search,
     "?": { does: "Show the keys", run: () => setHelp(true) },
   });
   return (
@@ -70,23 +63,14 @@ function TopBar(): ReactNode {
         <Icon of={icons.menu} />
       </button>
       <span className={styles.tenant} title={tenant.name}>{tenant.name}</span>
-      <button type="button" className={styles.search} onClick={search.run}>
-        <Icon of={icons.search} /><span>Search or go to…</span><kbd>Ctrl K</kbd>
-      </button>
+      <SearchField />
       <div className={styles.who}>
         <LiveState />
         <Account openHelp={() => setHelp(true)} />
       </div>
-      {palette && <Palette close={() => setPalette(false)} />}
       {help && <Help close={() => setHelp(false)} />}
     </header>
   );
-}
-
-function Palette({ close }: { readonly close: () => void }): ReactNode {
-  const { module, error } = useLoaded(loadPalette);
-  if (module) return <module.Palette close={close} />;
-  return error !== undefined && <Dialog title="Go to" close={close}><Failure error={error} /></Dialog>;
 }
 
 function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {

@@ -4,9 +4,9 @@ import type { Search } from "../../app/search.ts";
 import { Icon, icons } from "../../parts/icon.tsx";
 import type { Targets } from "../../parts/names.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
+import { useLoaded } from "../../parts/use-loaded.ts";
 import shared from "../../style/shared.module.css";
 import { RowBones } from "./bones.tsx";
-import { BulkActs } from "./bulk-acts.tsx";
 import { EventList, type Showing } from "./event-list.tsx";
 import styles from "./events.module.css";
 import { ClearFilters } from "./filter-bar.tsx";
@@ -15,6 +15,8 @@ import type { Place } from "./places.ts";
 import { mostRows, useRows } from "./rows.ts";
 import { useSelection } from "./selection.ts";
 import { useAct } from "./use-act.tsx";
+
+const loadBulk = () => import("./bulk-acts.tsx");
 
 /** The events that match the filters, as they were when the list was loaded. */
 export function ListedEvents({ filters, place, reload, showing, targets }: {
@@ -28,6 +30,7 @@ export function ListedEvents({ filters, place, reload, showing, targets }: {
   const rows = useRows(parametersOf(filters), place);
   const selection = useSelection();
   const { act, dialog } = useAct();
+  const bulk = useLoaded(loadBulk);
   const filtered = Object.keys(filters).length > 0;
   return (
     <Answered query={rows.first} loading={<RowBones />}>
@@ -40,7 +43,9 @@ export function ListedEvents({ filters, place, reload, showing, targets }: {
                 <Icon of={icons.arrowUp} size={14} /> {rows.fresh >= 100 ? "100 or more" : rows.fresh} new
               </button>
             )}
-            <BulkActs filters={filters} newest={rows.newest} selection={selection} targets={targets} />
+            {bulk.module && (
+              <bulk.module.BulkActs filters={filters} newest={rows.newest} selection={selection} targets={targets} />
+            )}
           </div>
           {items.length > 0 ? (
             <EventList
