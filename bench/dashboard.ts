@@ -108,7 +108,7 @@ function firstRow(page: Page): Locator {
 /** Waits until the list of events and the parts above it are shown. */
 async function untilIdle(page: Page): Promise<void> {
   await firstRow(page).waitFor();
-  await page.getByText(/ accepted$/).waitFor();
+  await page.getByRole("button", { name: / delivered$/ }).waitFor();
   await page.evaluate("new Promise((resolve) => requestIdleCallback(resolve))");
 }
 
@@ -148,7 +148,7 @@ async function liveDelay(relay: RelayProcess, page: Page, pages: string, tenant:
   for (let count = 1; count <= liveEvents; count += 1) {
     await posted(relay, tenant);
     const from = performance.now();
-    await page.getByRole("button", { name: `↑ ${count} new` }).waitFor();
+    await page.getByRole("button", { name: `${count} new` }).waitFor();
     delays.push(performance.now() - from);
   }
   return delays.sort((one, other) => one - other)[Math.ceil(liveEvents * 0.95) - 1] ?? NaN;
@@ -160,7 +160,7 @@ async function heapAfterTail(relay: RelayProcess, page: Page, tenant: TenantReco
   await Promise.all(Array.from({ length: tailPosters }, async () => {
     for (let event = 0; event < count; event += 1) await posted(relay, tenant);
   }));
-  await page.getByRole("button", { name: "↑ 100 or more new" }).click();
+  await page.getByRole("button", { name: "100 or more new" }).click();
   await untilIdle(page);
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("HeapProfiler.collectGarbage");
