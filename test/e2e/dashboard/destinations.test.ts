@@ -83,7 +83,7 @@ describe("the dashboard's destinations", () => {
       url: stage.receiver.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
     });
     const page = await open(`/destinations/${id}?tab=settings`);
-    const limit = page.getByLabel("Requests at once");
+    const limit = page.getByLabel("Concurrent requests");
     await limit.fill("0");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").filter({ hasText: "serverRateLimit" }).waitFor();
@@ -123,7 +123,7 @@ describe("the dashboard's destinations", () => {
     await page.clock.fastForward(6_000);
     await form.getByText(`${colleague.email} set the most requests at once to 7`).waitFor();
     expect(await url.inputValue()).to.equal(stage.receiver.url("/typed/two"));
-    expect(await form.getByLabel("Requests at once").inputValue()).to.equal("7");
+    expect(await form.getByLabel("Concurrent requests").inputValue()).to.equal("7");
     expect(await form.getByLabel("Authentication").inputValue()).to.equal("BearerToken");
 
     const leave = page.getByRole("dialog", { name: "Discard what you typed?" });
@@ -197,6 +197,29 @@ describe("the dashboard's destinations", () => {
     expect((await account.owner.get(`/api/v1/destinations/${id}`))["status"]).to.equal("Active");
   });
 
+  it("are found by a part of their URLs, and ordered by them", async () => {
+    await account.destination({ url: stage.receiver.url("/find-b") });
+    await account.destination({ url: stage.receiver.url("/find-a") });
+    const page = await open("/destinations");
+    const urls = async () => (await page.getByRole("row").getByRole("link", { name: /find-/ }).allTextContents())
+      .map((text) => text.slice(-"find-a".length));
+    await page.getByRole("link", { name: /find-b/ }).waitFor();
+    expect(await urls()).to.deep.equal(["find-a", "find-b"]);
+    await page.getByLabel("Order").selectOption("by URL");
+    await page.waitForURL("**/destinations?sort=url");
+    const search = page.getByRole("searchbox");
+    await search.fill("find-b");
+    await search.press("Enter");
+    await page.getByRole("link", { name: /find-a/ }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: /find-b/ }).waitFor();
+    expect(await urls()).to.deep.equal(["find-b"]);
+    await search.fill("nowhere");
+    await search.press("Enter");
+    await page.getByText("No destination is found by “nowhere”.").waitFor();
+    await page.getByRole("button", { name: "Show all" }).click();
+    await page.getByRole("link", { name: /find-a/ }).waitFor();
+  });
+
   it("have no act for a Viewer, and say who has", async () => {
     const viewer = { email: `viewer-${process.pid}@example.com`, password: "correct horse battery" };
     await account.owner.post("/api/v1/users", { ...viewer, role: 20 });
@@ -209,7 +232,7 @@ describe("the dashboard's destinations", () => {
     await main.getByRole("link", { name: "/seen" }).click();
     await main.getByText("tests, changes and deletes destinations").waitFor();
     await seen!.go(`/destinations/${id}?tab=settings&act=delete`);
-    await main.getByText("Requests at once").waitFor();
+    await main.getByText("Concurrent requests").waitFor();
     expect(await page.getByRole("dialog").count()).to.equal(0);
     expect(await main.getByRole("textbox").count()).to.equal(0);
   });

@@ -61,7 +61,7 @@ const event = createRoute({
   component: lazy(() => import("../pages/event/event-page.tsx"), "EventPage"),
 });
 const destinations = createRoute({
-  getParentRoute: () => shell, path: "/destinations", validateSearch: texts("Status", "new"),
+  getParentRoute: () => shell, path: "/destinations", validateSearch: texts("Status", "text", "sort", "new"),
   component: lazy(() => import("../pages/destinations/destinations-page.tsx"), "DestinationsPage"),
 });
 const destination = createRoute({

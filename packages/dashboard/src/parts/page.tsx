@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from "react";
 import { classes } from "../style/classes.ts";
+import mark from "../style/icon.svg";
 import shared from "../style/shared.module.css";
 import { Icon, icons } from "./icon.tsx";
 import styles from "./page.module.css";
@@ -35,7 +36,12 @@ export function Page({ title, heading = title, back, acts, wide = false, fill = 
 
 /** A page outside the frame, such as the sign-in. */
 export function LonePage({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
-  return <main className={styles.alone}><Page title={title}>{children}</Page></main>;
+  return (
+    <main className={styles.alone}>
+      <p className={styles.brand}><img src={mark} alt="" width={32} height={32} />Webhook Relay</p>
+      <Page title={title}>{children}</Page>
+    </main>
+  );
 }
 
 /** Tabs of a page: the chosen one is in the address. As a `choice` they are one of the controls on the page. */

@@ -30,7 +30,7 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
   "destination-inactive": ({ entry }) => ["held because the destination was ", linked("switched off", entry)],
   "concurrency-limit": ({ entry, values: { serverRateLimit } }) =>
     ["held by the destination's ", linked("limit", entry), serverRateLimit === undefined
-      ? " of requests at once" : ` of ${counted(serverRateLimit, "request")} at once`],
+      ? " of concurrent requests" : ` of ${counted(serverRateLimit, "concurrent request")}`],
   "rate-limit": ({ entry }) => ["held by the destination's ", linked("rate limit", entry)],
   ordering: ({ entry }) => ["held behind ", linked("an earlier event", entry), " of the same order"],
   "receiver-pause": ({ entry, values: { pausedUntil, eventId } }) => [

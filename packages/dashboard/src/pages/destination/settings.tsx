@@ -32,7 +32,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
     return (
       <dl className={styles.settingsThen}>
         <div><dt>URL</dt><dd>{url}</dd></div>
-        <div><dt>Requests at once</dt><dd>{serverRateLimit}</dd></div>
+        <div><dt>Concurrent requests</dt><dd>{serverRateLimit}</dd></div>
         <div><dt>Authentication</dt><dd>{authTitle(authType)}</dd></div>
         <div><dt>Status</dt><dd>{status}</dd></div>
       </dl>
@@ -59,7 +59,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
         <Field name="url" label="URL" hint="Where events are posted to, by HTTPS.">
           {(props) => <input {...props} inputMode="url" autoComplete="off" />}
         </Field>
-        <Field name="serverRateLimit" label="Requests at once" hint="Most requests in flight at the same time.">
+        <Field name="serverRateLimit" label="Concurrent requests" hint="Most requests in flight at the same time.">
           {(props) => <input {...props} type="number" />}
         </Field>
         <Field

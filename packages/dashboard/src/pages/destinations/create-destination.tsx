@@ -34,7 +34,7 @@ export function CreateDestination({ close }: { readonly close: () => void }): Re
         <Field name="url" label="URL" hint="Where events are posted to, by HTTPS.">
           {(props) => <input {...props} inputMode="url" autoComplete="off" />}
         </Field>
-        <Field name="serverRateLimit" label="Requests at once" hint="Most requests in flight at the same time.">
+        <Field name="serverRateLimit" label="Concurrent requests" hint="Most requests in flight at the same time.">
           {(props) => <input {...props} type="number" defaultValue="5" />}
         </Field>
         <AuthFields />

@@ -8,6 +8,7 @@ import { useMay } from "../../app/session.ts";
 import { Sparkline } from "../../parts/chart.tsx";
 import { MiddleCut } from "../../parts/copy.tsx";
 import { useQuestion } from "../../parts/dialog.tsx";
+import { fieldsOf } from "../../parts/fields.ts";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Empty, NoRight, textOf } from "../../parts/states.tsx";
@@ -31,9 +32,12 @@ export function DestinationsPage(): ReactNode {
   const mayDo = useMay();
   const chosen = statuses.find((status) => status === search["Status"]);
   const filter = chosen === undefined ? {} : { Status: chosen };
+  const { text = "", sort } = search;
+  const order = sort === "url" ? { CpOrd: "url" } as const : { CpOrd: "createdAt", TpOrd: "Desc" } as const;
   const pages = usePages({
-    queryKey: ["listDestinations", filter], size: 25, refetchInterval: everyMs,
-    ask: (page) => relay.listDestinations({ ...filter, ...page, CpOrd: "createdAt", TpOrd: "Desc" }),
+    queryKey: ["listDestinations", { ...filter, ...order, text }], size: 25, refetchInterval: everyMs,
+    ask: async (page) => text === "" ? relay.listDestinations({ ...filter, ...page, ...order })
+      : { items: await found(text, chosen), nextCursor: null },
   });
   const statistics = useQuery({
     queryKey: ["getStatistics", { GroupBy: "destination" }],
@@ -48,21 +52,36 @@ export function DestinationsPage(): ReactNode {
       title="Destinations" wide
       acts={mayCreate && <button type="button" className={shared.primary} onClick={create}>New destination…</button>}
     >
-      <label className={styles.listFilter}>Status <select
-        value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}
+      <form
+        className={styles.listFilter} onSubmit={(event) => {
+          event.preventDefault();
+          change({ text: fieldsOf(event.currentTarget)["text"]?.trim() });
+        }}
       >
-        <option value="">all</option>
-        {statuses.map((status) => <option key={status} value={status}>{words[status]}</option>)}
-      </select></label>
+        <input
+          key={text} type="search" name="text" defaultValue={text} aria-label="Find by a part of the URL"
+          placeholder="Part of the URL" maxLength={200}
+        />
+        <label>Status <select value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}>
+          <option value="">all</option>
+          {statuses.map((status) => <option key={status} value={status}>{words[status]}</option>)}
+        </select></label>
+        {text === "" && (
+          <label>Order <select value={sort ?? ""} onChange={({ target }) => change({ sort: target.value })}>
+            <option value="">newest first</option>
+            <option value="url">by URL</option>
+          </select></label>
+        )}
+      </form>
       <Listed
         pages={pages}
-        empty={chosen === undefined ? (
+        empty={chosen === undefined && text === "" ? (
           <Empty act={mayCreate && <button type="button" onClick={create}>New destination…</button>}>
             A destination is an address to which the relay delivers events. There is none yet.
           </Empty>
         ) : (
-          <Empty act={<button type="button" onClick={() => change({ Status: "" })}>Show all</button>}>
-            No destination is in this state: {words[chosen]}.
+          <Empty act={<button type="button" onClick={() => change({ Status: "", text: "" })}>Show all</button>}>
+            No destination is {[chosen && words[chosen], text && `found by “${text}”`].filter(Boolean).join(" and ")}.
           </Empty>
         )}
       >
@@ -74,6 +93,14 @@ export function DestinationsPage(): ReactNode {
       )}
     </Page>
   );
+}
+
+/** The destinations with a text in their URLs, the best twenty. */
+async function found(text: string, status: string | undefined): Promise<readonly Schemas["Destination"][]> {
+  const { items } = await relay.lookup({ Q: text });
+  const ids = items.flatMap(({ kind, id }) => (kind === "destination" ? [id] : []));
+  const all = await Promise.all(ids.map((id) => relay.getDestination({ id })));
+  return status === undefined ? all : all.filter((each) => each.status === status);
 }
 
 function Destinations({ items, series }: {
