@@ -9259,6 +9259,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Story"];
+                    "text/markdown": string;
                 };
             };
             400: components["responses"]["BadQuery"];

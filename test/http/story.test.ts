@@ -119,6 +119,36 @@ describeOnEngines("stories", (freshEngines) => {
     }
   });
 
+  it("are a text for a ticket if Markdown is asked for, as of any moment", async () => {
+    const { post } = await opened();
+    const id = await post();
+    await deliveries.fail(id, 1);
+    await one.developer.client.api.replayEvent({ id });
+    const path = `/api/v1/events/${id}/story`;
+    const asked = (accept: string, by = viewer, query = "") => by.call("GET", path + query, { headers: { accept } });
+    const answer = await asked("text/markdown");
+    expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([200, "text/markdown; charset=utf-8"]);
+    const lines = answer.text.split("\n");
+    expect(lines[0]).to.equal(`# Event ${id}: Queued`);
+    expect(lines).to.include("- Destination: `https://receiver.example/hook`, " +
+      `${String((await viewer.get(`/api/v1/events/${id}`)).json["destinationUrlId"])}`);
+    const chapterLines = lines.filter((line) => line.includes("**"));
+    expect(chapterLines.map((line) => line.replace(/^- \S+ | in \d+ ms/g, ""))).to.deep.equal([
+      "**Accepted**, by API key `producer`",
+      "**Attempt 1**, answered 500, the first attempt after acceptance",
+      "**Failed**, 1 attempt failed, the most for this event",
+      `**Replayed**, requested by user \`${one.developer.email}\``,
+    ]);
+    const { asOf, chapters } = await storyOf(id);
+    expect(asOf.position).to.be.a("string");
+    const failed = await asked("text/markdown", viewer, `?AsOf=${chapters[1]!.entries.at(-1)!.position}`);
+    expect(failed.text).not.to.include("Replayed");
+    for (const accept of ["application/json", "*/*", "text/markdown, application/json"]) {
+      expect((await asked(accept)).headers.get("content-type"), accept).to.include("application/json");
+    }
+    expect((await asked("text/markdown", other.viewer.client)).status).to.equal(403);
+  });
+
   it("tell of the deletion of the destination, and of settings that changed", async () => {
     const { id: destinationId, post } = await opened();
     const id = await post();

@@ -29,6 +29,7 @@ type Given<Parameters, Kind extends string> =
 
 type Successes<Responses> = Responses[keyof Responses & (200 | 201 | 202 | 204)];
 
-type ContentOf<Response> = Response extends { content: infer Content }
-  ? Content extends Record<string, unknown> ? Content[keyof Content] : undefined
-  : undefined;
+type ContentOf<Response> = Response extends { content: { "application/json": infer Json } } ? Json
+  : Response extends { content: infer Content }
+    ? Content extends Record<string, unknown> ? Content[keyof Content] : undefined
+    : undefined;

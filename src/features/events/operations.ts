@@ -7,7 +7,9 @@ import { isService } from "../../kernel/callers/caller.ts";
 import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { access, barrier } from "../../kernel/operations/access.ts";
-import { asOfWords, facts, json, lines, page, problem } from "../../kernel/operations/description.ts";
+import {
+  asOfWords, type DescribedAnswer, facts, file, json, lines, page, problem,
+} from "../../kernel/operations/description.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import { queryReader, readerWithout, scanReader } from "../../kernel/operations/query-parameters.ts";
 import { attempt, event, eventSummary, eventTotals, fact, story, waitingEvent } from "../examples.ts";
@@ -46,6 +48,13 @@ const eventExportQuery = readerWithout(
   ["Qt", "Pg", "Cursor", "CpOrd", "TpOrd", "Total", "View"],
   "is not possible here: an export has all events, in order of acceptance",
 );
+
+const markdown = "text/markdown";
+
+const storyAnswer: DescribedAnswer = {
+  description: "The story.",
+  content: { ...json("story", "", story).content, ...file(markdown, "").content },
+};
 
 /** Accepted events of the caller's tenant. */
 export function eventOperations({ commands, queries }: Services): Operation[] {
@@ -154,17 +163,24 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
         "meanwhile. Each cause names the entry of the log that states it; where no entry says why, the cause is " +
         "`not-recorded`. With `AsOf` the story ends at that moment; 404 before the event was accepted. Of each " +
         "neighbour of the event (its destination, the circuit, the tenant, the sender) the last 1,000 entries " +
-        "between its acceptance and its end are read, and a wait names the last 10 holds.",
+        "between its acceptance and its end are read, and a wait names the last 10 holds. With " +
+        "`Accept: text/markdown` it is a text for a ticket, with the names of its authors and the receiver's last " +
+        "words.",
       parameters: { id },
       query: asOf,
       answers: {
-        200: json("story", "The story.", story),
+        200: storyAnswer,
         403: problem("The event belongs to another tenant.", othersEvent),
       },
-    }, async (call) => ({
-      status: 200,
-      body: await queries.events.story(call.caller, pathId(call), call.input.AsOf),
-    })),
+    }, async (call) => {
+      const { caller, input: { AsOf }, headers: { accept = "" } } = call;
+      // A client that lists both media types can read JSON.
+      const isText = accept.includes(markdown) && !accept.includes("application/json");
+      const headers = { Vary: "Accept" };
+      if (!isText) return { status: 200, headers, body: await queries.events.story(caller, pathId(call), AsOf) };
+      const text = await queries.events.storyText(caller, pathId(call), AsOf);
+      return { status: 200, headers, type: `${markdown}; charset=utf-8`, text };
+    }),
     signedIn({
       id: "replayEvent",
       route: "POST /api/v1/events/:id/replay",

@@ -13,6 +13,7 @@ import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { historyItem, type HistoryItem } from "../facts.ts";
 import { isWanted, type HistoryRequest, type ToldFact } from "../history.ts";
 import { namesOf, type Naming } from "../names.ts";
+import { storyMarkdown } from "../story/markdown.ts";
 import type { Story } from "../story/story.ts";
 import {
   attemptsOf, type AttemptView, type EventSummaryView, summariesOf, summaryOf, hydrated, type HydratedEvent,
@@ -68,6 +69,23 @@ export class EventQueries {
     const chronicle = await this.#chronicle(caller, id, asOf);
     const { event, moment } = chronicle;
     return { asOf: moment, event: eventView(event), ...(await storyOf(this.#parts, chronicle)) };
+  }
+
+  /** The story as Markdown, with the names of its actors and the receiver's last words. Throws as {@link get} does. */
+  async storyText(caller: Caller, id: string, asOf?: string): Promise<string> {
+    const chronicle = await this.#chronicle(caller, id, asOf);
+    const { event, facts, moment } = chronicle;
+    const story = await storyOf(this.#parts, chronicle);
+    const failed = facts.findLast(({ type }) => type === "DeliveryFailed");
+    const [named, whole] = await Promise.all([
+      namesOf(this.#parts, caller, story.chapters.flatMap(({ entries }) => entries.map(({ actor }) => actor))),
+      failed && wholeFact(this.#parts.store, caller.tenantId, chronicle, failed),
+    ]);
+    const claim = facts.findLast((fact) => fact.type === "DeliveryAttemptStarted");
+    return storyMarkdown({
+      ...story, asOf: moment, event: eventView(event), named, url: claim?.data.url,
+      answer: whole?.type === "DeliveryFailed" ? whole.data.answer?.body ?? "" : "",
+    });
   }
 
   /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */

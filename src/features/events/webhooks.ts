@@ -100,7 +100,7 @@ function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent
 
 /** A fact of a loaded event with its request and answer; undefined after a purge. Throws as {@link loadWebhook}. */
 export async function wholeFact(
-  store: EventStore, asker: string, { facts }: LoadedWebhook, fact: RecordedEvent<WebhookEvent>,
+  store: EventStore, asker: string, { facts }: Pick<LoadedWebhook, "facts">, fact: RecordedEvent<WebhookEvent>,
 ): Promise<RecordedEvent<WebhookEvent> | undefined> {
   const isOutcome = fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed";
   const beyond = facts[pageEntries];
