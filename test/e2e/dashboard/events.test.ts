@@ -292,19 +292,19 @@ describe("the dashboard's list of events", () => {
     const page = await shown("/events?Status=CriticalFailure&columns=%2Fn");
     await page.getByText("1 event", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByLabel("Name for these filters").fill("Given up");
+    await page.getByLabel("Name for these filters").fill("Failed, shop");
     await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "Given up" }).waitFor();
+    await page.getByRole("link", { name: "Failed, shop" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Clear filters" }).first().click();
     await page.getByText("3 events", { exact: true }).waitFor();
     await page.reload();
     await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByRole("link", { name: "Given up" }).click();
+    await page.getByRole("link", { name: "Failed, shop" }).click();
     await page.getByText("1 event", { exact: true }).waitFor();
     expect(new URL(page.url()).search).to.equal("?Status=CriticalFailure&columns=%2Fn");
     await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByRole("button", { name: "Remove Given up" }).click();
+    await page.getByRole("button", { name: "Remove Failed, shop" }).click();
     await page.getByText("Filters that you save stay in this browser.").waitFor();
   });
 

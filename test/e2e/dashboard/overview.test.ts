@@ -131,7 +131,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await tries.fill("2");
     await page.getByRole("button", { name: "Save" }).click();
     const fewer = page.getByRole("dialog", { name: "Allow fewer tries?" });
-    await fewer.getByText("failed 2 times or more are given up at their next failure").waitFor();
+    await fewer.getByText("failed 2 times or more fail for good at their next failure").waitFor();
     await fewer.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
     expect(await account.owner.get(`/api/v1/tenants/${account.tenantId}`)).to.include({ maxTrys: 2 });

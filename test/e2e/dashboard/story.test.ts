@@ -62,7 +62,7 @@ describe("the story of an event on its page", () => {
     return items.find((fact) => fact.type === type)?.position ?? expect.fail(`no ${type}`);
   };
 
-  it("says of an exhausted event why it was given up, and of each wait its planned time", async () => {
+  it("says of an exhausted event why it failed, and of each wait its planned time", async () => {
     const { post } = await opened(() => ({ status: 500, body: "<h1>no</h1>" }));
     const id = await post();
     await eventReaches(account.owner, id, "CriticalFailure");
@@ -71,7 +71,7 @@ describe("the story of an event on its page", () => {
       .to.equal("Not delivered: the receiver answered 500 three times (no), the tenant's maximum.");
     expect(await said("now").locator("q").textContent()).to.equal("no");
     expect(await titles())
-      .to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Given up"]);
+      .to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Failed"]);
     expect(await chapter("Attempt 2").locator("strong + span").textContent()).to.match(/^500 in .+ · planned by the retry schedule/);
     expect(await chapter("Waited").first().locator("strong + span").textContent())
       .to.match(/^\d+ ms, due [\d:.]+: planned by the retry schedule, after 1 failed attempt/);
@@ -88,7 +88,7 @@ describe("the story of an event on its page", () => {
     await said("then").waitFor();
     await settled();
     expect(await said("now").textContent()).to.match(/^Not delivered/);
-    expect(await laterTitles()).to.deep.equal(["Given up"]);
+    expect(await laterTitles()).to.deep.equal(["Failed"]);
     expect(address("at")).to.equal((await owner.listEventHistory({ id, Qt: 1, TpOrd: "Desc", Type: "DeliveryFailed" }))
       .items[0]?.position);
     await page.keyboard.press("ArrowLeft");
@@ -104,7 +104,7 @@ describe("the story of an event on its page", () => {
     await said("then").getByText(/^Was waiting for its first attempt: the first attempt after acceptance/).waitFor();
     await page.getByText("No attempt had been made.").waitFor();
     await page.getByRole("button", { name: "Now" }).click();
-    await chapter("Given up").getByRole("link", { name: "3 attempts failed" }).click();
+    await chapter("Failed").getByRole("link", { name: "3 attempts failed" }).click();
     await page.waitForURL(`**/events/${id}?at=${await positionOf(id, "DeliveryExhausted")}`);
   });
 
@@ -179,7 +179,7 @@ describe("the story of an event on its page", () => {
     await page.locator("[data-story] dl > div:has(mark)", { hasText: "status" })
       .getByText("was Attempt failed").waitFor();
     expect(await titles()).to.deep.equal(["Accepted", "Attempt 1", "Waiting"]);
-    expect(await laterTitles()).to.deep.equal(["Attempt 2", "Waited", "Attempt 3", "Given up"]);
+    expect(await laterTitles()).to.deep.equal(["Attempt 2", "Waited", "Attempt 3", "Failed"]);
     await page.reload();
     await said("then").waitFor();
     await show(id, "?at=no-place");
@@ -244,7 +244,7 @@ describe("the story of an event on its page", () => {
     await page.keyboard.press("r");
     await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
     await said("now").getByText(/^Delivered by attempt 4/).waitFor();
-    expect((await titles()).slice(6, 8)).to.deep.equal(["Given up", "Replayed"]);
+    expect((await titles()).slice(6, 8)).to.deep.equal(["Failed", "Replayed"]);
     expect(await chapter("Replayed").locator("strong + span").textContent())
       .to.equal(`Requested by user “${account.email}” (Owner)`);
     await page.getByRole("button", { name: "Resend…" }).waitFor();

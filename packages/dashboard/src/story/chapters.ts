@@ -40,7 +40,7 @@ const tellers: Readonly<Record<Chapter["kind"], (chapter: Chapter, telling: Tell
     const isResent = chapter.because.some(({ values }) => values.mode === "resend");
     return { title: isResent ? "Resent" : "Replayed", tone: "act", text: causes(chapter, telling) };
   },
-  exhausted: (chapter, telling) => ({ title: "Given up", tone: "bad", text: causes(chapter, telling) }),
+  exhausted: (chapter, telling) => ({ title: "Failed", tone: "bad", text: causes(chapter, telling) }),
   cancelled: (chapter, telling) => ({ title: "Cancelled", tone: "off", text: causes(chapter, telling) }),
   setting: (chapter, telling) => ({
     title: "Setting changed", tone: "act",

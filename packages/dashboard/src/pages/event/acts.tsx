@@ -24,7 +24,7 @@ interface Act {
 const acts: readonly Act[] = [
   {
     id: "replayEvent", name: "Replay", fits: ({ status, test }) => status === "CriticalFailure" && !test,
-    does: "The event was given up. It is sent again, with as many tries as at first. A late success of an earlier "
+    does: "The event failed. It is sent again, with as many tries as at first. A late success of an earlier "
       + "attempt settles it, too.",
   },
   {

@@ -46,7 +46,7 @@ export function SavedFiltersMenu({ search, close }: {
             }}>
               <label>Name for these filters
                 <input
-                  name="filtersName" maxLength={longestName} required placeholder="Given up, shop" autoComplete="off"
+                  name="filtersName" maxLength={longestName} required placeholder="Failed, shop" autoComplete="off"
                 />
               </label>
               <button type="submit">Save these filters</button>

@@ -27,7 +27,7 @@ const settings: readonly Omit<SettingText, "value">[] = [
   {
     field: "maxTrys",
     label: "Tries",
-    hint: "Attempts before an event is given up, and failures in a row before a destination is suspended. "
+    hint: "Attempts before an event has failed, and failures in a row before a destination is suspended. "
       + "Waiting events count by the new number from their next failure on. 1 to 10,000.",
   },
   {
