@@ -84,8 +84,8 @@ async function questionOf(
         {tries !== undefined && (
           <p>
             Events that have failed {tries} {tries === 1 ? "time" : "times"} or more fail for good at their next
-            failure, and a destination is suspended after {tries} failed {tries === 1 ? "attempt" : "attempts in a row"}, in
-            place of {tenant.maxTrys}.
+            failure, and a destination is suspended after {tries} failed{" "}
+            {tries === 1 ? "attempt" : "attempts in a row"}, in place of {tenant.maxTrys}.
           </p>
         )}
       </>
