@@ -11,6 +11,8 @@ export interface Furnished {
   /** The flaky destination. */
   readonly destinationId: string;
   readonly senderId: string;
+  /** The open incident of the dead destination. */
+  readonly incidentId: string;
   /** Posts one more event, to the healthy destination or, every fifth, to the flaky one. */
   readonly postMore: (order: number) => Promise<void>;
   /** Events by their outcome. */
@@ -80,13 +82,14 @@ export async function furnish(
   await reached(owner, retried, "Succeeded");
   const failed = await post(to(dead), 6001);
   await reached(owner, failed, "CriticalFailure");
+  const { items: [incident] } = await owner.listIncidents({ State: "open", DestinationUrlId: dead.id });
   const held = (await owner.replayEvent({ id: failed })).id;
   const cancelled = await post(to(off), 7001, "order.cancelled");
   await reached(owner, cancelled, "Succeeded");
   await owner.updateDestination({ id: off.id }, { status: "inactive" });
   await owner.orderReplay({ ids: [delivered], status: "Succeeded", toDestinationUrlId: orders.id });
   return {
-    tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id,
+    tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id, incidentId: incident!.id,
     postMore: async (order) => {
       await post(to(order % 5 === 0 ? flaky : orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
     },

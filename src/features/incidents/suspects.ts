@@ -53,5 +53,6 @@ async function changesBefore(
     order: { field: "time", descending: true },
     limit: mostEntries,
   }) as readonly AuditDocument[];
-  return entries.filter(({ subjectType }) => subjectType in streamOf).slice(0, mostSuspects);
+  const changes = entries.filter(({ subjectType, type }) => subjectType in streamOf && type !== "TenantCreated");
+  return changes.slice(0, mostSuspects);
 }

@@ -33,15 +33,15 @@ describe("the dashboard's overview, operations and settings", () => {
     return seen.page;
   };
 
-  it("shows a suspended destination, a given-up event and refused posts first, and leads to each", async () => {
+  it("shows an open incident, a given-up event and refused posts first, and leads to each", async () => {
     const page = await open("/");
     const needs = page.getByRole("region", { name: "Needs a person" });
-    await needs.getByRole("link", { name: stage.receiver.url("/bad") }).waitFor();
+    await needs.getByRole("listitem").first().filter({ hasText: /^Failing: .*bad.*Answered 500/ }).waitFor();
     await needs.getByRole("link", { name: "1 event of the last 24 h failed" }).click();
     await page.waitForURL(/\/app\/events\?Status=CriticalFailure&From=/);
     await page.goBack();
-    await needs.getByRole("link", { name: "1 destination is suspended" }).click();
-    await page.waitForURL(/\/app\/destinations\?Status=Suspended/);
+    await needs.getByRole("link", { name: /^Failing: / }).click();
+    await page.getByRole("heading", { name: /^Incident: / }).waitFor();
     await page.goBack();
     await needs.getByRole("link", { name: "1 post was refused in the last 24 h" }).click();
     await page.getByRole("region", { name: "Refused posts" }).getByText("401").waitFor();

@@ -18,6 +18,7 @@ export interface SidebarPage {
 /** The pages of the navigation: traffic first, then administration. */
 export const places: readonly SidebarPage[] = [
   { path: "/", title: "Overview", icon: icons.layoutDashboard, key: "o", needs: "getStatistics" },
+  { path: "/incidents", title: "Incidents", icon: icons.triangleAlert, key: "i", needs: "listIncidents" },
   { path: "/events", title: "Events", icon: icons.activity, key: "e", needs: "listEvents" },
   { path: "/destinations", title: "Destinations", icon: icons.send, key: "d", needs: "listDestinations" },
   { path: "/senders", title: "Senders", icon: icons.arrowRightLeft, key: "s", needs: "listSenders" },

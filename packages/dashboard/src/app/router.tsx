@@ -51,6 +51,14 @@ const start = createRoute({
   getParentRoute: () => shell, path: "/start",
   component: lazy(() => import("../pages/start/start-page.tsx"), "StartPage"),
 });
+const incidents = createRoute({
+  getParentRoute: () => shell, path: "/incidents", validateSearch: texts("State"),
+  component: lazy(() => import("../pages/incidents/incidents-page.tsx"), "IncidentsPage"),
+});
+const incident = createRoute({
+  getParentRoute: () => shell, path: "/incidents/$id",
+  component: lazy(() => import("../pages/incidents/incident-page.tsx"), "IncidentPage"),
+});
 const events = createRoute({
   getParentRoute: () => shell, path: "/events",
   validateSearch: texts(...eventFilterNames, ...payloadNames, columnsName, "event", ...storyNames),
@@ -101,7 +109,7 @@ const settings = createRoute({
 const tree = root.addChildren([
   login, register,
   shell.addChildren([
-    overview, start, events, event, destinations, destination, senders,
+    overview, start, incidents, incident, events, event, destinations, destination, senders,
     sender, operations, audit, keys, people, settings,
   ]),
 ]);

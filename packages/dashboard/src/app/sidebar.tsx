@@ -20,12 +20,16 @@ export function Sidebar(): ReactNode {
   const { sidebar, change } = usePreferences();
   const nav = useRef<HTMLElement>(null);
   const needsStart = useNeedsStart();
+  const openIncidents = useOpenIncidents();
   const isCollapsed = sidebar === "collapsed";
   const toggle = isCollapsed ? "Expand the sidebar" : "Collapse the sidebar";
   const entry = ({ path, title, icon, begins = false }: Pick<SidebarPage, "path" | "title" | "icon" | "begins">) => (
     <li key={path} className={begins ? styles.begins : undefined}>
       <Link to={path} activeOptions={{ exact: path === "/" }} title={isCollapsed ? title : undefined}>
         <Entry icon={icon} title={title} />
+        {path === "/incidents" && openIncidents > 0 && (
+          <span className={styles.badge}><span className={shared.hiddenText}> open: </span>{openIncidents}</span>
+        )}
       </Link>
     </li>
   );
@@ -62,6 +66,18 @@ export function Sidebar(): ReactNode {
 
 function Entry({ icon, title }: { readonly icon: IconPath; readonly title: string }): ReactNode {
   return <><Icon of={icon} /><span className={styles.word}>{title}</span></>;
+}
+
+const incidentsEveryMs = 15_000;
+
+/** How many incidents are open. */
+function useOpenIncidents(): number {
+  const { data = 0 } = useQuery({
+    queryKey: ["listIncidents", "open"],
+    queryFn: async () => (await relay.listIncidents({ State: "open", Qt: 1 })).total ?? 0,
+    refetchInterval: incidentsEveryMs,
+  });
+  return data;
 }
 
 /** Whether the first steps are still of use: nothing was delivered yet. */

@@ -38,12 +38,13 @@ export function TestEvent({ id, close }: { readonly id: string; readonly close: 
           {(props) => <textarea {...props} rows={4} spellCheck={false} />}
         </Field>
       </Form>
-      {eventId !== undefined && <Result key={eventId} eventId={eventId} />}
+      {eventId !== undefined && <TestResult key={eventId} eventId={eventId} />}
     </Dialog>
   );
 }
 
-function Result({ eventId }: { readonly eventId: string }): ReactNode {
+/** The result of a test event, followed to its end. */
+export function TestResult({ eventId }: { readonly eventId: string }): ReactNode {
   const event = useQuery({
     queryKey: ["getEvent", { id: eventId }],
     queryFn: () => relay.getEvent({ id: eventId }),

@@ -5,24 +5,25 @@ import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
+import { MiddleCut } from "../../parts/copy.tsx";
+import { useTargets } from "../../parts/names.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Glyph } from "../../parts/status.tsx";
 import { Ago, Countdown } from "../../parts/time.tsx";
 import { dayMs } from "../../parts/times.ts";
 import shared from "../../style/shared.module.css";
+import { causeText, countText } from "../incidents/incident-words.ts";
 import styles from "./overview.module.css";
 
 /** An event that was accepted longer ago and is not settled is shown, ms. */
 const oldMs = 300_000;
 /** The most groups of refused requests that are counted. */
 const groupsAtMost = 100;
-/** The most destinations that are named; the list has all. */
+/** The most incidents and destinations that are named; their lists have all. */
 const namedAtMost = 3;
 
-/** The newest destinations of a status, and how many there are. */
-function destinationsOf(Status: "Suspended" | "Inactive") {
-  return { Status, Qt: namedAtMost, CpOrd: "updatedAt", TpOrd: "Desc" } as const;
-}
+const openIncidents = { State: "open", Qt: namedAtMost } as const;
+const inactiveOnes = { Status: "Inactive", Qt: namedAtMost, CpOrd: "updatedAt", TpOrd: "Desc" } as const;
 
 /** The beginning of the last 24 hours, at a full minute, so that the address of a list stays the same for a while. */
 function dayBefore(now: number): string {
@@ -36,10 +37,10 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
     Test: false, Total: false } as const;
   const queries = useQueries({
     queries: [
-      { queryKey: ["listDestinations", destinationsOf("Suspended")],
-        queryFn: () => relay.listDestinations(destinationsOf("Suspended")), refetchInterval: everyMs },
-      { queryKey: ["listDestinations", destinationsOf("Inactive")],
-        queryFn: () => relay.listDestinations(destinationsOf("Inactive")), refetchInterval: everyMs },
+      { queryKey: ["listIncidents", openIncidents],
+        queryFn: () => relay.listIncidents(openIncidents), refetchInterval: everyMs },
+      { queryKey: ["listDestinations", inactiveOnes],
+        queryFn: () => relay.listDestinations(inactiveOnes), refetchInterval: everyMs },
       { queryKey: ["countEvents", "given up in 24 h"],
         queryFn: () => relay.countEvents({ Status: ["CriticalFailure"], From: dayBefore(relayClock.now()) }),
         refetchInterval: everyMs },
@@ -50,12 +51,13 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
         refetchInterval: everyMs },
     ],
   });
-  const [suspended, inactive, givenUp, oldest, refused] = queries;
+  const { nameOf } = useTargets();
+  const [incidents, inactive, givenUp, oldest, refused] = queries;
   const failed = queries.find(({ error, data }) => error !== null && data === undefined);
   const now = relayClock.now();
   const lines = [
-    ...destinationLines("Suspended", suspended.data),
-    ...destinationLines("Inactive", inactive.data),
+    ...incidentLines(incidents.data, nameOf),
+    ...inactiveLines(inactive.data),
     ...givenUpLines(givenUp.data, dayBefore(now), allows("orderReplay")),
     ...oldestLines(oldest.data?.items[0], now),
     ...refusedLines(refused.data),
@@ -75,7 +77,7 @@ export function Attention({ everyMs }: { readonly everyMs: number }): ReactNode 
 function Line({ tone, list, what, children }: {
   readonly tone: "bad" | "wait" | "off";
   readonly list: LinkProps;
-  readonly what: string;
+  readonly what: ReactNode;
   readonly children?: ReactNode;
 }): ReactNode {
   return (
@@ -87,22 +89,42 @@ function Line({ tone, list, what, children }: {
   );
 }
 
-function destinationLines(
-  status: "Suspended" | "Inactive", page: Schemas["DestinationPage"] | undefined,
+function incidentLines(
+  page: Schemas["IncidentPage"] | undefined, nameOf: (id: string) => string,
 ): readonly ReactNode[] {
+  const { items = [], total = 0 } = page ?? {};
+  const left = total - items.length;
+  return [
+    ...items.map(({ id, destinationUrlId, startedAt, failures: [most], attempts, events: { affected } }) => (
+      <Line
+        key={id} tone="bad" list={{ to: "/incidents/$id", params: { id } }}
+        what={<>Failing: <MiddleCut text={nameOf(destinationUrlId)} /></>}
+      >
+        <span>
+          {most && `${causeText(most)}, `}{countText(attempts, "attempt")} failed, {countText(affected, "event")},
+          {" "}began <Ago to={startedAt} />
+        </span>
+      </Line>
+    )),
+    ...(left > 0 ? [
+      <Line
+        key="incidents" tone="bad" list={{ to: "/incidents", search: { State: "open" } }}
+        what={`${countText(left, "more open incident")}`}
+      />,
+    ] : []),
+  ];
+}
+
+function inactiveLines(page: Schemas["DestinationPage"] | undefined): readonly ReactNode[] {
   const total = page?.total ?? 0;
   if (page === undefined || total === 0) return [];
-  const what = `${total} ${total === 1 ? "destination is" : "destinations are"} ${status.toLowerCase()}`;
   return [
     <Line
-      key={status} tone={status === "Suspended" ? "bad" : "off"} what={what}
-      list={{ to: "/destinations", search: { Status: status } }}
+      key="inactive" tone="off" what={`${total} ${total === 1 ? "destination is" : "destinations are"} inactive`}
+      list={{ to: "/destinations", search: { Status: "Inactive" } }}
     >
-      {page.items.map(({ id, url, suspendedUntil }) => (
-        <span key={id}>
-          <Link to="/destinations/$id" params={{ id }}>{url}</Link>
-          {suspendedUntil !== null && <>, tried again <Countdown to={suspendedUntil} /></>}
-        </span>
+      {page.items.map(({ id, url }) => (
+        <span key={id}><Link to="/destinations/$id" params={{ id }}>{url}</Link></span>
       ))}
       {total > page.items.length && <span>and {total - page.items.length} more</span>}
     </Line>,
