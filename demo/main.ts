@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createClient, Producer, verifyDelivery, type Schemas } from "../packages/client/src/index.ts";
 import { furnish, furnishedReceiver } from "../test/support/furnished-tenant.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
+import { openSignIn } from "./sign-in.ts";
 import { heading, say, table } from "./story.ts";
 
 const keep = process.env["KEEP"] === "1";
@@ -119,18 +120,30 @@ async function tell(receiver: Receiver, url: string): Promise<void> {
   table(rows);
 }
 
-/** A second tenant, with something on every page of the dashboard, and an event every two seconds. */
-async function openShop(receiver: Receiver, url: string): Promise<void> {
+/**
+ * A second tenant, with something on every page of the dashboard, and an event every two seconds. Returns a link that
+ * signs its Owner in.
+ */
+async function openShop(receiver: Receiver, url: string): Promise<string> {
   heading("The dashboard");
   for (const path of ["/orders", "/flaky", "/dead", "/old"]) receiver.on(path, furnishedReceiver());
   const { email, password, postMore } = await furnish(url, receiver.url(""), { ownerEmail: "ada@acme.example" });
-  say(`${url.replace("127.0.0.1", "localhost")}/app/, sign in as ${email} with the password "${password}"`);
+  const origin = url.replace("127.0.0.1", "localhost");
+  say(`${origin}/app/, sign in as ${email} with the password "${password}"`);
   let order = 10_000;
   setInterval(() => {
     order += 1;
     // The relay may be stopping.
     postMore(order).catch(() => undefined);
   }, 2_000).unref();
+  return openSignIn(`${origin}/app/`, async () => {
+    const { status, headers } = await fetch(`${url}/api/v1/auth/session`, {
+      method: "POST", headers: { "content-type": "application/json", origin },
+      body: JSON.stringify({ email, password }),
+    });
+    if (status !== 200) throw new Error(`the session was answered ${status}`);
+    return headers.getSetCookie();
+  });
 }
 
 function who(actor: Schemas["Actor"]): string {
@@ -166,9 +179,10 @@ async function run(): Promise<void> {
   const url = await startRelay(receiver);
   await tell(receiver, url);
   if (keep) {
-    await openShop(receiver, url);
+    const link = await openShop(receiver, url);
     say("");
     say(`the relay stays up at ${url}, its log in ${log}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
+    say(`the dashboard, signed in, by a link for one use within five minutes: ${link}`);
     // Ctrl-C under npm comes twice: the second one must not end the clean-up.
     await new Promise<void>((resolve) => {
       onSignal = resolve;

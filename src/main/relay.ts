@@ -124,7 +124,9 @@ export async function startRelay(
     await stop();
     throw error;
   }
-  logger.info({ url, version, revision: config.revision, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
+  const dashboard = pagesOf(config) === null ? undefined : dashboardAt(url);
+  const { revision, dataDir } = config;
+  logger.info({ url, version, revision, dataDir, roles: [...config.roles], dashboard }, "ready");
 
   return {
     url,
@@ -282,6 +284,16 @@ async function serveOperatorOf(
   }, instruments.logger);
 }
 
+/** The folder of the pages that this process serves, if any. */
+function pagesOf({ roles, dashboard }: Config): string | null {
+  return roles.has("api") && dashboard ? pagesFolder : null;
+}
+
+/** The pages' address for a browser on this machine: at localhost it takes the session's cookie without TLS. */
+function dashboardAt(url: string): string {
+  return `${url.replace(/127\.0\.0\.1|0\.0\.0\.0|\[::1?\]/, "localhost")}/app/`;
+}
+
 function makeServer(
   { config, ids, instruments }: Base, services: Services, { health, closing }: Pick<Api, "health" | "closing">,
 ): Server {
@@ -289,9 +301,8 @@ function makeServer(
   if (!config.roles.has("api")) return createHttpServer(createHealthApp(common), common);
   const { maxBodyBytes, trustedProxies } = config;
   const memory = sharedMemory(instruments.clock);
-  const pages = config.dashboard ? pagesFolder : null;
   const { app, answerIngest } = createApp({
-    ...common, services, memory, maxBodyBytes, trustedProxies, pages, closing,
+    ...common, services, memory, maxBodyBytes, trustedProxies, pages: pagesOf(config), closing,
   });
   return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
 }

@@ -12,6 +12,50 @@ describe("the dashboard's first steps", () => {
     await stage.browser.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   });
 
+  it("begin with a new tenant, which the sign-in leads to", async () => {
+    const name = `First Contact ${process.pid}`;
+    seen = await stage.visit();
+    const { page } = seen;
+    await seen.go("/");
+    await page.getByRole("link", { name: "Create a tenant" }).click();
+    await page.getByLabel("Name of the tenant").fill(name);
+    await page.getByLabel("Your email").fill(`first-${process.pid}@acme.example`);
+    await page.getByLabel("Password").fill("short");
+    await page.getByRole("button", { name: "Create the tenant" }).click();
+    expect(await page.getByRole("alert").textContent()).to.match(/^ownerPassword: /);
+    await page.getByLabel("Password").fill("correct horse battery");
+    await page.getByRole("button", { name: "Create the tenant" }).click();
+    await page.getByText("0 of 5 steps done.").waitFor();
+    await page.getByRole("banner").getByText(name).waitFor();
+    await page.goBack();
+    await page.goForward();
+    await page.getByText("0 of 5 steps done.").waitFor();
+  });
+
+  it("take an active destination only, and the events of that one", async () => {
+    const account = await openAccount(stage.relay.url);
+    const open = async (path: string) =>
+      String((await account.owner.post("/api/v1/destinations", { url: stage.receiver.url(path) }))["id"]);
+    const older = await open("/older");
+    const newer = await open("/newer");
+    const setStatus = (id: string, status: "active" | "inactive") =>
+      account.owner.patch(`/api/v1/destinations/${id}`, { status });
+    await setStatus(newer, "inactive");
+    seen = await stage.visit();
+    const { page } = seen;
+    await seen.go("/start");
+    await signIn(seen, account);
+    const link = page.getByRole("main").locator("a[href*='/destinations/']");
+    await link.waitFor();
+    expect(await link.getAttribute("href")).to.match(new RegExp(`/${older}$`));
+    await setStatus(older, "inactive");
+    await page.getByText("No destination is active.").waitFor();
+    await page.getByRole("button", { name: "Create the destination" }).waitFor();
+    await setStatus(newer, "active");
+    await link.waitFor();
+    expect(await link.getAttribute("href")).to.match(new RegExp(`/${newer}$`));
+  });
+
   it("lead an empty tenant from the overview to a delivery with a verified signature, and resume", async () => {
     const account = await openAccount(stage.relay.url);
     for (const { id } of (await account.owner.get("/api/v1/api-keys"))["items"] as { id: string }[]) {

@@ -39,6 +39,10 @@ const login = createRoute({
   getParentRoute: () => root, path: "/login", validateSearch: texts("next", "cookies"),
   component: lazy(() => import("../pages/login/login-page.tsx"), "LoginPage"),
 });
+const newTenant = createRoute({
+  getParentRoute: () => root, path: "/new",
+  component: lazy(() => import("../pages/register/new-tenant-page.tsx"), "NewTenantPage"),
+});
 const register = createRoute({
   getParentRoute: () => root, path: "/register",
   component: lazy(() => import("../pages/register/register-page.tsx"), "RegisterPage"),
@@ -107,7 +111,7 @@ const settings = createRoute({
 });
 
 const tree = root.addChildren([
-  login, register,
+  login, register, newTenant,
   shell.addChildren([
     overview, start, incidents, incident, events, event, destinations, destination, senders,
     sender, operations, audit, keys, people, settings,

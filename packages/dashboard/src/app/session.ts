@@ -15,6 +15,16 @@ export function useMay(): (operation: OperationId) => boolean {
   return (operation) => may(me, operation);
 }
 
+/** Opens a session and forgets the answers to the former caller. */
+export function useSignIn(): (...login: Parameters<typeof relay.openSession>) => Promise<void> {
+  const queries = useQueryClient();
+  return async (...login) => {
+    await relay.openSession(...login);
+    queries.clear();
+    tellTabs();
+  };
+}
+
 /** Ends the session and forgets all answers. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();

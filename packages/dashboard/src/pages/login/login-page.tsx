@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
-import { pagesPath, relay, whoIsSignedIn } from "../../api/relay.ts";
+import { pagesPath, whoIsSignedIn } from "../../api/relay.ts";
 import { useGoToAddress } from "../../app/navigation.tsx";
-import { onOtherTab, tellTabs } from "../../app/tabs.ts";
+import { useSignIn } from "../../app/session.ts";
+import { onOtherTab } from "../../app/tabs.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { LonePage } from "../../parts/page.tsx";
 import { classes } from "../../style/classes.ts";
@@ -15,23 +16,26 @@ export function LoginPage(): ReactNode {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const goToAddress = useGoToAddress();
+  const signIn = useSignIn();
   const { next = "", cookies } = useSearch({ from: "/login" });
   const enter = () => {
-    queries.clear();
     if (isOwn(next)) goToAddress(next);
     else void navigate({ to: "/" });
   };
-  const signIn = async ({ email = "", password = "" }: Readonly<Record<string, string>>) => {
-    await relay.openSession({ email, password });
-    tellTabs();
+  const submit = async ({ email = "", password = "" }: Readonly<Record<string, string>>) => {
+    await signIn({ email, password });
     enter();
   };
-  useEffect(() => onOtherTab(() => void whoIsSignedIn().then(enter, () => undefined)));
+  const follow = () => {
+    queries.clear();
+    enter();
+  };
+  useEffect(() => onOtherTab(() => void whoIsSignedIn().then(follow, () => undefined)));
   return (
     <LonePage title="Sign in">
       {cookies === "several" && <SeveralCookies />}
       {canSignIn() ? (
-        <Form submit={signIn} label="Sign in" keeps guarded={false}>
+        <Form submit={submit} label="Sign in" keeps guarded={false}>
           <Field name="email" label="Email">
             {(props) => <input {...props} type="email" autoComplete="username" required />}
           </Field>
@@ -40,6 +44,7 @@ export function LoginPage(): ReactNode {
           </Field>
         </Form>
       ) : <NeedsTls />}
+      <p className={shared.small}>No account yet? <Link to="/new">Create a tenant</Link></p>
     </LonePage>
   );
 }

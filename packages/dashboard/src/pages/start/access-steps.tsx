@@ -17,26 +17,32 @@ interface Props {
   readonly known: boolean;
 }
 
-/** The first step: a destination, and its ingest token. */
-export function DestinationStep({ destination, gain, known }: Props & {
+/** The first step: an active destination, and its ingest token. */
+export function DestinationStep({ destination, hasAny, gain, known }: Props & {
   readonly destination: Schemas["Destination"] | undefined;
+  /** Whether there are destinations, in whatever state. */
+  readonly hasAny: boolean;
 }): ReactNode {
   const queries = useQueryClient();
   const allows = useMay();
   const [token, setToken] = useState("");
   const [asks, setAsks] = useState(false);
-  const take = (ingestToken: string) => {
-    gain({ token: ingestToken });
+  const take = (destinationId: string, ingestToken: string) => {
+    gain({ ingest: { destinationId, token: ingestToken } });
     setToken(ingestToken);
   };
   const create = async ({ url = "" }: Readonly<Record<string, string>>) => {
-    take((await relay.createDestination({ url })).ingestToken);
+    const { id, ingestToken } = await relay.createDestination({ url });
+    take(id, ingestToken);
     await queries.invalidateQueries();
   };
   return (
     <>
       {destination && (
         <p>Events are sent to <Link to="/destinations/$id" params={{ id: destination.id }}>{destination.url}</Link></p>
+      )}
+      {!destination && hasAny && (
+        <p>No destination is active. <Link to="/destinations">See why</Link>, or create another one.</p>
       )}
       {!destination && allows("createDestination") && (
         <Form submit={create} label="Create the destination">
@@ -55,7 +61,10 @@ export function DestinationStep({ destination, gain, known }: Props & {
       {asks && destination && (
         <Confirm
           title="A new ingest token" act="Replace it" close={() => setAsks(false)}
-          run={async () => take((await relay.regenerateDestinationToken({ id: destination.id })).ingestToken)}
+          run={async () => {
+            const { id } = destination;
+            take(id, (await relay.regenerateDestinationToken({ id })).ingestToken);
+          }}
         >
           <p>Producers that post with the present token of this destination get 404 from then on.</p>
         </Confirm>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
+import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay, useMe } from "../../app/session.ts";
 import { Page } from "../../parts/page.tsx";
@@ -35,7 +36,8 @@ export function StartPage(): ReactNode {
   return (
     <Page title="First steps">
       <Answered query={query}>
-        {({ destination, key, event, delivered }) => {
+        {({ destination, hasAny, key, event, delivered }) => {
+          const token = access.ingest?.destinationId === destination?.id ? access.ingest?.token : undefined;
           const done = [destination !== undefined, key, event !== undefined, delivered !== undefined, verified];
           const current = done.indexOf(false);
           const step = (index: number) => ({
@@ -48,14 +50,17 @@ export function StartPage(): ReactNode {
               </p>
               <ol className={styles.steps}>
                 <Step {...step(0)} title="A destination">
-                  <DestinationStep destination={destination} gain={gain} known={access.token !== undefined} />
+                  <DestinationStep
+                    destination={destination} hasAny={hasAny} gain={gain} known={token !== undefined}
+                  />
                 </Step>
                 <Step {...step(1)} title="An API key">
                   <KeyStep has={key} gain={gain} known={access.key !== undefined} />
                 </Step>
                 <Step {...step(2)} title="The first event">
                   {destination && key
-                    ? <Curl tenantId={tenant.id} access={access} /> : <p>It takes a destination and a key.</p>}
+                    ? <Curl tenantId={tenant.id} token={token} apiKey={access.key} />
+                    : <p>It takes a destination and a key.</p>}
                   {event && (
                     <p>Accepted <Ago to={event.acceptedAt} />: <EventLink id={event.id}>{event.id}</EventLink></p>
                   )}
@@ -65,7 +70,9 @@ export function StartPage(): ReactNode {
                   <Delivery event={event} delivered={delivered} />
                 </Step>
                 <Step {...step(4)} title="Its signature">
-                  <SignatureStep tenantId={tenant.id} verified={verified} done={() => setVerified(true)} />
+                  {delivered || verified
+                    ? <SignatureStep tenantId={tenant.id} verified={verified} done={() => setVerified(true)} />
+                    : <p>The relay signs each delivery, so that the receiver can tell it from others.</p>}
                 </Step>
               </ol>
             </>
@@ -104,23 +111,24 @@ function Live({ children }: { readonly children: ReactNode }): ReactNode {
   return <p className={styles.live}><span aria-hidden="true">●</span> {children}</p>;
 }
 
-/** How far the tenant has come. */
+/** How far the tenant has come, with its newest active destination. */
 async function progress() {
-  const events = { Qt: 1, Test: false, View: "summary", Total: false } as const;
-  const [destinations, keys, newest, succeeded] = await Promise.all([
-    relay.listDestinations({ Qt: 1, CpOrd: "createdAt", TpOrd: "Desc", Total: false }),
-    relay.listApiKeys({ Qt: 1, Total: false }),
-    relay.listEvents(events),
-    relay.listEvents({ ...events, Status: ["Succeeded"] }),
+  const page = { Qt: 1, Total: false } as const;
+  const [{ items: [destination] }, { items: [anyOne] }, keys] = await Promise.all([
+    relay.listDestinations({ ...page, Status: "Active", CpOrd: "createdAt", TpOrd: "Desc" }),
+    relay.listDestinations(page),
+    relay.listApiKeys({ Qt: 100, CpOrd: "createdAt", TpOrd: "Desc", Total: false }),
   ]);
-  const [event] = newest.items;
+  const now = relayClock.now();
+  const key = keys.items.some(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now);
+  const known = { destination, hasAny: anyOne !== undefined, key };
+  if (!destination) return { ...known, event: undefined, delivered: undefined };
+  const events = { ...page, DestinationUrlId: destination.id, Test: false, View: "summary" } as const;
+  const [{ items: [event] }, { items: [delivered] }] = await Promise.all([
+    relay.listEvents(events), relay.listEvents({ ...events, Status: ["Succeeded"] }),
+  ]);
   const lastAttempt = event && "lastAttempt" in event ? event.lastAttempt : null;
-  return {
-    destination: destinations.items[0],
-    key: keys.items.length > 0,
-    event: event && { ...event, reason: lastAttempt?.reason ?? null },
-    delivered: succeeded.items[0],
-  };
+  return { ...known, event: event && { ...event, reason: lastAttempt?.reason ?? null }, delivered };
 }
 
 /** A step: its number, whether the API says that it is done, and its instructions. */
