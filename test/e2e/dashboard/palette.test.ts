@@ -39,7 +39,7 @@ describe("the dashboard's search field", () => {
     await chosen("Page Settings");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    await chosen("Page Events");
+    await chosen("Page Incidents");
     await page.keyboard.type("peop");
     await chosen("Page People");
     expect(await field().getAttribute("aria-activedescendant"))
