@@ -402,6 +402,13 @@ export interface components {
              */
             destinationUrlId?: string;
             /**
+             * Format: uuid
+             * @description Only events that came through this sender.
+             */
+            senderId?: string;
+            /** @description Only events of this type. */
+            eventType?: string;
+            /**
              * Format: date-time
              * @description Only events accepted from this time on.
              */
@@ -411,6 +418,34 @@ export interface components {
              * @description Only events accepted up to this time.
              */
             to?: string;
+            /** @description Only events that concern this customer of yours. */
+            ownerId?: string;
+            /**
+             * Format: uuid
+             * @description Only deliveries of this message.
+             */
+            messageId?: string;
+            /** @description Only the event that came with the request of this `X-Request-Id`. */
+            correlationId?: string;
+            /**
+             * @description Only events with all of these tags, by name; up to three.
+             * @example {
+             *       "order": "4711"
+             *     }
+             */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled from this time on.
+             */
+            finishedFrom?: string;
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled up to this time.
+             */
+            finishedTo?: string;
             /** @description Only count them. false if absent. */
             dryRun?: boolean;
         };
@@ -444,6 +479,34 @@ export interface components {
              * @description Only events accepted up to this time.
              */
             to?: string;
+            /** @description Only events that concern this customer of yours. */
+            ownerId?: string;
+            /**
+             * Format: uuid
+             * @description Only deliveries of this message.
+             */
+            messageId?: string;
+            /** @description Only the event that came with the request of this `X-Request-Id`. */
+            correlationId?: string;
+            /**
+             * @description Only events with all of these tags, by name; up to three.
+             * @example {
+             *       "order": "4711"
+             *     }
+             */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled from this time on.
+             */
+            finishedFrom?: string;
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled up to this time.
+             */
+            finishedTo?: string;
             /** @description Only count them. false if absent. */
             dryRun?: boolean;
         };
@@ -464,6 +527,41 @@ export interface components {
              * @description Only events of this destination.
              */
             destinationUrlId?: string;
+            /**
+             * Format: uuid
+             * @description Only events that came through this sender.
+             */
+            senderId?: string;
+            /** @description Only events of this type. */
+            eventType?: string;
+            /** @description Only events that concern this customer of yours. */
+            ownerId?: string;
+            /**
+             * Format: uuid
+             * @description Only deliveries of this message.
+             */
+            messageId?: string;
+            /** @description Only the event that came with the request of this `X-Request-Id`. */
+            correlationId?: string;
+            /**
+             * @description Only events with all of these tags, by name; up to three.
+             * @example {
+             *       "order": "4711"
+             *     }
+             */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled from this time on.
+             */
+            finishedFrom?: string;
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled up to this time.
+             */
+            finishedTo?: string;
             /** @description Only count them. false if absent. */
             dryRun?: boolean;
         };
@@ -497,6 +595,34 @@ export interface components {
              * @description Only events accepted up to this time.
              */
             to?: string;
+            /** @description Only events that concern this customer of yours. */
+            ownerId?: string;
+            /**
+             * Format: uuid
+             * @description Only deliveries of this message.
+             */
+            messageId?: string;
+            /** @description Only the event that came with the request of this `X-Request-Id`. */
+            correlationId?: string;
+            /**
+             * @description Only events with all of these tags, by name; up to three.
+             * @example {
+             *       "order": "4711"
+             *     }
+             */
+            tags?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled from this time on.
+             */
+            finishedFrom?: string;
+            /**
+             * Format: date-time
+             * @description Only events that were delivered, given up or cancelled up to this time.
+             */
+            finishedTo?: string;
             /**
              * Format: uuid
              * @description Sends the payload of each event to this destination, as a new event. If absent, the events themselves are sent again.
@@ -742,6 +868,29 @@ export interface components {
                 to: string | null;
                 /** @description How many events were named by their ids; null: any may be meant. */
                 ids: number | null;
+                /** @description Only events that concern this customer. */
+                ownerId?: string;
+                /**
+                 * Format: uuid
+                 * @description Only deliveries of this message.
+                 */
+                messageId?: string;
+                /** @description Only events that came with this request. */
+                correlationId?: string;
+                /** @description Only events with all of these tags. */
+                tags?: {
+                    [key: string]: string;
+                };
+                /**
+                 * Format: date-time
+                 * @description Only events finished from this time on.
+                 */
+                finishedFrom?: string;
+                /**
+                 * Format: date-time
+                 * @description Only events finished up to this time.
+                 */
+                finishedTo?: string;
                 /** @description How many events the filter matched when it began. */
                 matched: number;
                 /**
@@ -1813,6 +1962,11 @@ export interface components {
                  * @description The event whose payload it sends to another destination; missing where there is none.
                  */
                 sourceEventId?: string;
+                /**
+                 * Format: uuid
+                 * @description The replay in the background that sends the event; missing where none does.
+                 */
+                replayId?: string;
             };
         } & {
             /**
@@ -1932,6 +2086,11 @@ export interface components {
                  * @description When the next attempt is due.
                  */
                 nextAttemptAt: string;
+                /**
+                 * Format: uuid
+                 * @description The replay in the background that sends the event; missing where none does.
+                 */
+                replayId?: string;
             };
         } & {
             /**
@@ -1974,6 +2133,36 @@ export interface components {
                  * @description null: of every destination.
                  */
                 destinationId: string | null;
+                /**
+                 * Format: uuid
+                 * @description Only events that came through this sender.
+                 */
+                senderId?: string;
+                /** @description Only events of this type. */
+                eventType?: string;
+                /** @description Only events that concern this customer. */
+                ownerId?: string;
+                /**
+                 * Format: uuid
+                 * @description Only deliveries of this message.
+                 */
+                messageId?: string;
+                /** @description Only events that came with this request. */
+                correlationId?: string;
+                /** @description Only events with all of these tags. */
+                tags?: {
+                    [key: string]: string;
+                };
+                /**
+                 * Format: date-time
+                 * @description Only events finished from this time on.
+                 */
+                finishedFrom?: string;
+                /**
+                 * Format: date-time
+                 * @description Only events finished up to this time.
+                 */
+                finishedTo?: string;
                 /** @description How many events that were. What was replayed, or settled by a late outcome, between that place and this fact is counted, and stays. */
                 matched: number;
                 /**
@@ -2364,6 +2553,29 @@ export interface components {
                  * @description Accepted up to this time; null: whenever.
                  */
                 to: string | null;
+                /** @description Only events that concern this customer. */
+                ownerId?: string;
+                /**
+                 * Format: uuid
+                 * @description Only deliveries of this message.
+                 */
+                messageId?: string;
+                /** @description Only events that came with this request. */
+                correlationId?: string;
+                /** @description Only events with all of these tags. */
+                tags?: {
+                    [key: string]: string;
+                };
+                /**
+                 * Format: date-time
+                 * @description Only events finished from this time on.
+                 */
+                finishedFrom?: string;
+                /**
+                 * Format: date-time
+                 * @description Only events finished up to this time.
+                 */
+                finishedTo?: string;
                 /**
                  * Format: uuid
                  * @description The destination to which each event's payload goes as a new event; null: the events themselves are sent again.
@@ -2456,6 +2668,36 @@ export interface components {
                  * @description Accepted up to this time; null: whenever.
                  */
                 to: string | null;
+                /**
+                 * Format: uuid
+                 * @description Only events that came through this sender.
+                 */
+                senderId?: string;
+                /** @description Only events of this type. */
+                eventType?: string;
+                /** @description Only events that concern this customer. */
+                ownerId?: string;
+                /**
+                 * Format: uuid
+                 * @description Only deliveries of this message.
+                 */
+                messageId?: string;
+                /** @description Only events that came with this request. */
+                correlationId?: string;
+                /** @description Only events with all of these tags. */
+                tags?: {
+                    [key: string]: string;
+                };
+                /**
+                 * Format: date-time
+                 * @description Only events finished from this time on.
+                 */
+                finishedFrom?: string;
+                /**
+                 * Format: date-time
+                 * @description Only events finished up to this time.
+                 */
+                finishedTo?: string;
                 /** @description How many events the filter matched when it began. */
                 matched: number;
                 /**
@@ -5086,6 +5328,17 @@ export interface components {
             done: number;
             /** @description How many of them it passed over so far. In the end `done` and `skipped` together are `matched`. */
             skipped: number;
+            /** @description What has become of the events that it sent so far, by their status now. Purged events are left out. */
+            outcome: {
+                /** @description Succeeded. */
+                delivered: number;
+                /** @description To be sent, being sent, or waiting for a retry. */
+                waiting: number;
+                /** @description Given up again. */
+                exhausted: number;
+                /** @description Cancelled. */
+                cancelled: number;
+            };
             /**
              * Format: uuid
              * @description Only events of this destination; null for any.
@@ -5114,6 +5367,29 @@ export interface components {
              * @description Only events accepted up to this time; null for any time.
              */
             to: string | null;
+            /** @description Only events that concern this customer of yours; null for any. */
+            ownerId: string | null;
+            /**
+             * Format: uuid
+             * @description Only deliveries of this message; null for any.
+             */
+            messageId: string | null;
+            /** @description Only the event that came with the request of this `X-Request-Id`; null for any. */
+            correlationId: string | null;
+            /** @description Only events with all of these tags; null for any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description Only events finished from this time on; null for any time.
+             */
+            finishedFrom: string | null;
+            /**
+             * Format: date-time
+             * @description Only events finished up to this time; null for any time.
+             */
+            finishedTo: string | null;
             /**
              * Format: uuid
              * @description The destination to which their payloads go as new events; null where the events themselves are sent again.
@@ -8993,6 +9269,12 @@ export interface operations {
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
+                /** @description Events that were delivered, given up or cancelled from this time, and were not sent again since. */
+                FinishedFrom?: string;
+                /** @description Events that were delivered, given up or cancelled up to this time, and were not sent again since. */
+                FinishedTo?: string;
+                /** @description Events that this replay sent so far. */
+                ReplayId?: string;
                 /** @description Test events only, or none of them. */
                 Test?: boolean;
                 /** @description The event accepted under this `X-Idempotency-Key`. */
@@ -9048,6 +9330,12 @@ export interface operations {
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
+                /** @description Events that were delivered, given up or cancelled from this time, and were not sent again since. */
+                FinishedFrom?: string;
+                /** @description Events that were delivered, given up or cancelled up to this time, and were not sent again since. */
+                FinishedTo?: string;
+                /** @description Events that this replay sent so far. */
+                ReplayId?: string;
                 /** @description Test events only, or none of them. */
                 Test?: boolean;
                 /** @description The event accepted under this `X-Idempotency-Key`. */
@@ -9532,6 +9820,12 @@ export interface operations {
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
+                /** @description Events that were delivered, given up or cancelled from this time, and were not sent again since. */
+                FinishedFrom?: string;
+                /** @description Events that were delivered, given up or cancelled up to this time, and were not sent again since. */
+                FinishedTo?: string;
+                /** @description Events that this replay sent so far. */
+                ReplayId?: string;
                 /** @description Test events only, or none of them. */
                 Test?: boolean;
                 /** @description The event accepted under this `X-Idempotency-Key`. */
@@ -9603,6 +9897,12 @@ export interface operations {
                 From?: string;
                 /** @description Events accepted up to this time. */
                 To?: string;
+                /** @description Events that were delivered, given up or cancelled from this time, and were not sent again since. */
+                FinishedFrom?: string;
+                /** @description Events that were delivered, given up or cancelled up to this time, and were not sent again since. */
+                FinishedTo?: string;
+                /** @description Events that this replay sent so far. */
+                ReplayId?: string;
                 /** @description Test events only, or none of them. */
                 Test?: boolean;
                 /** @description The event accepted under this `X-Idempotency-Key`. */
@@ -10816,6 +11116,9 @@ export interface Inputs {
         readonly CorrelationId?: string;
         readonly From?: string;
         readonly To?: string;
+        readonly FinishedFrom?: string;
+        readonly FinishedTo?: string;
+        readonly ReplayId?: string;
         readonly Test?: boolean;
         readonly IdempotencyKey?: string;
         readonly View: "full" | "summary";
@@ -10831,6 +11134,9 @@ export interface Inputs {
         readonly CorrelationId?: string;
         readonly From?: string;
         readonly To?: string;
+        readonly FinishedFrom?: string;
+        readonly FinishedTo?: string;
+        readonly ReplayId?: string;
         readonly Test?: boolean;
         readonly IdempotencyKey?: string;
     };
@@ -10874,6 +11180,9 @@ export interface Inputs {
         readonly CorrelationId?: string;
         readonly From?: string;
         readonly To?: string;
+        readonly FinishedFrom?: string;
+        readonly FinishedTo?: string;
+        readonly ReplayId?: string;
         readonly Test?: boolean;
         readonly IdempotencyKey?: string;
     };
@@ -10888,6 +11197,9 @@ export interface Inputs {
         readonly CorrelationId?: string;
         readonly From?: string;
         readonly To?: string;
+        readonly FinishedFrom?: string;
+        readonly FinishedTo?: string;
+        readonly ReplayId?: string;
         readonly Test?: boolean;
         readonly IdempotencyKey?: string;
         readonly Include?: readonly ("attempts" | "history")[];
@@ -10903,8 +11215,18 @@ export interface Inputs {
     };
     readonly replayEvents: {
         readonly destinationUrlId?: string;
+        readonly senderId?: string;
+        readonly eventType?: string;
         readonly from?: string;
         readonly to?: string;
+        readonly ownerId?: string;
+        readonly messageId?: string;
+        readonly correlationId?: string;
+        readonly tags?: {
+            readonly [key: string]: string;
+        };
+        readonly finishedFrom?: string;
+        readonly finishedTo?: string;
         readonly dryRun: boolean;
     };
     readonly cancelEvents: {
@@ -10916,12 +11238,30 @@ export interface Inputs {
         readonly status?: ("Pending" | "WaitingRetry") | readonly ("Pending" | "WaitingRetry")[];
         readonly from?: string;
         readonly to?: string;
+        readonly ownerId?: string;
+        readonly messageId?: string;
+        readonly correlationId?: string;
+        readonly tags?: {
+            readonly [key: string]: string;
+        };
+        readonly finishedFrom?: string;
+        readonly finishedTo?: string;
         readonly dryRun: boolean;
     };
     readonly purgeEvents: {
         readonly before?: string;
         readonly status?: "Succeeded" | "CriticalFailure" | "Cancelled";
         readonly destinationUrlId?: string;
+        readonly senderId?: string;
+        readonly eventType?: string;
+        readonly ownerId?: string;
+        readonly messageId?: string;
+        readonly correlationId?: string;
+        readonly tags?: {
+            readonly [key: string]: string;
+        };
+        readonly finishedFrom?: string;
+        readonly finishedTo?: string;
         readonly dryRun: boolean;
     };
     readonly listRefusals: {
@@ -10966,6 +11306,14 @@ export interface Inputs {
         readonly status: ("Succeeded" | "CriticalFailure" | "Cancelled") | readonly ("Succeeded" | "CriticalFailure" | "Cancelled")[];
         readonly from?: string;
         readonly to?: string;
+        readonly ownerId?: string;
+        readonly messageId?: string;
+        readonly correlationId?: string;
+        readonly tags?: {
+            readonly [key: string]: string;
+        };
+        readonly finishedFrom?: string;
+        readonly finishedTo?: string;
         readonly toDestinationUrlId?: string;
         readonly perSecond: number;
         readonly dryRun: boolean;

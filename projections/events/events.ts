@@ -1,10 +1,10 @@
-import { eventStatuses, type EventStatus } from "../../src/features/events/facts.ts";
+import { eventStatuses, isFinished, type EventStatus, type RecordedFilter } from "../../src/features/events/facts.ts";
 import { greatestEventId, leastEventId } from "../../src/kernel/domain/event-id.ts";
 import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
 import type { Tags } from "../../src/kernel/domain/tags.ts";
 import { millis, timestamp } from "../../src/kernel/domain/time.ts";
 import type { Query, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
-import { labelsWanted, type LabelFilter } from "./labels.ts";
+import { correlationLabel, labelsWanted, type LabelFilter } from "./labels.ts";
 
 /** An event without its payload, which stays in the log. */
 export type EventDocument = {
@@ -23,6 +23,8 @@ export type EventDocument = {
   readonly acceptedIn: string;
   /** The position of the fact that finished it; meaningless before. */
   readonly finishedIn: string | null;
+  /** When it was finished last; meaningless before. */
+  readonly finishedAt: string | null;
   readonly test: true | null;
   /** The id of the request if it tells the time; else a label has it. */
   readonly correlationId: string | null;
@@ -55,6 +57,7 @@ export const events: Collection<EventDocument> = {
     deliveredAt: "time",
     acceptedIn: "text",
     finishedIn: "text",
+    finishedAt: "time",
     test: "boolean",
     correlationId: "id",
     labels: "json",
@@ -71,7 +74,7 @@ export const events: Collection<EventDocument> = {
   ],
 };
 
-/** Filters of a list of events; `from` and `to` are inclusive. */
+/** Filters of a list of events; times are inclusive. */
 export interface EventFilter extends LabelFilter {
   readonly tenantId: string;
   /** Any of them; all by default. */
@@ -80,6 +83,10 @@ export interface EventFilter extends LabelFilter {
   readonly correlationId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  readonly finishedFrom?: string | undefined;
+  readonly finishedTo?: string | undefined;
+  /** The replay in the background that sent them. */
+  readonly replayId?: string | undefined;
 }
 
 /** A period of time, ms since 1970: from `from` up to, not including, `until`; either may be infinite. */
@@ -101,24 +108,38 @@ export function boundsOf({ from, until }: Period): { readonly from: string; read
   return { from: timestamp(from), to: timestamp(until - 1) };
 }
 
-/** Whether counters and indexes of events serve a filter whole, without labels and the ids of requests. */
+/** Whether counters and indexes of events serve a filter whole. */
 export function isPlain(filter: EventFilter): boolean {
-  return filter.correlationId === undefined && labelsWanted(filter).length === 0;
+  return filter.correlationId === undefined && filter.replayId === undefined && !isOfFinished(filter)
+    && labelsWanted(filter).length === 0;
 }
 
-/** Selects the events that match a filter, but for its labels and its request. */
-export function eventsSelected({ tenantId, statuses, destinationUrlId, test, from, to }: EventFilter): Selection {
-  const [status, ...others] = statuses ?? eventStatuses;
+/** Whether a filter selects by the time when events were finished. */
+export function isOfFinished({ finishedFrom, finishedTo }: EventFilter): boolean {
+  return (finishedFrom ?? finishedTo) !== undefined;
+}
+
+function statusesOf(filter: EventFilter): readonly EventStatus[] {
+  const { statuses = eventStatuses } = filter;
+  return isOfFinished(filter) ? statuses.filter(isFinished) : statuses;
+}
+
+/** Selects the events that match a filter by destination, status and acceptance; test events may be left out. */
+export function eventsSelected(filter: EventFilter): Selection {
+  const { tenantId, destinationUrlId, test, from, to } = filter;
+  const statuses = statusesOf(filter);
+  const [status] = statuses;
+  const isOne = status !== undefined && statuses.length === 1;
   const where = {
     tenantId,
     ...(destinationUrlId !== undefined && { destinationUrlId }),
-    ...(others.length === 0 && { status: status! }),
+    ...(isOne && { status }),
     ...(test === false && { test: null }),
   };
   return {
     collection: events.name,
     where,
-    ...(others.length > 0 && { anyOf: { field: "status", values: statuses ?? eventStatuses } }),
+    ...(!isOne && { anyOf: { field: "status", values: statuses } }),
     ...((from ?? to) !== undefined && { range: accepted({ from, to }) }),
   };
 }
@@ -136,13 +157,15 @@ export interface SelectableEvent {
   readonly tags: Tags | null;
   readonly test: boolean;
   readonly correlationId: string | null;
+  /** Null while it is not finished. */
+  readonly finishedAt: string | null;
 }
 
 const comparable = [
   "tenantId", "destinationUrlId", "senderId", "messageId", "eventType", "ownerId", "test", "correlationId",
 ] as const;
 
-/** Whether an event matches a filter. */
+/** Whether an event matches a filter, but for its replay. */
 export function isSelected(filter: EventFilter, event: SelectableEvent): boolean {
   const { tags = [] } = filter;
   return comparable.every((field) => filter[field] === undefined || filter[field] === event[field])
@@ -150,22 +173,43 @@ export function isSelected(filter: EventFilter, event: SelectableEvent): boolean
     && tags.every(({ name, value }) => event.tags?.[name] === value);
 }
 
-/** Whether the event of a document matches a filter, but for its request. */
+/** Whether the event of a document matches a filter, but for its replay. */
 export function isDocumentSelected(filter: EventFilter, document: EventDocument): boolean {
-  const { tenantId, destinationUrlId, test } = filter;
+  const { tenantId, destinationUrlId, test, correlationId } = filter;
+  const finishedAt = isFinished(document.status) ? document.finishedAt : null;
   return document.tenantId === tenantId
     && (destinationUrlId === undefined || document.destinationUrlId === destinationUrlId)
     && (test !== false || document.test === null)
-    && isWithin(filter, document)
+    && isWithin(filter, { ...document, finishedAt })
+    && (correlationId === undefined || document.correlationId === correlationId
+      || document.labels?.includes(correlationLabel(correlationId)) === true)
     && labelsWanted(filter).every((label) => document.labels?.includes(label));
 }
 
 function isWithin(
-  { statuses, from, to }: EventFilter, { status, acceptedAt }: Pick<EventDocument, "status" | "acceptedAt">,
+  filter: EventFilter, { status, acceptedAt, finishedAt }: Pick<EventDocument, "status" | "acceptedAt" | "finishedAt">,
 ): boolean {
+  const { statuses, from, to, finishedFrom, finishedTo } = filter;
   return (statuses === undefined || statuses.includes(status))
     && (from === undefined || acceptedAt >= from)
-    && (to === undefined || acceptedAt <= to);
+    && (to === undefined || acceptedAt <= to)
+    && (finishedFrom === undefined || (finishedAt !== null && finishedAt >= finishedFrom))
+    && (finishedTo === undefined || (finishedAt !== null && finishedAt <= finishedTo));
+}
+
+/** The part of a filter that facts of acts on many events record; null stands for what is missing. */
+export function recordedSelection(
+  { tags, ...recorded }: { readonly [Field in keyof RecordedFilter]: RecordedFilter[Field] | null },
+): Omit<EventFilter, "tenantId"> {
+  const { ownerId, messageId, correlationId, finishedFrom, finishedTo } = recorded;
+  return {
+    ownerId: ownerId ?? undefined,
+    messageId: messageId ?? undefined,
+    correlationId: correlationId ?? undefined,
+    finishedFrom: finishedFrom ?? undefined,
+    finishedTo: finishedTo ?? undefined,
+    tags: Object.entries(tags ?? {}).map(([name, value]) => ({ name, value })),
+  };
 }
 
 /** The ids of events accepted in a period; both ends inclusive. */

@@ -90,7 +90,7 @@ function keyOf(tenantId: string, label: string, eventId: string): string {
   return `${tenantId}/${label}${end}${eventId}`;
 }
 
-/** The range of labels of a tenant's events; see {@link eventIdOfLabel}. */
+/** The range of labels of a tenant's events; see {@link eventIdOfKey}. */
 export function eventsLabelled(
   tenantId: string, label: string, { from, to }: { readonly from?: string; readonly to?: string }, descending: boolean,
 ): Omit<Query, "limit"> {
@@ -102,8 +102,8 @@ export function eventsLabelled(
   };
 }
 
-/** The id of the event that has the label of this key. */
-export function eventIdOfLabel(key: string): string {
+/** The id of the event at the end of a key. */
+export function eventIdOfKey(key: string): string {
   return key.slice(-uuidCharacters);
 }
 

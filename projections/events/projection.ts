@@ -6,11 +6,14 @@ import { create, set, type Projection, type Recording } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events, type EventDocument } from "./events.ts";
 import { isOfOwnRequest, labelled, labels, labelsOf } from "./labels.ts";
+import { finishedLate, lateFinishes } from "./late-finishes.ts";
+import { replayed, replayedEvents } from "./replayed-events.ts";
 
 type Undelivered = DataOf<WebhookEvent, "DeliveryExhausted" | "EventCancelled">;
 
 function finished(fact: Undelivered, { position: finishedIn }: Recording): Change[] {
-  return [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }), ...moved(fact)];
+  const fields = { status: fact.to, nextAttemptAt: null, finishedIn, finishedAt: fact.at };
+  return [set(events, fact.eventId, fields), ...finishedLate(fact), ...moved(fact)];
 }
 
 const unended = {
@@ -29,8 +32,8 @@ function ended(
 /** Lists and counts events. Purges are not made by one fact alone: the projection runner carries them out. */
 export const eventsProjection: Projection = {
   name: "events",
-  version: 6,
-  collections: [events, labels],
+  version: 7,
+  collections: [events, labels, lateFinishes, replayedEvents],
   on: {
     EventAccepted: (accepted, { position: acceptedIn, metadata: { correlationId } }) => {
       const { eventId, tenantId, destinationId, idempotencyKey, at, test = null } = accepted;
@@ -47,13 +50,16 @@ export const eventsProjection: Projection = {
         deliveredAt: null,
         acceptedIn,
         finishedIn: null,
+        finishedAt: null,
         test,
         correlationId: isOwn ? correlationId : null,
         labels: labelsOf(accepted, isOwn ? undefined : correlationId),
         attempts: 0,
         ...unended,
       } as const;
-      return [create(events, event), ...labelled(event), ...counted(tenantId, destinationId, at, test)];
+      return [
+        create(events, event), ...labelled(event), ...replayed(accepted), ...counted(tenantId, destinationId, at, test),
+      ];
     },
     DeliveryAttemptStarted: (fact) => [
       set(events, fact.eventId, { status: fact.to, attempts: fact.attempt, ...unended }),
@@ -62,8 +68,11 @@ export const eventsProjection: Projection = {
     DeliverySucceeded: (fact, { position: finishedIn }) => {
       // A late outcome, after another settled the event.
       if (fact.from === fact.to) return [];
-      const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null, finishedIn, ...ended(fact, null) };
-      return [set(events, fact.eventId, fields), ...moved(fact)];
+      const { at, to: status } = fact;
+      const fields = {
+        status, deliveredAt: at, nextAttemptAt: null, finishedIn, finishedAt: at, ...ended(fact, null),
+      };
+      return [set(events, fact.eventId, fields), ...finishedLate(fact), ...moved(fact)];
     },
     DeliveryFailed: (fact) => {
       if (fact.from === fact.to) return [];
@@ -78,7 +87,7 @@ export const eventsProjection: Projection = {
     DeliveryExhausted: finished,
     EventReplayed: (fact) => {
       const fields = { status: fact.to, currentRetryCount: 0, nextAttemptAt: fact.nextAttemptAt };
-      return [set(events, fact.eventId, fields), ...moved(fact)];
+      return [set(events, fact.eventId, fields), ...replayed(fact), ...moved(fact)];
     },
     EventCancelled: finished,
   },

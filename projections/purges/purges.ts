@@ -1,16 +1,23 @@
 import { finishedStatuses } from "../../src/features/events/facts.ts";
-import { isMeant, type Purge, type PurgeFilter } from "../../src/features/purges/facts.ts";
+import type { Purge, PurgeFilter } from "../../src/features/purges/facts.ts";
 import { millis, timestamp } from "../../src/kernel/domain/time.ts";
 import type { Change, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
 import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
-import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
+import {
+  events, eventsSelected, isDocumentSelected, recordedSelection, type EventDocument, type EventFilter,
+} from "../events/events.ts";
 import { unlabelled } from "../events/labels.ts";
+import { lateFinishes } from "../events/late-finishes.ts";
+import { unreplayed, type ReplayedEventDocument } from "../events/replayed-events.ts";
 import { affectedEvents } from "../incidents/incidents.ts";
 import { create, remove, set, put, type Projection } from "../projection.ts";
 
+/** What a fact lacks is null in a document. */
+type FieldOf<Value> = undefined extends Value ? Exclude<Value, undefined> | null : Value;
+
 /** A purge, until it is finished. */
-export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & {
+export type PurgeDocument = { readonly [Field in keyof Purge]-?: FieldOf<Purge[Field]> } & {
   readonly tenantId: string;
   readonly hiding: boolean;
   readonly completed: boolean;
@@ -35,6 +42,14 @@ export const purges: Collection<PurgeDocument> = {
     before: "time",
     status: "text",
     destinationId: "id",
+    senderId: "id",
+    eventType: "text",
+    ownerId: "text",
+    messageId: "id",
+    correlationId: "text",
+    tags: "json",
+    finishedFrom: "time",
+    finishedTo: "time",
     position: "text",
     upTo: "text",
     hiding: "boolean",
@@ -57,16 +72,24 @@ export const purging: Collection<PurgingDocument> = {
 /** Records the begin and the end of a purge; the projection runner does the work in between. */
 export const purgesProjection: Projection = {
   name: "purges",
-  version: 2,
+  version: 3,
   collections: [purges, purging],
   on: {
-    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId, upTo }, { position }) => [
+    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId, upTo, ...further }, { position }) => [
       create(purges, {
         id,
         tenantId,
         before,
         status,
         destinationId,
+        senderId: further.senderId ?? null,
+        eventType: further.eventType ?? null,
+        ownerId: further.ownerId ?? null,
+        messageId: further.messageId ?? null,
+        correlationId: further.correlationId ?? null,
+        tags: further.tags ?? null,
+        finishedFrom: further.finishedFrom ?? null,
+        finishedTo: further.finishedTo ?? null,
         position,
         upTo: upTo ?? position,
         hiding: true,
@@ -79,11 +102,15 @@ export const purgesProjection: Projection = {
 
 /** The events that match a purge's filter, as filters of lists: one for each status. */
 export function eventsMeant(
-  { tenantId, before, status, destinationId }: Pick<PurgeDocument, "tenantId"> & PurgeFilter,
+  { tenantId, before, status, destinationId, senderId, eventType, ...recorded }: { readonly tenantId: string }
+    & { readonly [Field in keyof PurgeFilter]: FieldOf<PurgeFilter[Field]> },
 ): EventFilter[] {
   const statuses = status === null ? finishedStatuses : [status];
   const to = before === null ? undefined : timestamp(millis(before) - 1);
-  return statuses.map((one) => ({ tenantId, statuses: [one], destinationUrlId: destinationId ?? undefined, to }));
+  return statuses.map((one) => ({
+    ...recordedSelection(recorded), tenantId, statuses: [one], destinationUrlId: destinationId ?? undefined,
+    senderId: senderId ?? undefined, eventType: eventType ?? undefined, to,
+  }));
 }
 
 /** The selections that together hold a purge's events, each in the order of acceptance. */
@@ -93,29 +120,38 @@ export function candidatesOf(purge: PurgeDocument): Selection[] {
 
 /** Whether a purge took the event of a document, as it was at the purge: it matches, and had finished in time. */
 export function isTaken(purge: PurgeDocument, event: EventDocument): boolean {
-  const { tenantId, destinationUrlId: destinationId, finishedIn } = event;
+  const { finishedIn } = event;
   const finished = finishedIn !== null && finishedIn <= purge.upTo;
-  return finished && tenantId === purge.tenantId && isMeant(purge, { ...event, destinationId });
+  return finished && eventsMeant(purge).some((filter) => isDocumentSelected(filter, event));
 }
 
-/** Hides an event, drops the leases that were left of it, and remembers that its stream must be deleted. */
-export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: readonly string[]): Change[] {
+/** Other documents that are left of an event: its leases, and its places in replays. */
+export interface Remains {
+  readonly leaseKeys: readonly string[];
+  readonly replayed: readonly ReplayedEventDocument[];
+}
+
+/** Hides an event, drops its remains, and remembers that its stream must be deleted. */
+export function hidden(event: EventDocument, purge: PurgeDocument, { leaseKeys, replayed }: Remains): Change[] {
   return [
-    ...gone(event),
+    ...gone(event, replayed),
     create(purging, { eventId: event.id, purgeId: purge.id }),
     ...leaseKeys.map((key) => remove(leases, key)),
   ];
 }
 
-function gone(event: EventDocument): Change[] {
+function gone(event: EventDocument, replayed: Remains["replayed"]): Change[] {
   return [
-    remove(events, event.id), remove(affectedEvents, event.id), ...unlabelled(event), ...uncounted(event),
+    remove(events, event.id), remove(lateFinishes, event.id), remove(affectedEvents, event.id), ...unlabelled(event),
+    ...replayed.flatMap(unreplayed), ...uncounted(event),
   ];
 }
 
 /** Makes room for an event with the id of a purged one; `before`: the earlier event, if lists still show it. */
-export function begunAgain(eventId: string, before: EventDocument | null): Change[] {
-  return [...(before ? gone(before) : []), remove(purging, eventId)];
+export function begunAgain(
+  eventId: string, before: EventDocument | null, replayed: Remains["replayed"],
+): Change[] {
+  return [...(before ? gone(before, replayed) : []), remove(purging, eventId)];
 }
 
 export const retention: Collection<RetentionDocument> = {

@@ -1,6 +1,7 @@
 import type { FinishedStatus } from "../../src/features/events/facts.ts";
 import type { ReplayState } from "../../src/features/replays/facts.ts";
 import type { Actor } from "../../src/kernel/domain/domain-event.ts";
+import type { Tags } from "../../src/kernel/domain/tags.ts";
 import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, set, type Projection } from "../projection.ts";
 
@@ -21,6 +22,12 @@ export type ReplayDocument = {
   readonly status: readonly FinishedStatus[];
   readonly from: string | null;
   readonly to: string | null;
+  readonly ownerId: string | null;
+  readonly messageId: string | null;
+  readonly correlationId: string | null;
+  readonly tags: Tags | null;
+  readonly finishedFrom: string | null;
+  readonly finishedTo: string | null;
   readonly toDestinationUrlId: string | null;
   readonly perSecond: number;
   readonly actor: Actor;
@@ -49,6 +56,12 @@ export const replays: Collection<ReplayDocument> = {
     status: "json",
     from: "time",
     to: "time",
+    ownerId: "text",
+    messageId: "id",
+    correlationId: "text",
+    tags: "json",
+    finishedFrom: "time",
+    finishedTo: "time",
     toDestinationUrlId: "id",
     perSecond: "json",
     actor: "json",
@@ -61,7 +74,7 @@ export const replays: Collection<ReplayDocument> = {
 /** Lists replays with their progress; the worker finds the unsettled ones. */
 export const replaysProjection: Projection = {
   name: "replays",
-  version: 2,
+  version: 3,
   collections: [replays],
   on: {
     ReplayJobOrdered: ({ replayId: id, tenantId, at: startedAt, ...order }, { metadata: { actor } }) => [
@@ -69,6 +82,8 @@ export const replaysProjection: Projection = {
         id, tenantId, state: "Running", settled: false, matched: order.matched, done: 0, skipped: 0,
         destinationUrlId: order.destinationId, senderId: order.senderId, eventType: order.eventType, tag: order.tag,
         ids: order.ids, status: order.statuses, from: order.from, to: order.to,
+        ownerId: order.ownerId ?? null, messageId: order.messageId ?? null, correlationId: order.correlationId ?? null,
+        tags: order.tags ?? null, finishedFrom: order.finishedFrom ?? null, finishedTo: order.finishedTo ?? null,
         toDestinationUrlId: order.toDestinationId, perSecond: order.perSecond, actor, startedAt, finishedAt: null,
       }),
       add(tenantCounter(replays, tenantId), 1),

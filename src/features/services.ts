@@ -173,7 +173,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       me: new MeQueries({ tenants: tenantQueries, users }),
       refusals: new RefusalQueries(refused),
       statistics: new StatisticsQueries(parts),
-      replays: new ReplayQueries(parts),
+      replays: new ReplayQueries(own),
       lookup: new LookupQueries(own),
       incidents: new IncidentQueries({ ...parts, refused }),
     },

@@ -1,5 +1,6 @@
 import { leases } from "../../projections/due/due.ts";
 import { events, type EventDocument } from "../../projections/events/events.ts";
+import { replayedEvents, type ReplayedEventDocument } from "../../projections/events/replayed-events.ts";
 import { remove, set } from "../../projections/projection.ts";
 import {
   begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
@@ -11,6 +12,7 @@ import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-m
 import { documentOf, everyDocument, pagesOf } from "../kernel/read-models/scans.ts";
 
 const slice = 500;
+const eventsPerQuery = 100;
 
 interface PurgesParts {
   readonly readModels: Pick<ReadModels, "find" | "get"> & Pick<ReadModelWriter, "amend">;
@@ -77,7 +79,7 @@ export class Purges {
     if (!inSight && !taken) return [];
     if (entry.type !== "EventAccepted") return null;
     this.#begunAgain.add(eventId);
-    return begunAgain(eventId, inSight ? event : null);
+    return inSight ? begunAgain(eventId, event, await this.#replayed([eventId])) : begunAgain(eventId, null, []);
   }
 
   /** Call it when a batch was applied. */
@@ -112,7 +114,9 @@ export class Purges {
     }
     const taken = page.filter((event) => this.#fallsTo(purge, event) && !isQuarantined(streams.event(event.id)));
     if (taken.length === 0) return;
-    await readModels.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
+    const replayed = Map.groupBy(await this.#replayed(taken.map(({ id }) => id)), ({ eventId }) => eventId);
+    await readModels.amend(taken.flatMap((event) =>
+      hidden(event, purge, { leaseKeys: search.leases.get(event.id) ?? [], replayed: replayed.get(event.id) ?? [] })));
   }
 
   /** Whether this purge must hide the event: of several, the first does; in a rebuild a later one may be complete. */
@@ -136,6 +140,15 @@ export class Purges {
     const isLast = found.length < slice;
     await readModels.amend(isLast ? [...changes, remove(purges, purge.id)] : changes);
     if (isLast) await this.look(purge.id);
+  }
+
+  async #replayed(eventIds: readonly string[]): Promise<readonly ReplayedEventDocument[]> {
+    const found: ReplayedEventDocument[] = [];
+    for (let at = 0; at < eventIds.length; at += eventsPerQuery) {
+      const anyOf = { field: "eventId", values: eventIds.slice(at, at + eventsPerQuery) };
+      found.push(...(await everyDocument(this.#parts.readModels, replayedEvents, { anyOf })));
+    }
+    return found;
   }
 
   async #leases(): Promise<ReadonlyMap<string, readonly string[]>> {

@@ -130,6 +130,19 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(await within(time(3), time(0))).to.deep.equal([]);
     });
 
+    it("narrow a range by one of a second field, whichever gives the order", async () => {
+      await apply([0, 1, 2, 3, 4].map((n) =>
+        put(thing(n, { owner: id(9), size: n, at: n === 3 ? null : time(4 - n) }))));
+      const [size, at] = [{ field: "size", from: 1, to: 4 }, { field: "at", from: time(0), to: time(2) }];
+      for (const [range, within] of [[size, at], [at, size]] as const) {
+        for (const field of ["id", "size", "at"]) {
+          const order = { field, descending: false };
+          const found = idsOf(await all({ where: { owner: id(9) }, range, within, order }));
+          expect(found, field).to.deep.equal((field === "at" ? [4, 2] : [2, 4]).map(id));
+        }
+      }
+    });
+
     it("page without gap or repetition", async () => {
       await apply(Array.from({ length: 25 }, (_, n) => put(thing(n, { owner: id(9), size: n % 3 }))));
       const pages: Document[] = [];
@@ -212,6 +225,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
           values: fc.uniqueArray(nullable(fc.constantFrom("a", "b", "c")), { selector: (value) => value ?? "null" }),
         }),
         range,
+        within: range,
         order: fc.record({ field: sortField, descending: fc.boolean() }),
         offset: fc.nat(10),
         place: fc.record({ key: fc.nat(200).map(id), isNull: fc.boolean(), ...values }),

@@ -26,6 +26,9 @@ describeOnEngines("filters of events", (freshEngines) => {
   const ids: string[] = [];
   const times: string[] = [];
   const requests: string[] = [];
+  /** Times before and after events came to an end. */
+  const ends: string[] = [];
+  const afterEnds: string[] = [];
   before(async () => {
     engines = await freshEngines();
     api = await startApi(engines);
@@ -44,9 +47,15 @@ describeOnEngines("filters of events", (freshEngines) => {
     await accept({ ...paid, "x-owner-id": "customer 43", "x-tags": "order=7", "x-request-id": nowhere }, second.path);
     ids.push(await testEvent());
     const deliveries = new Deliveries(api.world);
-    await deliveries.succeed(ids[1]!);
-    await deliveries.fail(ids[2]!, 1);
-    await one.owner.client.post(`/api/v1/events/${ids[4]}/cancel`);
+    for (const end of [
+      () => deliveries.succeed(ids[1]!), () => deliveries.fail(ids[2]!, 1),
+      () => one.owner.client.post(`/api/v1/events/${ids[4]}/cancel`),
+    ]) {
+      engines.clock.advance(60_000);
+      ends.push(new Date(engines.clock.now()).toISOString());
+      await end();
+      afterEnds.push(new Date(engines.clock.now()).toISOString());
+    }
     // Another tenant's events have the same labels.
     const other = await openAccount(api.url);
     const theirs = await openIngest(other.owner.client, other.tenantId);
@@ -101,8 +110,11 @@ describeOnEngines("filters of events", (freshEngines) => {
     second: () => second.destinationId, "every status": () => statuses.join(","),
     "other request": () => requests[0]!.replace(/.$/, (last) => (last === "0" ? "1" : "0")),
   };
+  const listsOfTimes: Readonly<Record<string, readonly string[]>> = {
+    "time ": times, "end ": ends, "until ": afterEnds,
+  };
   const filled = (query: string) => query.replace(/\{(\w+ )?(\w+)\}/g, (braced, list: string | undefined, name: string) =>
-    places[braced.slice(1, -1)]?.() ?? (list === "time " ? times : requests)[Number(name)]!);
+    places[braced.slice(1, -1)]?.() ?? (listsOfTimes[list ?? ""] ?? requests)[Number(name)]!);
 
   /** Query, and the numbers of the events found, oldest first; the last one is the test event. */
   const table: readonly (readonly [query: string, found: readonly number[]])[] = [
@@ -147,6 +159,18 @@ describeOnEngines("filters of events", (freshEngines) => {
     ["CorrelationId={request 1}&EventType=order.paid", [1]],
     ["CorrelationId={request 1}&Status=Pending", []],
     ["CorrelationId=CHG-4711&From={time 4}", []],
+    ["FinishedFrom={end 0}", [1, 2, 4]],
+    ["FinishedFrom={end 1}", [2, 4]],
+    ["FinishedTo={until 0}", [1]],
+    ["FinishedTo={time 4}", []],
+    ["FinishedFrom={end 1}&FinishedTo={until 1}", [2]],
+    ["FinishedFrom={end 2}&FinishedTo={until 0}", []],
+    ["FinishedFrom={end 0}&Status=Pending", []],
+    ["FinishedFrom={time 1}&Status=Pending,Cancelled", [4]],
+    ["FinishedFrom={end 0}&DestinationUrlId={second}", [4]],
+    ["FinishedTo={until 2}&EventType=order.paid&From={time 2}", [2, 4]],
+    ["FinishedTo={until 2}&Test=true", []],
+    ["ReplayId={nobody}", []],
   ];
   for (const [asked, found] of table) {
     it(`find the events by ${asked || "nothing"}, in lists, totals, searches and exports`, async () => {
@@ -196,7 +220,8 @@ describeOnEngines("filters of events", (freshEngines) => {
     expect(await scanned("search?Text=%7B&IdempotencyKey=nobody")).to.deep.equal([]);
     for (const filter of [
       "EventType=other", "Tag=k:2", "Tag=k:1&Tag=a:1", "Test=true", "Status=Failed,Cancelled", "CorrelationId=CHG-4711",
-      `SenderId=${shop.id}`, "OwnerId=customer 42", `MessageId=${nowhere}`,
+      `SenderId=${shop.id}`, "OwnerId=customer 42", `MessageId=${nowhere}`, `ReplayId=${nowhere}`,
+      `FinishedFrom=${times[0]}`,
     ]) {
       expect((await list(`${own}&${filter}`)).total, filter).to.equal(0);
       expect((await totals(`${own}&${filter}`)).total, filter).to.equal(0);
@@ -214,6 +239,9 @@ describeOnEngines("filters of events", (freshEngines) => {
       ["Tag", ["", "order", ":7", "order:", "Order:7", "a:1,b", "a:%07", `a:${"v".repeat(129)}`, "a:1&Tag="]],
       ["CorrelationId", ["", "a b", "c".repeat(129)]],
       ["Test", ["", "1", "True"]],
+      ["FinishedFrom", ["", "x", "2026-02-30"]],
+      ["FinishedTo", ["", "x"]],
+      ["ReplayId", ["", "x"]],
     ];
     for (const [name, values] of bad) {
       for (const value of values) {

@@ -64,7 +64,9 @@ describeOnEngines("replays", (freshEngines) => {
     const failed = [await givenUp(), await givenUp(), await givenUp()];
     await succeeded();
     await accept();
-    const { id, ...ordered } = await order();
+    const { id, ...answer } = await order();
+    const { outcome: none, ...ordered } = answer as typeof answer & { readonly outcome: object };
+    expect(none).to.deep.equal({ delivered: 0, waiting: 0, exhausted: 0, cancelled: 0 });
     expect(ordered).to.deep.include({
       state: "Running", matched: 3, done: 0, skipped: 0, destinationUrlId: null, ids: null,
       status: ["CriticalFailure"], from: null, to: null, toDestinationUrlId: null, perSecond: 1000,
@@ -83,6 +85,35 @@ describeOnEngines("replays", (freshEngines) => {
     const { items } = await listed();
     expect(items.map(({ status }) => status)).to.deep.equal(
       ["Pending", "Pending", "Pending", "Succeeded", "Pending"]);
+  });
+
+  it("tells what has become of the events that it sent, and lists them", async () => {
+    const [first, second, third] = [await givenUp(), await givenUp(), await givenUp()];
+    await accept();
+    const { id } = await order();
+    const outcome = { delivered: 0, waiting: 3, exhausted: 0, cancelled: 0 };
+    expect(await finish(id)).to.deep.include({ outcome });
+    await deliveries.succeed(first.eventId);
+    await deliveries.fail(second.eventId, 1);
+    await one.developer.client.api.cancelEvent({ id: third.eventId });
+    const ended = { delivered: 1, waiting: 0, exhausted: 1, cancelled: 1 };
+    const { items } = await one.viewer.client.api.listReplays({});
+    expect(items.map(({ outcome }) => outcome)).to.deep.equal([ended]);
+    const sent = await listed({ ReplayId: id.toUpperCase() });
+    expect([sent.total, sent.items.map((item) => item.id)])
+      .to.deep.equal([3, [first, second, third].map(({ eventId }) => eventId)]);
+    expect((await listed({ ReplayId: id, Status: ["CriticalFailure"] })).items).to.have.length(1);
+    const again = await order();
+    await finish(again.id);
+    expect(await one.viewer.client.api.getReplay({ id })).to.deep.include({
+      outcome: { delivered: 1, waiting: 1, exhausted: 0, cancelled: 1 },
+    });
+    await one.admin.client.api.purgeEvents({ status: "Succeeded" });
+    expect(await one.viewer.client.api.getReplay({ id })).to.deep.include({
+      outcome: { delivered: 0, waiting: 1, exhausted: 0, cancelled: 1 },
+    });
+    const other = await openAccount(api.url);
+    expect((await other.viewer.client.api.listEvents({ ReplayId: id })).total).to.equal(0);
   });
 
   it("resends delivered events in place", async () => {

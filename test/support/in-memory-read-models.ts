@@ -3,7 +3,7 @@ import { moments } from "../../projections/moments/moments.ts";
 import { eventTypes, statistics } from "../../projections/statistics/statistics.ts";
 import { logStart, type Position } from "../../src/kernel/ports/event-store.ts";
 import {
-  countersOf, type Bucket, type Change, type CollectionDefinition, type Document, type FieldValue,
+  countersOf, type Bucket, type Change, type CollectionDefinition, type Document, type FieldRange, type FieldValue,
   type PositionedChanges, type Query, type ReadModels, type ReadModelWriter, type Selection,
 } from "../../src/kernel/ports/read-models.ts";
 import { tallied } from "../../src/kernel/read-models/engine/folded-changes.ts";
@@ -190,19 +190,21 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     } else if (before) collection.set(change.key, { ...before, ...change.fields });
   }
 
-  #select({ collection, where = {}, anyOf, range }: Selection): Document[] {
+  #select({ collection, where = {}, anyOf, range, within }: Selection): Document[] {
     return [...(this.#collections.get(collection)?.values() ?? [])].filter((document) => {
       if (Object.entries(where).some(([field, value]) => document[field] !== value)) return false;
       if (anyOf && !anyOf.values.includes(document[anyOf.field] ?? null)) return false;
-      const ranged = range ? (document[range.field] ?? null) : null;
-      if (!range) return true;
-      if (ranged === null) return false;
-      return (
-        !(range.from !== undefined && compare(ranged, range.from) < 0) &&
-        !(range.to !== undefined && compare(ranged, range.to) > 0)
-      );
+      return isIn(document, range) && isIn(document, within);
     });
   }
+}
+
+function isIn(document: Document, range: FieldRange | undefined): boolean {
+  if (!range) return true;
+  const ranged = document[range.field] ?? null;
+  return ranged !== null &&
+    !(range.from !== undefined && compare(ranged, range.from) < 0) &&
+    !(range.to !== undefined && compare(ranged, range.to) > 0);
 }
 
 /** Null first, then by value; texts by code point. */

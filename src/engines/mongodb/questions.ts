@@ -1,7 +1,7 @@
 import type { Collection, Document as Stored, Filter } from "mongodb";
 import {
-  ReadModelsUnavailable, type Bucket, type CollectionDefinition, type Document, type FieldValue, type Query,
-  type Selection,
+  ReadModelsUnavailable, type Bucket, type CollectionDefinition, type Document, type FieldRange, type FieldValue,
+  type Query, type Selection,
 } from "../../kernel/ports/read-models.ts";
 import {
   highestBucket, lowestBucket, kindOf, unmatched, orderFieldOf, partsOf, type Part, type Beyond,
@@ -82,14 +82,14 @@ export class Questions {
   }
 
   async sum(scope: string, from = lowestBucket, to = highestBucket): Promise<number> {
-    const pipeline = [{ $match: within(scope, from, to) }, { $group: { _id: null, total: { $sum: "$n" } } }];
+    const pipeline = [{ $match: bucketsWithin(scope, from, to) }, { $group: { _id: null, total: { $sum: "$n" } } }];
     const [sum] = await this.#ask((signal) => this.#counters().aggregate(pipeline, { signal }).toArray());
     return (sum?.["total"] as number | undefined) ?? 0;
   }
 
   /** The counters of {@link sum} in the order of their buckets, without zeros. */
   async buckets(scope: string, from = lowestBucket, to = highestBucket): Promise<Bucket[]> {
-    const some = { ...within(scope, from, to), n: { $ne: 0 } };
+    const some = { ...bucketsWithin(scope, from, to), n: { $ne: 0 } };
     const found = await this.#ask((signal) => this.#counters().find(some, { signal }).sort({ _id: 1 }).toArray());
     return found.map(({ _id, n }) => ({ bucket: bucketOf(_id), total: n }));
   }
@@ -172,14 +172,14 @@ export class Questions {
   }
 }
 
-function within(scope: string, from: number, to: number) {
+function bucketsWithin(scope: string, from: number, to: number) {
   return { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };
 }
 
 function conditionsOf(
   definition: CollectionDefinition, selection: Selection, beyond?: Beyond,
 ): Filter<Stored>[] | null {
-  const { where = {}, anyOf, range } = selection;
+  const { where = {}, anyOf, range, within } = selection;
   const conditions: Filter<Stored>[] = [];
   for (const [field, value] of Object.entries(where)) {
     const encoded = encode(kindOf(definition, field), value);
@@ -191,10 +191,11 @@ function conditionsOf(
     const values = anyOf.values.map((value) => encode(kind, value)).filter((value) => value !== unmatched);
     conditions.push({ [storedName(definition, anyOf.field)]: { $in: values } });
   }
-  if (range) {
-    const bounds = boundsOf(definition, range);
+  for (const ranged of [range, within]) {
+    if (!ranged) continue;
+    const bounds = boundsOf(definition, ranged);
     if (!bounds) return null;
-    conditions.push({ [storedName(definition, range.field)]: bounds });
+    conditions.push({ [storedName(definition, ranged.field)]: bounds });
   }
   if (beyond) {
     const encoded = encode(kindOf(definition, beyond.field), beyond.value);
@@ -206,7 +207,7 @@ function conditionsOf(
 }
 
 /** MongoDB compares values of one type only, so null is within no bounds. */
-function boundsOf(definition: CollectionDefinition, { field, from, to }: NonNullable<Selection["range"]>) {
+function boundsOf(definition: CollectionDefinition, { field, from, to }: FieldRange) {
   const kind = kindOf(definition, field);
   const bounds: Record<string, StoredValue> = {};
   for (const [operator, value] of [["$gte", from], ["$lte", to]] as [string, FieldValue | undefined][]) {

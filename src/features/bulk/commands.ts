@@ -1,6 +1,4 @@
-import {
-  isSelected, type EventFilter, events, eventsSelected, type EventDocument,
-} from "../../../projections/events/events.ts";
+import { isSelected, type EventFilter, type EventDocument } from "../../../projections/events/events.ts";
 import type { components, Inputs } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { unlessRefused } from "../../kernel/domain/refusal.ts";
@@ -9,13 +7,11 @@ import { streams } from "../../kernel/domain/streams.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
-import { pagesOf } from "../../kernel/read-models/scans.ts";
 import { destinations } from "../destinations/facts.ts";
 import { decide } from "../events/decide.ts";
-import type { Webhook } from "../events/facts.ts";
 import { actOnEach, bulkFilter, record, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { changeShown, loadShown, eventView, countFinished } from "../events/webhooks.ts";
+import { changeShown, loadShown, eventView, countFinished, tracesOf, type LoadedWebhook } from "../events/webhooks.ts";
 import type { ReplaysEvent } from "../replays/facts.ts";
 import { cancellableStatuses, type CancellationsEvent } from "./facts.ts";
 
@@ -46,7 +42,7 @@ export class BulkCancel {
     const { ids, shown, clock } = this.#parts;
     const named = input.ids ? [...new Set(input.ids.map((id) => id.toLowerCase()))] : null;
     const matched = named
-      ? await actOnEach(named, async (id) => this.#isMeant(filter, await this.#load(tenantId, id)))
+      ? await actOnEach(named, async (id) => this.#isMeant(filter, await loadShown(this.#parts, tenantId, id)))
       : await shown.ask(tenantId, () => shown.count(filter));
     if (input.dryRun) return { matched };
     if (matched === 0) return { matched, cancelled: 0 };
@@ -67,20 +63,16 @@ export class BulkCancel {
     return record(this.#parts, streams.cancellations(fact.data.tenantId), fact, origin);
   }
 
-  async #load(tenantId: string, id: string): Promise<Webhook | undefined> {
-    return (await loadShown(this.#parts, tenantId, id)).state;
-  }
-
-  #isMeant(filter: EventFilter, event: Webhook | undefined): boolean {
-    return event !== undefined && isSelected(filter, { ...eventView(event), correlationId: null });
+  #isMeant(filter: EventFilter, { state, facts }: Pick<LoadedWebhook, "state" | "facts">): boolean {
+    return state !== undefined && isSelected(filter, { ...eventView(state), ...tracesOf(facts) });
   }
 
   /** Whether it was this request that cancelled the event. Throws a Refusal where it cannot be read. */
   async #cancel(filter: EventFilter, id: string, origin: Origin): Promise<boolean> {
     const { clock, metrics } = this.#parts;
     const command = { type: "Cancel", reason: "requested", at: timestampNow(clock) } as const;
-    const changed = await changeShown(this.#parts, filter.tenantId, id, origin, (event) =>
-      (this.#isMeant(filter, event) ? decide(event, command) : []));
+    const changed = await changeShown(this.#parts, filter.tenantId, id, origin, (state, facts) =>
+      (this.#isMeant(filter, { state, facts }) ? decide(state, command) : []));
     countFinished(metrics, changed?.facts ?? []);
     return changed !== null && changed.facts.length > 0;
   }
@@ -91,8 +83,7 @@ export class BulkReplay {
   readonly #parts;
 
   constructor(
-    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "clock" | "ids" | "metrics">
-      & { readonly shown: ShownEvents },
+    parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics"> & { readonly shown: ShownEvents },
   ) {
     this.#parts = parts;
   }
@@ -102,13 +93,16 @@ export class BulkReplay {
     const { tenantId } = caller;
     const ordered = bulkFilter(input, ["CriticalFailure"]);
     const filter = selectedBy(tenantId, ordered);
+    const { destinationId, senderId, eventType, tag: _tag, statuses: _statuses, ...others } = ordered;
     requireRole(caller, "Developer", "replay events");
     const { ids, shown, clock } = this.#parts;
     const matched = await shown.ask(tenantId, () => shown.count(filter));
     if (input.dryRun || matched === 0) return { matched, replayed: 0 };
     const replay = { replayId: ids.uuid(), tenantId };
-    const { destinationId, from, to } = ordered;
-    const data = { ...replay, destinationId, from, to, matched, at: timestampNow(clock) };
+    const narrowed = {
+      destinationId, ...(senderId !== null && { senderId }), ...(eventType !== null && { eventType }), ...others,
+    };
+    const data = { ...replay, ...narrowed, matched, at: timestampNow(clock) };
     await this.#record({ type: "ReplayOrdered", data }, origin);
     const replayed = await this.#replayAll(filter, origin);
     await this.#record({ type: "ReplayCompleted", data: { ...replay, replayed, at: timestampNow(clock) } }, origin);
@@ -121,7 +115,7 @@ export class BulkReplay {
 
   async #replayAll(filter: EventFilter, origin: Origin): Promise<number> {
     let replayed = 0;
-    for await (const page of pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize })) {
+    for await (const page of this.#parts.shown.pages(filter, pageSize)) {
       replayed += await actOnEach(await this.#possible(page), (id) => this.#replay(filter.tenantId, id, origin));
     }
     return replayed;

@@ -1,6 +1,7 @@
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import { anyText, integer, list, nullable, oneOf, time, uuid, type ObjectOf } from "../../kernel/domain/schema.ts";
+import { recordedFilter } from "../events/facts.ts";
 
 /** The statuses of events that can be cancelled. */
 export const cancellableStatuses = ["Pending", "WaitingRetry"] as const;
@@ -15,6 +16,7 @@ const filter = {
   from: nullable(time(), "Accepted from this time; null: whenever."),
   to: nullable(time(), "Accepted up to this time; null: whenever."),
   ids: nullable(integer(1), "How many events were named by their ids; null: any may be meant."),
+  ...recordedFilter,
 };
 /** Which of a tenant's waiting events are meant; times of acceptance, both inclusive; null for any. */
 export type CancellationFilter = Readonly<ObjectOf<typeof filter>>;
@@ -33,7 +35,7 @@ export const cancellationsFacts = {
     words: "ordered to cancel {matched:events}",
     shown: [
       ...told, "cancellationId", "destinationId", "senderId", "eventType", "tag", "statuses", "from", "to", "ids",
-      "matched",
+      "ownerId", "messageId", "correlationId", "tags", "finishedFrom", "finishedTo", "matched",
     ],
     audit: "cancellation",
     example: {

@@ -11,6 +11,7 @@ const replay = access("Developer", "events:write");
 const cancel = access("Developer", "events:write");
 const purge = access("Admin", "events:write");
 const tag = "Events";
+const filters = "The filters of the list of events narrow it, and all that you name must hold.";
 const narrow =
   "Without a filter it takes all of them. An unknown field, a field given twice, `null` and a query parameter are " +
   "400, so that a misspelt filter never means all events.";
@@ -26,7 +27,7 @@ export function bulkOperations({ commands }: Services): Operation[] {
       tag,
       summary: "Replay many events",
       description:
-        "Schedules events in CriticalFailure again, by destination and period if you name them. " +
+        `Schedules events in CriticalFailure again. ${filters} ` +
         "`from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. The answer comes when all " +
         "is done: use a long client timeout for many events. If the connection breaks, repeat the request; it " +
         `continues with the rest. ${narrow}\n\n` +
@@ -57,8 +58,8 @@ export function bulkOperations({ commands }: Services): Operation[] {
       tag,
       summary: "Cancel many events",
       description:
-        "Cancels events in Pending and WaitingRetry, for good: by destination, sender, " +
-        "type, tag, status, their ids (up to 1,000) and period if you name them; all that you name must hold. `from` " +
+        "Cancels events in Pending and WaitingRetry, for good: by the filters of the list of events, their status, " +
+        "and their ids (up to 1,000), if you name them; all that you name must hold. `from` " +
         "and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. Ids of no event, of events in " +
         "another status, and of other tenants' are no match. Test events are passed over. The answer comes when all " +
         "is done: use a long client timeout for many events. If the connection breaks, repeat the request; it " +
@@ -93,7 +94,7 @@ export function bulkOperations({ commands }: Services): Operation[] {
         "Deletes finished events (Succeeded, CriticalFailure or Cancelled) with their attempts and " +
         "histories. They are hidden at once and deleted from storage in the background. A purge cannot be undone. " +
         "A dry run (`dryRun`) changes nothing and tells how many events it would take. `before` is an ISO 8601 date " +
-        `or date-time; events accepted earlier are purged. ${narrow}\n\n` +
+        `or date-time; events accepted earlier are purged. ${filters} ${narrow}\n\n` +
         "The tenant's history of purges shows who purged which events, when, and how many. The idempotency keys of " +
         "purged events can be used again.",
       body: purgeEvents,

@@ -45,8 +45,7 @@ export type WebhookCommand =
       readonly random: number;
       readonly at: Timestamp;
     }
-  | { readonly type: "Replay"; readonly at: Timestamp }
-  | { readonly type: "Resend"; readonly at: Timestamp }
+  | { readonly type: "Replay" | "Resend"; readonly at: Timestamp; readonly replayId?: string }
   | { readonly type: "BringForward"; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
@@ -76,13 +75,13 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
     case "Fail":
       return fail(state, command);
     case "Replay":
-      return replay(state, command.at);
+      return replay(state, command);
     case "Resend":
       refuseTest(state, "resent");
       if (state.status !== "Succeeded" && state.status !== "CriticalFailure") {
         refuse("invalid", `the event is ${state.status}; only one in Succeeded or CriticalFailure can be resent`);
       }
-      return backToWork(state, "resend", command.at);
+      return backToWork(state, "resend", command);
     case "BringForward":
       return bringForward(state, command.at);
     case "Cancel":
@@ -129,7 +128,9 @@ function refuseTest({ test }: Webhook, done: "replayed" | "resent"): void {
   if (test) refuse("invalid", `the event is a test event, which cannot be ${done}`);
 }
 
-function replay(state: Webhook, at: Timestamp): WebhookEvent[] {
+type BackToWork = Extract<WebhookCommand, { type: "Replay" | "Resend" }>;
+
+function replay(state: Webhook, command: BackToWork): WebhookEvent[] {
   refuseTest(state, "replayed");
   if (state.status !== "CriticalFailure") {
     refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
@@ -137,11 +138,12 @@ function replay(state: Webhook, at: Timestamp): WebhookEvent[] {
   if (state.attempts >= replayLimit) {
     refuse("rejected", `the event had ${state.attempts} attempts; from ${replayLimit} on it cannot be replayed`);
   }
-  return backToWork(state, "replay", at);
+  return backToWork(state, "replay", command);
 }
 
-function backToWork(state: Webhook, mode: "replay" | "resend", at: Timestamp): WebhookEvent[] {
-  return [{ type: "EventReplayed", data: { ...moved(state, "Pending", at), mode, nextAttemptAt: at } }];
+function backToWork(state: Webhook, mode: "replay" | "resend", { at, replayId }: BackToWork): WebhookEvent[] {
+  const by = replayId === undefined ? {} : { replayId };
+  return [{ type: "EventReplayed", data: { ...moved(state, "Pending", at), mode, nextAttemptAt: at, ...by } }];
 }
 
 /** A retry that is due already keeps its time, and so its place among the others. */

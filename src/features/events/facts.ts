@@ -63,6 +63,21 @@ export const waitReasons = [
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
+/** Filters of events that facts of acts on many events record; those are missing that were not given. */
+export const recordedFilter = {
+  ownerId: optional(text("Only events that concern this customer.")),
+  messageId: optional(uuid("Only deliveries of this message.")),
+  correlationId: optional(text("Only events that came with this request.")),
+  tags: optional(texts("Only events with all of these tags.")),
+  finishedFrom: optional(time("Only events finished from this time on.")),
+  finishedTo: optional(time("Only events finished up to this time.")),
+};
+/** Values of {@link recordedFilter}. */
+export type RecordedFilter = Readonly<ObjectOf<typeof recordedFilter>>;
+
+/** The replay in the background that sends an event. */
+const replayId = optional(uuid("The replay in the background that sends the event; missing where none does."));
+
 /** The `apiKeyId` of a test event, which no API key posted. */
 export const noApiKey = "00000000-0000-0000-0000-000000000000";
 
@@ -91,6 +106,7 @@ export const webhookFacts = {
       sourceEventId: optional(
         uuid("The event whose payload it sends to another destination; missing where there is none."),
       ),
+      replayId,
     },
     upcasters: [(data) => ({ ...data, senderRevision: null })],
     meaning: "The event was accepted.",
@@ -189,6 +205,7 @@ export const webhookFacts = {
           + "delivered or given up, and is sent once more whatever earlier attempts come to.",
       ),
       nextAttemptAt: time(),
+      replayId,
     },
     upcasters: [(data) => ({ ...data, mode: "replay" })],
     meaning: "The event was replayed or resent.",

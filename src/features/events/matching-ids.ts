@@ -1,10 +1,12 @@
 import {
-  accepted, events, eventsOrdered, eventsSelected, type EventFilter,
+  accepted, events, eventsOrdered, eventsSelected, isOfFinished, type EventFilter,
 } from "../../../projections/events/events.ts";
 import {
-  correlationLabel, eventIdOfLabel, eventsLabelled, idsAround, labelsWanted,
+  correlationLabel, eventIdOfKey, eventsLabelled, idsAround, labelsWanted,
 } from "../../../projections/events/labels.ts";
-import type { ReadModels } from "../../kernel/ports/read-models.ts";
+import { finishedIds, lateFinishes } from "../../../projections/events/late-finishes.ts";
+import { eventsReplayed } from "../../../projections/events/replayed-events.ts";
+import type { FieldRange, ReadModels } from "../../kernel/ports/read-models.ts";
 
 type Keys = Pick<ReadModels, "keys">;
 
@@ -70,15 +72,21 @@ function intersection(
 }
 
 function listsOf(readModels: Keys, filter: EventFilter, descending: boolean): readonly IdList[] {
-  const { tenantId, statuses, destinationUrlId, test, correlationId } = filter;
+  const { tenantId, statuses, destinationUrlId, test, correlationId, replayId } = filter;
   const labelled = (label: string): IdList => async (range, limit) =>
-    (await readModels.keys({ ...eventsLabelled(tenantId, label, range, descending), limit })).map(eventIdOfLabel);
+    (await readModels.keys({ ...eventsLabelled(tenantId, label, range, descending), limit })).map(eventIdOfKey);
   const lists = labelsWanted(filter).map(labelled);
   if (correlationId !== undefined) {
     const ofItsTime = ofRequest(readModels, tenantId, correlationId, descending);
     lists.push(merged([labelled(correlationLabel(correlationId)), ofItsTime], descending));
   }
-  const isNarrowed = statuses !== undefined || destinationUrlId !== undefined || test === false;
+  if (replayId !== undefined) {
+    lists.push(async (range, limit) =>
+      (await readModels.keys({ ...eventsReplayed(tenantId, replayId, range, descending), limit })).map(eventIdOfKey));
+  }
+  const isFinished = isOfFinished(filter);
+  if (isFinished) lists.push(ofFinished(readModels, filter, descending));
+  const isNarrowed = statuses !== undefined || destinationUrlId !== undefined || test === false || isFinished;
   if (isNarrowed || lists.length === 0) {
     const [selection, order] = [eventsSelected(filter), eventsOrdered(descending)];
     lists.push((range, limit) =>
@@ -90,17 +98,31 @@ function listsOf(readModels: Keys, filter: EventFilter, descending: boolean): re
 /** The events whose documents have the id of their request: accepted about when it was made. */
 function ofRequest(readModels: Keys, tenantId: string, correlationId: string, descending: boolean): IdList {
   const around = idsAround(correlationId);
-  return async ({ from, to }, limit) => {
+  return async (range, limit) => {
     if (!around) return [];
     const { where, ...selection } = eventsSelected({ tenantId });
-    const range = {
-      field: events.key,
-      from: from !== undefined && from > around.from ? from : around.from,
-      to: to !== undefined && to < around.to ? to : around.to,
-    };
+    const ids = { field: events.key, ...common(range, around) };
     const order = eventsOrdered(descending);
-    return readModels.keys({ ...selection, where: { ...where, correlationId }, range, order, limit });
+    return readModels.keys({ ...selection, where: { ...where, correlationId }, range: ids, order, limit });
   };
+}
+
+/** The events that were finished in a period: late finishes have an index, others were accepted in or near it. */
+function ofFinished(readModels: Keys, filter: EventFilter, descending: boolean): IdList {
+  const { tenantId, finishedFrom: from, finishedTo: to } = filter;
+  const finishedAt: FieldRange = { field: "finishedAt", ...rangeOf(from, to) };
+  const { soon, late } = finishedIds(filter);
+  const acceptedNear: IdList = (range, limit) => readModels.keys({
+    ...eventsSelected(filter), range: { field: events.key, ...common(range, soon) }, within: finishedAt,
+    order: eventsOrdered(descending), limit,
+  });
+  if (!late) return acceptedNear;
+  const acceptedEarlier: IdList = (range, limit) => readModels.keys({
+    collection: lateFinishes.name, where: { tenantId }, range: finishedAt,
+    within: { field: lateFinishes.key, ...common(range, late) },
+    order: { field: lateFinishes.key, descending }, limit,
+  });
+  return merged([acceptedNear, acceptedEarlier], descending);
 }
 
 function merged(lists: readonly IdList[], descending: boolean): IdList {
@@ -116,4 +138,10 @@ function isBefore(one: string | undefined, other: string, descending: boolean): 
 
 function rangeOf(from: string | undefined, to: string | undefined): IdRange {
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}
+
+function common(one: IdRange, other: IdRange): IdRange {
+  const from = [one.from, other.from].filter((id) => id !== undefined).sort().at(-1);
+  const to = [one.to, other.to].filter((id) => id !== undefined).sort()[0];
+  return rangeOf(from, to);
 }

@@ -69,8 +69,8 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       description:
         "`From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
         "one event or none. Several filters must all hold. One that names another tenant's or no one's destination, " +
-        "sender or message gives an empty page. With `SenderId`, `EventType`, `OwnerId`, `Tag` or `Test=true` the " +
-        "`total` takes longer the more events match. " +
+        "sender, message or replay gives an empty page. With `SenderId`, `EventType`, `OwnerId`, `Tag`, " +
+        "`FinishedFrom`, `FinishedTo`, `ReplayId` or `Test=true` the `total` takes longer the more events match. " +
         "While events arrive, paging by `Pg` from the newest one shows some twice: use `Cursor`.",
       list: listEvents,
       answers: { 200: page("event", "A page of events.", event) },
@@ -89,7 +89,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       summary: "Count events by status",
       description:
         "The filters are those of the list of events, and `statuses` has the `total` of that list for each " +
-        "`Status`, 0 where `Status` does not name it. Test events are left out.",
+        "`Status`, 0 where `Status` does not name it. Test events are left out unless `Test=true` asks for them.",
       query: eventTotalsQuery,
       answers: { 200: json("event-totals", "How many there are, in all and in each status.", eventTotals) },
     }, async ({ caller, input }) => ({
@@ -374,6 +374,9 @@ function filterOf(given: Inputs["countEvents"]): EventListFilter {
     test,
     from: parseOptionalDateTime("From", given.From),
     to: parseOptionalDateTime("To", given.To),
+    finishedFrom: parseOptionalDateTime("FinishedFrom", given.FinishedFrom),
+    finishedTo: parseOptionalDateTime("FinishedTo", given.FinishedTo),
+    replayId: given.ReplayId?.toLowerCase(),
     idempotencyKey: given.IdempotencyKey,
   };
 }

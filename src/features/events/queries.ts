@@ -21,7 +21,9 @@ import {
 import { eventStatuses, evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
 import type { ShownEvents } from "./shown-events.ts";
 import { storyOf, type Chronicle } from "./story.ts";
-import { eventView, type EventView, loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "./webhooks.ts";
+import {
+  eventView, type EventView, loadShown, loadShownByKey, tracesOf, wholeFact, type LoadedWebhook,
+} from "./webhooks.ts";
 
 /** Attempts or facts whose requests and answers, of unknown size, are read at once. */
 const partSize = 4;
@@ -187,8 +189,8 @@ export class EventQueries {
     const { state, facts } = await loadShown(this.#parts, filter.tenantId, found.id);
     if (!state) return [];
     const event = eventView(state);
-    const correlationId = facts[0]?.metadata.correlationId ?? null;
-    return isSelected(filter, { ...event, correlationId }) ? [{ event, facts }] : [];
+    const isSent = filter.replayId === undefined || await this.#parts.shown.isSentBy(filter.replayId, event);
+    return isSent && isSelected(filter, { ...event, ...tracesOf(facts) }) ? [{ event, facts }] : [];
   }
 
   #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {

@@ -1,4 +1,4 @@
-import type { EventFilter } from "../../../projections/events/events.ts";
+import { recordedSelection, type EventFilter } from "../../../projections/events/events.ts";
 import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
 import type { DomainEvent } from "../../kernel/domain/domain-event.ts";
 import { unlessRefused } from "../../kernel/domain/refusal.ts";
@@ -6,7 +6,7 @@ import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { CancellationFilter } from "../bulk/facts.ts";
-import type { EventStatus } from "./facts.ts";
+import type { EventStatus, RecordedFilter } from "./facts.ts";
 
 /** Appends under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
@@ -15,13 +15,31 @@ const together = 50;
 type BulkFilter<Status extends EventStatus> =
   Omit<CancellationFilter, "ids" | "statuses"> & { readonly statuses: readonly Status[] };
 
+type Given = {
+  readonly [Field in "destinationUrlId" | "senderId" | "eventType" | "tag" | "from" | "to"]?: string | undefined;
+} & { readonly [Field in keyof RecordedFilter]?: RecordedFilter[Field] | undefined };
+
+/** The filters of a request that facts record only where they are given. Throws a Refusal (invalid). */
+export function recordedOf(
+  { ownerId, messageId, correlationId, tags = {}, ...given }: Given,
+): RecordedFilter {
+  const wanted = Object.entries(tags);
+  for (const [name, value] of wanted) parseTag("tags", `${name}:${value}`);
+  const finishedFrom = parseOptionalDateTime("finishedFrom", given.finishedFrom);
+  const finishedTo = parseOptionalDateTime("finishedTo", given.finishedTo);
+  return {
+    ...(ownerId !== undefined && { ownerId }),
+    ...(messageId !== undefined && { messageId: messageId.toLowerCase() }),
+    ...(correlationId !== undefined && { correlationId }),
+    ...(wanted.length > 0 && { tags }),
+    ...(finishedFrom !== undefined && { finishedFrom }),
+    ...(finishedTo !== undefined && { finishedTo }),
+  };
+}
+
 /** The filter of a request. Throws a Refusal (invalid). */
-export function bulkFilter<Status extends EventStatus>(
-  { destinationUrlId, senderId, eventType, tag, from, to }: {
-    readonly [Field in "destinationUrlId" | "senderId" | "eventType" | "tag" | "from" | "to"]?: string | undefined;
-  },
-  statuses: readonly Status[],
-): BulkFilter<Status> {
+export function bulkFilter<Status extends EventStatus>(given: Given, statuses: readonly Status[]): BulkFilter<Status> {
+  const { destinationUrlId, senderId, eventType, tag, from, to } = given;
   if (tag !== undefined) parseTag("tag", tag);
   return {
     destinationId: destinationUrlId?.toLowerCase() ?? null,
@@ -31,19 +49,22 @@ export function bulkFilter<Status extends EventStatus>(
     statuses: [...new Set(statuses)],
     from: parseOptionalDateTime("from", from) ?? null,
     to: parseOptionalDateTime("to", to) ?? null,
+    ...recordedOf(given),
   };
 }
 
 /** The filter for the read models; test events are never meant. */
 export function selectedBy(
-  tenantId: string, { destinationId, senderId, eventType, tag, statuses, from, to }: BulkFilter<EventStatus>,
+  tenantId: string,
+  { destinationId, senderId, eventType, tag, statuses, from, to, ...recorded }: BulkFilter<EventStatus>,
 ): EventFilter {
+  const { tags = [], ...further } = recordedSelection(recorded);
   return {
-    tenantId, statuses, test: false,
+    ...further, tenantId, statuses, test: false,
     destinationUrlId: destinationId ?? undefined,
     senderId: senderId ?? undefined,
     eventType: eventType ?? undefined,
-    tags: tag === null ? undefined : [parseTag("tag", tag)],
+    tags: [...(tag === null ? [] : [parseTag("tag", tag)]), ...tags],
     from: from ?? undefined,
     to: to ?? undefined,
   };

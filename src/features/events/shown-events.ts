@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   events, eventsOrdered, eventsSelected, isPlain, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
+import { eventsReplayed } from "../../../projections/events/replayed-events.ts";
 import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -36,6 +37,12 @@ export class ShownEvents {
     return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));
   }
 
+  /** Whether a replay in the background sent an event. Throws as {@link ask} does. */
+  isSentBy(replayId: string, { id, tenantId }: Pick<EventDocument, "id" | "tenantId">): Promise<boolean> {
+    const sent = eventsReplayed(tenantId, replayId, { from: id, to: id }, false);
+    return this.ask(tenantId, async () => (await this.#parts.readModels.keys({ ...sent, limit: 1 })).length > 0);
+  }
+
   /** How many of a tenant's events match, and up to which position. Throws as {@link ask} does. */
   async countUpTo(
     tenantId: string, filters: readonly EventFilter[],
@@ -64,6 +71,18 @@ export class ShownEvents {
     for (;;) {
       const { value: page } = await stepping(() => pages.next());
       if (!page) return;
+      if (page.length > 0) yield page;
+    }
+  }
+
+  /** The events that match a filter, by acceptance, in pages. */
+  async *pages(filter: EventFilter, size: number): AsyncGenerator<readonly EventDocument[], void> {
+    const order = eventsOrdered(false);
+    for (let after: string | undefined, isOver = false; !isOver;) {
+      const place = after === undefined ? {} : { after: { value: after, key: after } };
+      const page = await this.page(filter, { order, limit: size, ...place });
+      isOver = page.length < size;
+      after = page.at(-1)?.id;
       if (page.length > 0) yield page;
     }
   }

@@ -201,6 +201,17 @@ async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<
   return state && isPurged(state.underWay, facts) ? { ...loaded, state: undefined } : loaded;
 }
 
+/** What the facts of an event tell beside its state: the id of its request, and when it was finished, if it is. */
+export function tracesOf(
+  facts: LoadedWebhook["facts"],
+): { readonly correlationId: string | null; readonly finishedAt: string | null } {
+  const last = facts.findLast(({ data }) => "to" in data && data.from !== data.to)?.data;
+  return {
+    correlationId: facts[0]?.metadata.correlationId ?? null,
+    finishedAt: last && "to" in last && isFinished(last.to) ? last.at : null,
+  };
+}
+
 /** An event as the API shows it. */
 export type EventView = Readonly<components["schemas"]["Event"]>;
 

@@ -7,6 +7,7 @@ import { requireRole } from "../../kernel/domain/roles.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
+import { recordedOf } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { tenants } from "../tenants/facts.ts";
 import { type PurgeFilter, purges, decide, noPurges } from "./facts.ts";
@@ -28,6 +29,9 @@ export class PurgeCommands {
       before: parseOptionalDateTime("before", input.before) ?? null,
       status: input.status ?? null,
       destinationId: input.destinationUrlId?.toLowerCase() ?? null,
+      ...(input.senderId !== undefined && { senderId: input.senderId.toLowerCase() }),
+      ...(input.eventType !== undefined && { eventType: input.eventType }),
+      ...recordedOf(input),
     };
     requireRole(caller, "Admin", "purge events");
     if (input.dryRun) return (await this.#count(caller.tenantId, filter)).count;

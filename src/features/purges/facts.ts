@@ -1,18 +1,22 @@
+import type { DataOf, Metadata } from "../../kernel/domain/domain-event.ts";
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import {
-  integer, list, nullable, text, uuid, object, oneOf, time, type ObjectOf, type ValueOf,
+  integer, list, nullable, optional, text, uuid, object, oneOf, time, type ObjectOf, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
-import { type Webhook, type WebhookEvent, finishedStatuses, isFinished } from "../events/facts.ts";
+import { type Webhook, type WebhookEvent, finishedStatuses, isFinished, recordedFilter } from "../events/facts.ts";
 
 export const purgeFilter = {
   before: nullable(time(), "Accepted before this time; null: whenever."),
   status: nullable(oneOf(finishedStatuses), "null: any in which nothing more is to be done."),
   destinationId: nullable(uuid(), "null: of every destination."),
+  senderId: optional(uuid("Only events that came through this sender.")),
+  eventType: optional(text("Only events of this type.")),
+  ...recordedFilter,
 };
 
 /** Which finished events a purge takes; null: any. */
@@ -60,7 +64,10 @@ export const purgesFacts = {
     ],
     meaning: "Finished events that match the filter were purged.",
     words: "ordered a purge of {matched:events}",
-    shown: [...told, "purgeId", "before", "status", "destinationId", "matched"],
+    shown: [
+      ...told, "purgeId", "before", "status", "destinationId", "senderId", "eventType", "ownerId", "messageId",
+      "correlationId", "tags", "finishedFrom", "finishedTo", "matched",
+    ],
     audit: "purge",
     example: {
       tenantId: examples.tenantId, purgeId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0e", before: "2026-01-01T00:00:00.000Z",
@@ -109,8 +116,8 @@ export const noPurges: Purges = { underWay: [], newest: "" };
 /** The newest fact is the state; `position` is its place in the log. */
 export function evolve(_state: Purges | undefined, event: PurgesEvent, position = ""): Purges {
   if (event.type === "PurgeCompleted") return { underWay: event.data.left, newest: position };
-  const { purgeId: id, upTo, before, status, destinationId, earlier } = event.data;
-  const purge = { id, position, upTo: upTo ?? position, before, status, destinationId };
+  const { purgeId: id, tenantId: _tenant, upTo, matched: _matched, earlier, at: _at, ...filter } = event.data;
+  const purge = { id, position, upTo: upTo ?? position, ...filter };
   return { underWay: [...earlier, purge], newest: position };
 }
 
@@ -136,9 +143,9 @@ export const purges: AggregateType<Purges, PurgesEvent> = {
 };
 
 /** A fact and its place in the log; places compare as texts. */
-export type Placed = WebhookEvent & { readonly position: string };
+export type Placed = WebhookEvent & { readonly position: string; readonly metadata: Pick<Metadata, "correlationId"> };
 
-/** Whether an event, as it stands, matches a filter. */
+/** Whether an event, as it stands, matches a filter by status, destination and acceptance. */
 export function isMeant(
   { before, status, destinationId }: PurgeFilter,
   event: Pick<Webhook, "status" | "acceptedAt" | "destinationId">,
@@ -151,13 +158,34 @@ export function isMeant(
   );
 }
 
+/** Whether an event matches all else of a filter. No event is a delivery of a message. */
+function isOfKind(
+  { senderId, eventType, ownerId, messageId, correlationId, tags = {}, finishedFrom, finishedTo }: PurgeFilter,
+  { data, metadata }: Placed, finishedAt: string,
+): boolean {
+  const accepted = data as Partial<DataOf<WebhookEvent, "EventAccepted">>;
+  return (
+    messageId === undefined &&
+    (finishedFrom === undefined || finishedAt >= finishedFrom) &&
+    (finishedTo === undefined || finishedAt <= finishedTo) &&
+    (senderId === undefined || accepted.senderId === senderId) &&
+    (eventType === undefined || accepted.eventType === eventType) &&
+    (ownerId === undefined || accepted.ownerId === ownerId) &&
+    (correlationId === undefined || metadata.correlationId === correlationId) &&
+    Object.entries(tags).every(([name, value]) => accepted.tags?.[name] === value)
+  );
+}
+
 /** Whether one of the purges took the event of these facts, by its state at the purge. */
 export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
-  // Each fact that changes the event's status repeats all fields that a purge filters by.
+  const [first] = facts;
+  if (!first) return false;
+  // Each fact that changes the event's status repeats all other fields that a purge filters by.
   const moves = facts.flatMap(({ data, position }) =>
     "to" in data && data.from !== data.to ? [{ data, position }] : []);
   return purges.some((purge) => {
     const last = moves.findLast(({ position }) => position < purge.position);
-    return last !== undefined && last.position <= purge.upTo && isMeant(purge, { ...last.data, status: last.data.to });
+    return last !== undefined && last.position <= purge.upTo
+      && isMeant(purge, { ...last.data, status: last.data.to }) && isOfKind(purge, first, last.data.at);
   });
 }

@@ -16,7 +16,7 @@ import { bulkFilter, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { isMeant } from "./candidates.ts";
 import { decide, type ReplayJobFilter } from "./facts.ts";
-import { replayView, type ReplayView, ReplayJobs } from "./queries.ts";
+import { outcomeOf, replayView, type ReplayView, ReplayJobs } from "./queries.ts";
 
 const mostRunning = 100;
 
@@ -58,7 +58,8 @@ export class ReplayCommands {
       return this.#jobs.change(replayId, origin, (job) =>
         decide(job, { type: "Order", replayId, tenantId, order, at }));
     });
-    return { ordered: replayView(ordered) };
+    const outcome = { delivered: 0, waiting: 0, exhausted: 0, cancelled: 0 };
+    return { ordered: replayView(ordered, outcome) };
   }
 
   /** Puts no more events to work. Throws a Refusal (not-found, forbidden, invalid). */
@@ -70,7 +71,7 @@ export class ReplayCommands {
       requireRole(caller, "Developer", "cancel replays");
       return decide(job, { type: "Cancel", at });
     });
-    return replayView(cancelled);
+    return replayView(cancelled, await outcomeOf(this.#parts, cancelled.job));
   }
 
   async #count(

@@ -2,10 +2,10 @@ import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import {
-  anyText, integer, list, nullable, number, oneOf, time, uuid, type ObjectOf,
+  anyText, integer, list, nullable, number, oneOf, optional, text, time, uuid, type ObjectOf,
 } from "../../kernel/domain/schema.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
-import { finishedStatuses } from "../events/facts.ts";
+import { finishedStatuses, recordedFilter } from "../events/facts.ts";
 
 const filter = {
   destinationId: nullable(uuid(), "null: of every destination."),
@@ -16,6 +16,7 @@ const filter = {
   statuses: list(oneOf(finishedStatuses), "Events in these statuses."),
   from: nullable(time(), "Accepted from this time; null: whenever."),
   to: nullable(time(), "Accepted up to this time; null: whenever."),
+  ...recordedFilter,
 };
 /** Which of a tenant's events a replay takes; times of acceptance, both inclusive, null for any. */
 export type ReplayJobFilter = Readonly<ObjectOf<typeof filter>>;
@@ -77,7 +78,8 @@ export const replayJobFacts = {
     words: "ordered a replay of {matched:events}",
     shown: [
       ...told, "replayId", "destinationId", "senderId", "eventType", "tag", "ids", "statuses", "from", "to",
-      "toDestinationId", "perSecond", "matched",
+      "ownerId", "messageId", "correlationId", "tags", "finishedFrom", "finishedTo", "toDestinationId",
+      "perSecond", "matched",
     ],
     audit: "replay",
   }),
@@ -116,6 +118,9 @@ const failedFilter = {
   destinationId: nullable(uuid(), "null: of every destination."),
   from: nullable(time(), "Accepted from this time; null: whenever."),
   to: nullable(time(), "Accepted up to this time; null: whenever."),
+  senderId: optional(uuid("Only events that came through this sender.")),
+  eventType: optional(text("Only events of this type.")),
+  ...recordedFilter,
 };
 
 /** Which of a tenant's events in CriticalFailure are meant; times of acceptance, both inclusive, null for any. */
@@ -131,7 +136,10 @@ export const replaysFacts = {
     },
     meaning: "A bulk replay began. Each event that it replays has an EventReplayed.",
     words: "ordered a replay of {matched:events}",
-    shown: [...told, "replayId", "destinationId", "from", "to", "matched"],
+    shown: [
+      ...told, "replayId", "destinationId", "senderId", "eventType", "from", "to", "ownerId", "messageId",
+      "correlationId", "tags", "finishedFrom", "finishedTo", "matched",
+    ],
     audit: "replay",
     example: {
       tenantId: examples.tenantId, replayId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f",

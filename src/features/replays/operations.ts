@@ -52,7 +52,9 @@ export function replayOperations({ commands, queries }: Services): Operation[] {
       },
       answers: {
         200: json("match-count", "How many events match. Of a dry run.", { matched: 42 }),
-        202: json("replay", "The replay, which is recorded and begins soon.", { ...replay, done: 0, skipped: 0 }),
+        202: json("replay", "The replay, which is recorded and begins soon.", {
+          ...replay, done: 0, skipped: 0, outcome: { delivered: 0, waiting: 0, exhausted: 0, cancelled: 0 },
+        }),
         403: problem(
           "The caller is a Viewer, or `toDestinationUrlId` is another tenant's destination.",
           "only Developer or above may replay events", "the destination belongs to another tenant",
@@ -84,7 +86,8 @@ export function replayOperations({ commands, queries }: Services): Operation[] {
       summary: "Get a replay",
       description:
         "`done` and `skipped` are recorded every few seconds. In the end they are together `matched`, " +
-        "also of a replay that was cancelled: events that it did not come to are skipped.",
+        "also of a replay that was cancelled: events that it did not come to are skipped. `outcome` tells what has " +
+        "become of the events that it sent, whoever sent them again since; `GET /events?ReplayId=` lists them.",
       parameters: { id },
       answers: {
         200: json("replay", "The replay.", replay),

@@ -67,7 +67,8 @@ export class PutToWork {
     return orPassedOver(async () => {
       const at = timestampNow(clock);
       const changed = await changeShown(this.#parts, job.tenantId, eventId, this.#origin, (event, facts) =>
-        (this.#isMeant(facts) ? decide(event, { type: event.status === "Succeeded" ? "Resend" : "Replay", at }) : []));
+        (this.#isMeant(facts)
+          ? decide(event, { type: event.status === "Succeeded" ? "Resend" : "Replay", at, replayId: job.id }) : []));
       if (!changed || changed.facts.length === 0) return this.isDone(eventId);
       metrics.replayed();
       return true;
@@ -76,7 +77,8 @@ export class PutToWork {
 
   async #prepareNew(sourceId: string, destinationId: string): Promise<Action> {
     const { aggregates, clock, ids, metrics, store } = this.#parts;
-    const { state, facts } = await loadShown({ store, aggregates }, this.#replay.job.tenantId, sourceId);
+    const { id: replayId, tenantId } = this.#replay.job;
+    const { state, facts } = await loadShown({ store, aggregates }, tenantId, sourceId);
     const [accepted] = facts;
     if (!state || accepted?.type !== "EventAccepted" || !this.#isMeant(facts)) return () => this.#isSource(sourceId);
     if (await this.#isCopyFrom(destinationId, state)) return notMeant;
@@ -85,7 +87,7 @@ export class PutToWork {
       const eventId = eventIdOf(now, this.#keyOf(sourceId));
       const created = decide(undefined, {
         type: "Accept",
-        event: { ...accepted.data, eventId, destinationId, idempotencyKey: null, sourceEventId: sourceId },
+        event: { ...accepted.data, eventId, destinationId, idempotencyKey: null, sourceEventId: sourceId, replayId },
         at: timestamp(now),
       });
       try {

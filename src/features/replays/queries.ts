@@ -1,3 +1,4 @@
+import { replayedCounter } from "../../../projections/events/replayed-events.ts";
 import { replays, type ReplayDocument } from "../../../projections/replays/replays.ts";
 import type { components } from "../../../schemas/api.ts";
 import { requireOwn } from "../../kernel/callers/access.ts";
@@ -11,6 +12,8 @@ import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
 import { noStream, RevisionConflict, type LogEntry, type RecordedEvent } from "../../kernel/ports/event-store.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { eventStatuses, isFinished, type EventStatus } from "../events/facts.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import { type ReplayJob, evolve, type ReplayJobEvent } from "./facts.ts";
 
 /** A replay as it is in the log. */
@@ -31,7 +34,9 @@ export class ReplayQueries {
   readonly #parts;
   readonly #jobs: ReplayJobs;
 
-  constructor(parts: Pick<KernelParts, "store" | "readModels" | "freshness" | "ids">) {
+  constructor(
+    parts: Pick<KernelParts, "store" | "readModels" | "freshness" | "ids"> & { readonly shown: ShownEvents },
+  ) {
     this.#parts = parts;
     this.#jobs = new ReplayJobs(parts);
   }
@@ -39,18 +44,40 @@ export class ReplayQueries {
   async get(caller: Caller, id: string): Promise<ReplayView> {
     const loaded = (await this.#jobs.load(id)) ?? refuse("not-found", "replay not found");
     requireOwn(loaded.job, caller, "replay");
-    return replayView(loaded);
+    return replayView(loaded, await outcomeOf(this.#parts, loaded.job));
   }
 
   /** The replays of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  list({ tenantId }: Caller, page: PageRequest): Promise<Page<ReplayView>> {
+  async list({ tenantId }: Caller, page: PageRequest): Promise<Page<ReplayView>> {
     const asked = { where: { tenantId }, counter: tenantCounter(replays, tenantId), page };
-    return listed(this.#parts, replays, asked, viewOf);
+    const found = await listed(this.#parts, replays, asked, (document) => document);
+    const items = await Promise.all(found.items.map(async (document) =>
+      viewOf(document, await outcomeOf(this.#parts, document))));
+    return { ...found, items };
   }
 }
 
-function viewOf({ tenantId: _, settled: __, ...shown }: ReplayDocument): ReplayView {
-  return shown as ReplayView;
+type Outcome = ReplayView["outcome"];
+
+const unfinishedStatuses = eventStatuses.filter((status) => !isFinished(status));
+
+/** What has become of the events that a replay sent so far. Throws a Refusal (unavailable). */
+export async function outcomeOf(
+  { readModels, shown }: Pick<KernelParts, "readModels"> & { readonly shown: ShownEvents },
+  { id: replayId, tenantId }: Pick<ReplayJob, "id" | "tenantId">,
+): Promise<Outcome> {
+  const [sent, waiting, exhausted, cancelled] = await shown.ask(tenantId, () => {
+    const count = (statuses: readonly EventStatus[]) => shown.count({ tenantId, replayId, statuses });
+    return Promise.all([
+      readModels.sum(replayedCounter(tenantId, replayId)),
+      count(unfinishedStatuses), count(["CriticalFailure"]), count(["Cancelled"]),
+    ]);
+  });
+  return { delivered: Math.max(0, sent - waiting - exhausted - cancelled), waiting, exhausted, cancelled };
+}
+
+function viewOf({ tenantId: _, settled: __, status, ...shown }: ReplayDocument, outcome: Outcome): ReplayView {
+  return { ...shown, status: [...status], ids: shown.ids && [...shown.ids], actor: { ...shown.actor }, outcome };
 }
 
 /** The replays in the log, each in a stream of its own, of which the first and the newest facts are read. */
@@ -111,11 +138,11 @@ function readable(entry: LogEntry): RecordedEvent<ReplayJobEvent> {
 
 /** The API's view of a replay as its facts tell it. */
 export function replayView(
-  { job, actor }: { readonly job: ReplayJob; readonly actor: Actor },
+  { job, actor }: { readonly job: ReplayJob; readonly actor: Actor }, outcome: Outcome,
 ): ReplayView {
   const { id, order, progress: { done, skipped }, state, startedAt, finishedAt } = job;
   return {
-    id, state, matched: order.matched, done, skipped,
+    id, state, matched: order.matched, done, skipped, outcome,
     destinationUrlId: order.destinationId,
     senderId: order.senderId,
     eventType: order.eventType,
@@ -124,6 +151,12 @@ export function replayView(
     status: [...order.statuses],
     from: order.from,
     to: order.to,
+    ownerId: order.ownerId ?? null,
+    messageId: order.messageId ?? null,
+    correlationId: order.correlationId ?? null,
+    tags: order.tags ?? null,
+    finishedFrom: order.finishedFrom ?? null,
+    finishedTo: order.finishedTo ?? null,
     toDestinationUrlId: order.toDestinationId,
     perSecond: order.perSecond,
     actor: { ...actor },

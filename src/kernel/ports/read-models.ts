@@ -89,14 +89,22 @@ export interface PositionedChanges {
   readonly changes: readonly Change[];
 }
 
+/** Values of a field, inclusive on both ends; null is in no range. */
+export interface FieldRange {
+  readonly field: string;
+  readonly from?: FieldValue;
+  readonly to?: FieldValue;
+}
+
 /** A condition on documents. */
 export interface Selection {
   readonly collection: string;
   readonly where?: Readonly<Record<string, FieldValue>>;
   /** The field has one of these few values. An index on it before the field ordered by serves such queries, too. */
   readonly anyOf?: { readonly field: string; readonly values: readonly FieldValue[] };
-  /** Inclusive on both ends; null is in no range. */
-  readonly range?: { readonly field: string; readonly from?: FieldValue; readonly to?: FieldValue };
+  readonly range?: FieldRange;
+  /** A range of a second field. Engines look at all documents of `range` for it. */
+  readonly within?: FieldRange;
 }
 
 /** A place in an order: that of a document, there or not, with this value in the field ordered by, and this key. */

@@ -42,7 +42,12 @@ describe("a purge of events in EventStoreDB", () => {
     const readModels = new InMemoryReadModels();
     await readModels.reset(collections, fingerprint);
     const position = await store.head();
-    const purge = { id: purgeId, tenantId, ...filter, position, upTo: told.upTo, hiding: false, completed: false };
+    const further = {
+      senderId: null, eventType: null, ownerId: null, messageId: null, correlationId: null, tags: null,
+      finishedFrom: null, finishedTo: null,
+    };
+    const places = { position, upTo: told.upTo, hiding: false, completed: false };
+    const purge = { id: purgeId, tenantId, ...filter, ...further, ...places };
     await readModels.amend([create(purges, purge), create(purging, { eventId, purgeId })]);
 
     const purger = new Purger({ store, aggregates, readModels, clock, logger: quiet, metrics: uncounted });

@@ -49,13 +49,17 @@ async function projected(history: History): Promise<InMemoryReadModels> {
 }
 
 /** For each event, the positions of the fact that accepted it, and of the fact that finished it last. */
-function placesOf({ told }: History): Readonly<Record<"beginnings" | "endings", ReadonlyMap<string, string>>> {
+function placesOf({ told }: History): {
+  readonly beginnings: ReadonlyMap<string, string>;
+  readonly endings: ReadonlyMap<string, { readonly position: string; readonly at: string }>;
+} {
   const beginnings = new Map<string, string>();
-  const endings = new Map<string, string>();
+  const endings = new Map<string, { readonly position: string; readonly at: string }>();
   for (const [at, { stream, fact }] of told.entries()) {
     if (fact.type === "EventAccepted") beginnings.set(stream, position(at + 1));
-    const { from, to } = fact.data as { from?: EventStatus; to?: EventStatus };
-    if (to !== undefined && from !== to && isFinished(to)) endings.set(stream, position(at + 1));
+    const { from, to, at: time } = fact.data as { from?: EventStatus; to?: EventStatus; at: string };
+    if (to === undefined || from === to || !isFinished(to)) continue;
+    endings.set(stream, { position: position(at + 1), at: time });
   }
   return { beginnings, endings };
 }
@@ -134,7 +138,8 @@ function expected(history: History): Record<string, Document[]> {
         acceptedAt: rest.acceptedAt,
         deliveredAt: rest.deliveredAt,
         acceptedIn: beginnings.get(streams.event(id))!,
-        finishedIn: endings.get(streams.event(id)) ?? null,
+        finishedIn: endings.get(streams.event(id))?.position ?? null,
+        finishedAt: endings.get(streams.event(id))?.at ?? null,
         test: rest.test || null,
         correlationId: null,
         labels: labelsOf(rest),

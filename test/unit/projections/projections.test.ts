@@ -283,6 +283,7 @@ describe("projections", () => {
         deliveredAt: null,
         acceptedIn: position(1),
         finishedIn: null,
+        finishedAt: null,
         test: null,
         correlationId: null,
         labels: ["@correlation:spec"],

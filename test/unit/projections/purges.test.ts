@@ -20,7 +20,8 @@ const purged = (upTo: string | null): PurgeDocument => {
 const finished = (n: number): EventDocument => ({
   id: idOf("event", 0), tenantId, destinationUrlId: destinationId, status: "Succeeded", idempotencyKey: null,
   currentRetryCount: 0, nextAttemptAt: null, acceptedAt: at, deliveredAt: at, acceptedIn: position(1),
-  finishedIn: position(n), test: null, correlationId: null, labels: null, attempts: 1, endedAttempt: 1, endedAt: at,
+  finishedIn: position(n), finishedAt: at, test: null, correlationId: null, labels: null, attempts: 1,
+  endedAttempt: 1, endedAt: at,
   endedStatusCode: 204, endedReason: null, endedDurationMs: 9,
 });
 const taken = (purge: PurgeDocument) => [5, 6, 7, 8, 10].filter((n) => isTaken(purge, finished(n)));

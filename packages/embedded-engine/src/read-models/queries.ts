@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type {
-  Bucket, CollectionDefinition, Document, FieldValue, Query, Selection,
+  Bucket, CollectionDefinition, Document, FieldRange, FieldValue, Query, Selection,
 } from "../../../../src/kernel/ports/read-models.ts";
 import {
   highestBucket, lowestBucket, kindOf, unmatched, orderFieldOf, partsOf, type Part, type Beyond,
@@ -149,7 +149,8 @@ export class Queries {
 
   /** Whether a range of another field than the order's has too many documents to sort. */
   #isWide(definition: CollectionDefinition, query: Query, orderField: string): boolean {
-    const condition = query.range && query.range.field !== orderField && conditionOf(definition, query);
+    const { within: _, ...ranged } = query;
+    const condition = query.range && query.range.field !== orderField && conditionOf(definition, ranged);
     if (!condition) return false;
     const some = `SELECT 1 FROM ${tableOf(definition)} WHERE ${condition.sql} LIMIT ${sortable}`;
     return this.#number(`SELECT count(*) FROM (${some})`, condition.values) === sortable;
@@ -191,13 +192,13 @@ interface Condition {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Null for an unsatisfiable selection. `inOrder`: the index serves the order, not the range (a term `+column`). */
+/** Null for an unsatisfiable selection. `inOrder`: the index serves the order, not the range. */
 function conditionOf(
   definition: CollectionDefinition,
   selection: Selection,
   { inOrder = false, beyond }: { readonly inOrder?: boolean; readonly beyond?: Beyond | undefined } = {},
 ): Condition | null {
-  const { where = {}, anyOf, range } = selection;
+  const { where = {}, anyOf, range, within } = selection;
   const parts: Condition[] = [];
   for (const [field, value] of Object.entries(where)) {
     const encoded = encode(kindOf(definition, field), value);
@@ -205,15 +206,11 @@ function conditionOf(
     parts.push({ sql: `${quoted(field)} IS ?`, values: [encoded] });
   }
   if (anyOf) parts.push(oneOf(definition, anyOf.field, anyOf.values));
-  if (range) {
-    const column = inOrder ? `+${quoted(range.field)}` : quoted(range.field);
-    for (const [operator, value] of [[">=", range.from], ["<=", range.to]] as const) {
-      if (value === undefined) continue;
-      const encoded = encode(kindOf(definition, range.field), value);
-      if (encoded === unmatched || encoded === null) return null;
-      parts.push({ sql: `${column} ${operator} ?`, values: [encoded] });
-    }
-    parts.push({ sql: `${column} IS NOT NULL`, values: [] });
+  for (const [bounds, isServed] of [[range, !inOrder], [within, inOrder]] as const) {
+    if (!bounds) continue;
+    const bounded = rangeOf(definition, bounds, isServed);
+    if (!bounded) return null;
+    parts.push(...bounded);
   }
   if (beyond) {
     const encoded = encode(kindOf(definition, beyond.field), beyond.value);
@@ -227,6 +224,21 @@ function conditionOf(
     sql: parts.map((part) => part.sql).join(" AND ") || "TRUE",
     values: parts.flatMap((part) => part.values),
   };
+}
+
+/** Null for an empty range. SQLite uses no index for a term `+column`. */
+function rangeOf(
+  definition: CollectionDefinition, { field, from, to }: FieldRange, isServed: boolean,
+): Condition[] | null {
+  const column = isServed ? quoted(field) : `+${quoted(field)}`;
+  const parts: Condition[] = [];
+  for (const [operator, value] of [[">=", from], ["<=", to]] as const) {
+    if (value === undefined) continue;
+    const encoded = encode(kindOf(definition, field), value);
+    if (encoded === unmatched || encoded === null) return null;
+    parts.push({ sql: `${column} ${operator} ?`, values: [encoded] });
+  }
+  return [...parts, { sql: `${column} IS NOT NULL`, values: [] }];
 }
 
 function oneOf(definition: CollectionDefinition, field: string, values: readonly FieldValue[]): Condition {

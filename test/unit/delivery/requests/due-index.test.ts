@@ -34,7 +34,7 @@ function changesOf({ id, place, status, acceptedMs, dueMs }: Known): Change[] {
   const { destinationId, tenantId } = place;
   const document = {
     id, tenantId, destinationUrlId: destinationId, status, idempotencyKey: null, currentRetryCount: 0,
-    nextAttemptAt: dueAt, acceptedAt, deliveredAt: null, finishedIn: null,
+    nextAttemptAt: dueAt, acceptedAt, deliveredAt: null, finishedIn: null, finishedAt: null,
   };
   const event: Change = { op: "put", collection: "events", key: id, document };
   const waiting = { eventId: id, destinationId, dueAt };

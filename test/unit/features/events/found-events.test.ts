@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { EventFilter } from "../../../../projections/events/events.ts";
 import { collections, fingerprint, project } from "../../../../projections/index.ts";
-import { eventStatuses, type Webhook, isFinished } from "../../../../src/features/events/facts.ts";
+import { eventStatuses, type Moved, type Webhook, isFinished } from "../../../../src/features/events/facts.ts";
 import { ShownEvents } from "../../../../src/features/events/shown-events.ts";
 import { Purges } from "../../../../src/projector/purges.ts";
 import { idOf } from "../../../support/chronicle.ts";
@@ -12,8 +12,14 @@ import { position } from "../../../support/position.ts";
 import { recorded } from "../../../support/recorded.ts";
 import { sized } from "../../../support/size.ts";
 
-/** An event and the id of the request that brought it. */
-type Event = Webhook & { readonly correlationId: string };
+/** An event, the id of the request that brought it, the time of its end, and the replays that sent it. */
+type Event = Webhook & Traces;
+
+interface Traces {
+  readonly correlationId: string;
+  readonly finishedAt: string | null;
+  readonly replayIds: readonly string[];
+}
 
 const purgeId = idOf("purge", 0);
 /** A request's id of version 7 that was made so many milliseconds before 2023-11-14T22:13:20Z. */
@@ -35,15 +41,23 @@ async function foundIn(history: History, purged: boolean): Promise<{
 }> {
   const models = new InMemoryReadModels();
   await models.reset(collections, fingerprint);
-  const requests = new Map<string, string>();
+  const traces = new Map<string, Traces>();
   for (const [n, { fact }] of history.told.entries()) {
     const { metadata, ...entry } = recorded(fact, n + 1);
     const correlationId = correlationIdOf(metadata.at, n);
-    if (fact.type === "EventAccepted") requests.set((fact.data as { eventId: string }).eventId, correlationId);
-    const changes = project({ ...entry, metadata: { ...metadata, correlationId } });
+    const replayId = fact.type === "EventReplayed" && n % 3 < 2 ? { replayId: idOf("replay", n % 2) } : {};
+    const { eventId, from, to, at } = fact.data as Partial<Moved>;
+    if (fact.type === "EventAccepted") traces.set(eventId!, { correlationId, finishedAt: null, replayIds: [] });
+    const before = traces.get(eventId ?? "");
+    if (before && to !== undefined && from !== to) {
+      const replayIds = [...before.replayIds, ...Object.values(replayId)];
+      traces.set(eventId!, { ...before, finishedAt: isFinished(to) ? at! : null, replayIds });
+    }
+    const data = { ...entry.data, ...replayId };
+    const changes = project({ ...entry, data, metadata: { ...metadata, correlationId } });
     await models.apply([{ position: entry.position, changes }], entry.position);
   }
-  const all = [...history.webhooks.values()].map((event) => ({ ...event, correlationId: requests.get(event.id)! }));
+  const all = [...history.webhooks.values()].map((event) => ({ ...event, ...traces.get(event.id)! }));
   const tenantId = idOf("tenant", 0);
   if (purged) {
     const place = position(history.told.length + 1);
@@ -56,6 +70,10 @@ async function foundIn(history: History, purged: boolean): Promise<{
     const labels = Object.keys(models.contents().documents["labels"]!);
     const gone = all.filter((event) => event.tenantId === tenantId && isFinished(event.status));
     expect(labels.filter((key) => gone.some(({ id }) => key.endsWith(id)))).to.deep.equal([]);
+    for (const name of ["lateFinishes", "replayedEvents"]) {
+      const left = Object.values(models.contents().documents[name]!).map((document) => document["eventId"]);
+      expect(left.filter((eventId) => gone.some(({ id }) => eventId === id)), name).to.deep.equal([]);
+    }
   }
   return {
     shown: new ShownEvents({ readModels: models, freshness: undefined!, clock: undefined! }),
@@ -65,13 +83,18 @@ async function foundIn(history: History, purged: boolean): Promise<{
 
 /** Whether an event matches a filter, as the API's contract says it. */
 function matches(filter: EventFilter, event: Event): boolean {
-  const { statuses, destinationUrlId, messageId, tags, from, to, ...others } = filter;
+  const { statuses, destinationUrlId, messageId, tags, from, to, ...further } = filter;
+  const { finishedFrom, finishedTo, replayId, ...others } = further;
+  const { finishedAt } = event;
   const same = Object.entries(others).every(([name, value]) =>
     value === undefined || event[name as keyof typeof others] === value);
   return same && messageId === undefined
     && (statuses?.includes(event.status) ?? true)
     && (destinationUrlId === undefined || event.destinationId === destinationUrlId)
     && (tags ?? []).every(({ name, value }) => event.tags?.[name] === value)
+    && (finishedFrom === undefined || (finishedAt !== null && finishedAt >= finishedFrom))
+    && (finishedTo === undefined || (finishedAt !== null && finishedAt <= finishedTo))
+    && (replayId === undefined || event.replayIds.includes(replayId))
     && (from === undefined || event.acceptedAt >= from) && (to === undefined || event.acceptedAt <= to);
 }
 
@@ -92,13 +115,16 @@ const filter = fc.record(
     test: fc.boolean(),
     from: moment,
     to: moment,
+    finishedFrom: moment,
+    finishedTo: moment,
+    replayId: fc.nat(1).map((n) => idOf("replay", n)),
   },
   { requiredKeys: ["tenantId"] },
 ) as fc.Arbitrary<EventFilter>;
 /** Few conditions together, so that events match. */
 const filters = fc.array(fc.tuple(filter, fc.subarray(Object.keys({
   statuses: 1, destinationUrlId: 1, senderId: 1, eventType: 1, ownerId: 1, messageId: 1, tags: 1, correlationId: 1,
-  test: 1, from: 1, to: 1,
+  test: 1, from: 1, to: 1, finishedFrom: 1, finishedTo: 1, replayId: 1,
 }), { maxLength: 3 })).map(([drawn, kept]) => Object.fromEntries(
   Object.entries(drawn).filter(([name]) => name === "tenantId" || kept.includes(name)),
 ) as unknown as EventFilter), { minLength: 20, maxLength: 20 });

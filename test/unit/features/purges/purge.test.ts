@@ -48,29 +48,30 @@ describe("an event that a purge selects", () => {
 });
 
 describe("an event that a purge took", () => {
+  const metadata = { correlationId: "request" };
   const accepted = (n: number): Placed => ({
     type: "EventAccepted",
     data: {
       eventId, tenantId, destinationId, apiKeyId: "k", senderId: null, senderRevision: null,
       idempotencyKey: null, payload: "{}", original: null, at,
     },
-    position: position(n),
+    position: position(n), metadata,
   });
   const moved = { eventId, tenantId, destinationId, acceptedAt: at, at };
   const cancelled = (n: number): Placed => ({
     type: "EventCancelled",
     data: { ...moved, from: "Pending", to: "Cancelled", reason: "requested" },
-    position: position(n),
+    position: position(n), metadata,
   });
   const exhausted = (n: number): Placed => ({
     type: "DeliveryExhausted",
     data: { ...moved, from: "Failed", to: "CriticalFailure", retryCount: 1, reason: "gone" },
-    position: position(n),
+    position: position(n), metadata,
   });
   const replayed = (n: number): Placed => ({
     type: "EventReplayed",
     data: { ...moved, from: "CriticalFailure", to: "Pending", mode: "replay", nextAttemptAt: at },
-    position: position(n),
+    position: position(n), metadata,
   });
   const succeeded = (n: number, from: EventStatus = "Processing", to: EventStatus = "Succeeded"): Placed => ({
     type: "DeliverySucceeded",
@@ -78,12 +79,12 @@ describe("an event that a purge took", () => {
       ...moved, from, to, attempt: 1, durationMs: 1, requestHeaders: {},
       answer: { statusCode: 204, headers: {}, body: "", truncated: false },
     },
-    position: position(n),
+    position: position(n), metadata,
   });
   const resent = (n: number): Placed => ({
     type: "EventReplayed",
     data: { ...moved, from: "Succeeded", to: "Pending", mode: "resend", nextAttemptAt: at },
-    position: position(n),
+    position: position(n), metadata,
   });
   const purge = (n: number, filter: Partial<PurgeFilter> = {}, upTo = n): Purge => ({
     ...all, ...filter, id: purgeId, position: position(n), upTo: position(upTo),
