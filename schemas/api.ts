@@ -4556,6 +4556,8 @@ export interface components {
             sourceEventId?: string | null;
             /** @description The moment that it is of; only in an answer to `AsOf`. */
             asOf?: components["schemas"]["AsOf"];
+            /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
+            columns?: (string | null)[];
             /**
              * Format: uuid
              * @description The event's id, once more under the name that 202 has for it.
@@ -4629,6 +4631,8 @@ export interface components {
             sourceEventId: string | null;
             /** @description The moment that it is of; only in an answer to `AsOf`. */
             asOf?: components["schemas"]["AsOf"];
+            /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
+            columns?: (string | null)[];
         };
         /** @description An event; in the last line, how many there are. */
         EventExportLine: {
@@ -4761,6 +4765,8 @@ export interface components {
             sourceEventId: string | null;
             /** @description The moment that it is of; only in an answer to `AsOf`. */
             asOf?: components["schemas"]["AsOf"];
+            /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
+            columns?: (string | null)[];
             /** @description How many bytes the payload has. */
             payloadBytes: number;
             /** @description The first 200 characters of the payload. */
@@ -4866,6 +4872,8 @@ export interface components {
             sourceEventId: string | null;
             /** @description The moment that it is of; only in an answer to `AsOf`. */
             asOf?: components["schemas"]["AsOf"];
+            /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
+            columns?: (string | null)[];
             /** @description Its attempts, if `Include` has `attempts`; null if they cannot be read. */
             attempts?: components["schemas"]["Attempt"][] | null;
             /** @description Its facts, if `Include` has `history`; null if they cannot be read. */
@@ -5122,6 +5130,8 @@ export interface components {
             sourceEventId: string | null;
             /** @description The moment that it is of; only in an answer to `AsOf`. */
             asOf?: components["schemas"]["AsOf"];
+            /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
+            columns?: (string | null)[];
             /** @description How many bytes the payload has. Only with `View` `summary`. */
             payloadBytes?: number;
             /** @description The first 200 characters of the payload. Only with `View` `summary`. */
@@ -5681,6 +5691,8 @@ export interface components {
             destinationUrlId: string | null;
             /** @description The buckets in the order of time, empty ones included. */
             points: components["schemas"]["StatisticsPoint"][];
+            /** @description All buckets together, as one that begins with the first. */
+            total: components["schemas"]["StatisticsPoint"];
         };
         /** @description What happened to an event and why, in the order of the log, and why it waits. */
         Story: {
@@ -9281,6 +9293,8 @@ export interface operations {
                 IdempotencyKey?: string;
                 /** @description `summary`: without payloads, which may be large, but with the last attempt. */
                 View?: "full" | "summary";
+                /** @description JSON Pointers (RFC 6901) into payloads, up to three, with commas between: items gain `columns`. */
+                Columns?: string[];
             };
             header?: never;
             path?: never;
@@ -11122,6 +11136,7 @@ export interface Inputs {
         readonly Test?: boolean;
         readonly IdempotencyKey?: string;
         readonly View: "full" | "summary";
+        readonly Columns?: readonly string[];
     };
     readonly countEvents: {
         readonly Status?: readonly ("Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled")[];

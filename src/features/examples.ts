@@ -20,17 +20,16 @@ export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=
 /** A password long enough to be taken. */
 export const password = "correct horse battery";
 
+const statisticsPoint = {
+  at: "2026-01-31T23:00:00.000Z", accepted: 120, succeeded: 118, exhausted: 1, cancelled: 0, attempts: 131,
+  failures: { status: 9, timeout: 4 }, latencyMs: { p50: 42.18, p95: 263.4, p99: 10_321.5, max: 15_000 },
+  firstAttemptMs: { p50: 2.23, p95: 8.87 },
+};
+
 /** An hour of a tenant's events. */
 export const statistics = {
   bucket: "1h", from: "2026-01-31T23:00:00.000Z", to: "2026-02-01T00:00:00.000Z",
-  series: [{
-    destinationUrlId: null,
-    points: [{
-      at: "2026-01-31T23:00:00.000Z", accepted: 120, succeeded: 118, exhausted: 1, cancelled: 0, attempts: 131,
-      failures: { status: 9, timeout: 4 }, latencyMs: { p50: 42.18, p95: 263.4, p99: 10_321.5, max: 15_000 },
-      firstAttemptMs: { p50: 2.23, p95: 8.87 },
-    }],
-  }],
+  series: [{ destinationUrlId: null, points: [statisticsPoint], total: statisticsPoint }],
 };
 
 /** Ingest requests that were refused because the destination was suspended. */

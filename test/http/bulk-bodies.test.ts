@@ -9,7 +9,8 @@ const somewhere = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
 
 /** Bodies that must not pass for a body without filters, and the start of the answer to each. */
 const forPurges: [string, string][] = [
-  ['{"Before":"2020-01-01"}', "Before: is not one of its fields, which are before, status, destinationUrlId, dryRun"],
+  ['{"Before":"2020-01-01"}', "Before: is not one of its fields, which are before, status, destinationUrlId, " +
+    "senderId, eventType, ownerId, messageId, correlationId, tags, finishedFrom, finishedTo, dryRun"],
   ['{"before":"2020-01-01","Status":"Succeeded"}', "Status: is not one of its fields"],
   ['{"befor":"2020-01-01"}', "befor: is not one of its fields"],
   ['{"before ":"2020-01-01"}', '"before ": is not one of its fields'],
@@ -48,7 +49,8 @@ const forPurges: [string, string][] = [
 
 const forReplays: [string, string][] = [
   [`{"DestinationUrlId":"${somewhere}"}`,
-    "DestinationUrlId: is not one of its fields, which are destinationUrlId, from, to, dryRun"],
+    "DestinationUrlId: is not one of its fields, which are destinationUrlId, senderId, eventType, from, to, ownerId, " +
+    "messageId, correlationId, tags, finishedFrom, finishedTo, dryRun"],
   ['{"From":"2999-01-01"}', "From: is not one of its fields"],
   ['{"dryrun":true}', "dryrun: is not one of its fields"],
   ['{"status":"CriticalFailure"}', "status: is not one of its fields"],
@@ -108,7 +110,8 @@ const forOrders: [string, string][] = [
 const forCancellations: [string, string][] = [
   [`{"DestinationUrlId":"${somewhere}"}`,
     "DestinationUrlId: is not one of its fields, which are " +
-      "destinationUrlId, senderId, eventType, tag, ids, status, from, to, dryRun"],
+      "destinationUrlId, senderId, eventType, tag, ids, status, from, to, ownerId, messageId, correlationId, tags, " +
+      "finishedFrom, finishedTo, dryRun"],
   ['{"tag":"x"}', "tag: must be the name and value of a tag, name:value"],
   ['{"tag":["a:b"]}', "tag: must be a string"],
   ['{"eventType":""}', "eventType: must not be empty"],

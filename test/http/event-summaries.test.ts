@@ -57,6 +57,23 @@ describeOnEngines("summaries of events", (freshEngines) => {
     expect(await list("View=full&Qt=1")).to.deep.equal([{ ...event, payload }]);
   });
 
+  it("have columns from the payload, as the whole events have", async () => {
+    const body = '{"order":{"id":12345678901234567890,"to":"Zoë"},"paid":true}';
+    const id = await accept(body, "columns");
+    for (const view of ["full", "summary"]) {
+      for (const query of ["Qt=1", "IdempotencyKey=columns"]) {
+        const [item] = await list(`View=${view}&${query}&Columns=/order/id,/order/to,/none`);
+        expect(item).to.deep.include({ id, columns: ["12345678901234567890", '"Zoë"', null] });
+        expect((await list(`View=${view}&${query}`))[0]).not.to.have.property("columns");
+      }
+    }
+    for (const columns of ["", "order", "/a,/b,/c,/d", "/a~2", "/a,"]) {
+      const answer = await one.viewer.client.get(`/api/v1/events?Columns=${columns}`);
+      expect([answer.status, answer.text.split(/[:.]/)[0]], columns).to.deep.equal([400, "Columns"]);
+    }
+    expect((await one.viewer.client.get("/api/v1/events/totals?Columns=/a")).status).to.equal(400);
+  });
+
   const histories: readonly [string, (id: string) => Promise<unknown>][] = [
     ["in flight", (id) => deliveries.start(id)],
     ["that succeeded", (id) => deliveries.succeed(id)],

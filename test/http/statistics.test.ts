@@ -21,7 +21,9 @@ interface View {
   readonly from: string;
   readonly to: string;
   readonly bucket: string;
-  readonly series: readonly { readonly destinationUrlId: string | null; readonly points: readonly Point[] }[];
+  readonly series: readonly {
+    readonly destinationUrlId: string | null; readonly points: readonly Point[]; readonly total: Point;
+  }[];
 }
 
 describeOnEngines("statistics of events", (freshEngines) => {
@@ -126,6 +128,21 @@ describeOnEngines("statistics of events", (freshEngines) => {
     const usual = await get();
     expect(usual.bucket).to.equal("1h");
     expect(usual.series[0]?.points).to.have.length(25);
+  });
+
+  it("have a total of each series, with percentiles of all attempts", async () => {
+    await deliveries.succeed(await post());
+    engines.clock.advance(120_000);
+    await deliveries.fail(await post(second), 1, 0);
+    await deliveries.succeed(await post());
+    const { from: at, series } = await get("?GroupBy=destination&Bucket=1m");
+    const totalOf = (id: string) => series.find(({ destinationUrlId }) => destinationUrlId === id)?.total;
+    expect(totalOf(mine.destinationId)).to.deep.include({ at, accepted: 2, succeeded: 2, attempts: 2, failures: {} });
+    expect(totalOf(second.destinationId)).to.deep.include({ accepted: 1, exhausted: 1, failures: { status: 1 } });
+    const [all] = (await get("?Bucket=1m")).series;
+    expect(all?.total).to.deep.include({ accepted: 3, succeeded: 2, exhausted: 1, attempts: 3 });
+    const most = Math.max(...all?.points.map(({ latencyMs }) => latencyMs?.max ?? 0) ?? []);
+    expect(all?.total.latencyMs?.max).to.equal(most);
   });
 
   it("have at most 1,500 points", async () => {

@@ -47,13 +47,21 @@ describeOnEngines("the stream", (freshEngines) => {
     String((await http("POST", api.url + path, { json, headers: { "x-api-key": apiKey, ...more } })).json["eventId"]);
 
   it("tells how an event moves, from its acceptance on", async () => {
+    const sender = await one.owner.client.api.createSender({ name: "shop", destinationUrlId: ingest.destinationId });
+    const path = `/api/v1/ingest/${one.tenantId}/${sender.ingestToken}`;
+    const own = { "x-event-type": "order.paid", "x-owner-id": "customer 42" };
     const stream = await follow(one.viewer.client);
-    const eventId = await accept();
+    const eventId = await accept({ ...ingest, path }, {}, own);
     await deliveries.fail(eventId, 2, 0);
     await deliveries.fail(eventId, 2, 0);
-    const frames = await stream.until(({ length }) => length >= 7);
+    const frames = (await stream.until((seen) => seen.filter(({ event }) => event === "moved").length >= 7))
+      .filter(({ event }) => event === "moved");
+    const later = await follow(one.viewer.client, "?Kinds=event", { "last-event-id": frames[2]?.id ?? "" });
+    const resumed = await later.until(({ length }) => length >= 4);
+    expect(resumed.map(({ data }) => data["senderId"])).to.deep.equal(Array(4).fill(sender.id));
     const destinationUrlId = ingest.destinationId;
-    const none = { attempt: null, statusCode: null, reason: null, durationMs: null, test: false };
+    const kind = { test: false, eventType: "order.paid", ownerId: "customer 42", senderId: sender.id };
+    const none = { attempt: null, statusCode: null, reason: null, durationMs: null, ...kind };
     const common = (type: string, from: string | null, to: string) => ({ eventId, destinationUrlId, type, from, to });
     const told = frames.map(({ event, data: { at, ...data }, id }) => {
       expect(event).to.equal("moved");
@@ -66,13 +74,13 @@ describeOnEngines("the stream", (freshEngines) => {
       { ...common("DeliveryAttemptStarted", "Pending", "Processing"), ...none, attempt: 1 },
       {
         ...common("DeliveryFailed", "Processing", "Failed"),
-        attempt: 1, statusCode: 500, reason: "status", durationMs: 34, test: false,
+        attempt: 1, statusCode: 500, reason: "status", durationMs: 34, ...kind,
       },
       { ...common("RetryScheduled", "Failed", "WaitingRetry"), ...none },
       { ...common("DeliveryAttemptStarted", "WaitingRetry", "Processing"), ...none, attempt: 2 },
       {
         ...common("DeliveryFailed", "Processing", "Failed"),
-        attempt: 2, statusCode: 500, reason: "status", durationMs: 34, test: false,
+        attempt: 2, statusCode: 500, reason: "status", durationMs: 34, ...kind,
       },
       { ...common("DeliveryExhausted", "Failed", "CriticalFailure"), ...none, reason: "max attempts" },
     ]);
@@ -129,7 +137,7 @@ describeOnEngines("the stream", (freshEngines) => {
     const subject = { type: "circuit", id };
     expect(frames.filter(({ event }) => event === "audit").map(({ data }) => data)).to.deep.equal(audit.items);
     expect(frames.filter(({ event }) => event === "circuit").map(({ data }) => data))
-      .to.deep.equal(histories.items.map((item) => ({ ...item, subject })));
+      .to.deep.equal(histories.items.map((item) => ({ ...item, subject, destinationUrlId: id })));
     const closed = frames.filter(({ data }) => data["type"] === "CircuitClosed");
     expect(closed.map(({ event, id: place }) => [event, place])).to.deep.equal(
       [["circuit", null], ["audit", closed[1]?.data["position"]]]);

@@ -18,13 +18,16 @@ export interface Moved {
   readonly reason: string | null;
   readonly durationMs: number | null;
   readonly test: boolean;
+  readonly eventType: string | null;
+  readonly ownerId: string | null;
+  readonly senderId: string | null;
   /** Of an accepted event, if the stream was asked for payloads. */
   readonly payload?: string;
 }
 
 interface Data {
   readonly moved: Moved;
-  readonly circuit: Schemas["HistoryItem"];
+  readonly circuit: Schemas["HistoryItem"] & { readonly destinationUrlId: string };
   readonly audit: Schemas["AuditItem"];
   /** Frames were left out: how many, and the time of the newest. */
   readonly lagged: { readonly dropped: number; readonly until: string };

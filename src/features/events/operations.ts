@@ -27,7 +27,7 @@ const id = "The event's id.";
 const tag = "Events";
 const othersEvent = "the event belongs to another tenant";
 
-const { CpOrd: _order, TpOrd: _direction, View: _view, ...eventFilters } = listEvents.properties;
+const { CpOrd: _order, TpOrd: _direction, View: _view, Columns: _columns, ...eventFilters } = listEvents.properties;
 
 const eventSearchQuery = scanReader<Omit<Inputs["searchEvents"], "Cursor">>(
   { ...searchEvents, properties: { ...searchEvents.properties, ...eventFilters } });
@@ -75,10 +75,12 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       list: listEvents,
       answers: { 200: page("event", "A page of events.", event) },
     }, async ({ caller, input }) => {
-      const { page, filters: { View: view, ...filters } } = input;
+      const { page, filters: { View: view, Columns: columns, ...filters } } = input;
       const filter = filterOf(filters);
-      if (view === "summary") return { status: 200, page: await queries.events.summaries(caller, filter, page) };
-      return { status: 200, page: await queries.events.list(caller, filter, page) };
+      if (view === "summary") {
+        return { status: 200, page: await queries.events.summaries(caller, filter, page, columns) };
+      }
+      return { status: 200, page: await queries.events.list(caller, filter, page, columns) };
     }),
     signedIn({
       id: "countEvents",

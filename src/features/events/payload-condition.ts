@@ -6,6 +6,7 @@ export type PayloadCondition =
 /** Numbers of at most so many characters are exact in every form. */
 const exactCharacters = 15;
 const around = 60;
+const columnCharacters = 200;
 
 /** Whether a text is a JSON Pointer to something within a document. */
 export function isPointer(text: string): boolean {
@@ -16,8 +17,29 @@ export function isPointer(text: string): boolean {
 export function payloadMatcher(condition: PayloadCondition): (payload: string) => string | null {
   if ("text" in condition) return (payload) => textMatch(decoded(payload), condition.text);
   const { value } = condition;
-  const path = condition.pointer.slice(1).split("/").map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const path = pathOf(condition.pointer);
   return (payload) => (hasValue(payload, path, value) ? value : null);
+}
+
+/** The JSON texts of a payload at these pointers, numbers as they are written, cut; null where there is none. */
+export function columnsOf(pointers: readonly string[]): (payload: string) => readonly (string | null)[] {
+  const paths = pointers.map(pathOf);
+  return (payload) => {
+    const document: unknown = JSON.parse(payload);
+    const found = paths.map((path) => within(document, path));
+    const mayHaveNumbers = found.some((value) => typeof value === "number" || typeof value === "object");
+    const written = mayHaveNumbers ? (JSON.parse as Parse)(payload, raw) : document;
+    return found.map((value, at) =>
+      (value === undefined ? null : cutText(JSON.stringify(within(written, paths[at]!)))));
+  };
+}
+
+function pathOf(pointer: string): readonly string[] {
+  return pointer.slice(1).split("/").map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function cutText(text: string): string {
+  return [...text.slice(0, 2 * columnCharacters)].slice(0, columnCharacters).join("");
 }
 
 const backslash = 0x5c;
@@ -73,9 +95,14 @@ function within(document: unknown, path: readonly string[]): unknown {
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+/** The types of the language lack sources of numbers. */
+type Parse = (text: string, reviver: Reviver) => unknown;
+const exact = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
+
+const raw: Reviver = (_key, value, { source }) => (typeof value === "number" ? exact.rawJSON(source!) : value);
 
 /** The document with the source text of each number in its stead. */
 function withNumbersAsWritten(payload: string): unknown {
   const asWritten: Reviver = (_key, value, { source }) => (typeof value === "number" ? source : value);
-  return (JSON.parse as (text: string, reviver: Reviver) => unknown)(payload, asWritten);
+  return (JSON.parse as Parse)(payload, asWritten);
 }

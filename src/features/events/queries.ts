@@ -19,6 +19,7 @@ import {
   attemptsOf, type AttemptView, type EventSummaryView, summariesOf, summaryOf, hydrated, type HydratedEvent,
 } from "./event-summaries.ts";
 import { eventStatuses, evolve, type Webhook, type WebhookEvent, type WebhookState } from "./facts.ts";
+import { columnsOf } from "./payload-condition.ts";
 import type { ShownEvents } from "./shown-events.ts";
 import { storyOf, type Chronicle } from "./story.ts";
 import {
@@ -113,17 +114,27 @@ export class EventQueries {
   }
 
   /** The tenant's events, in parts of a bounded size. Throws a Refusal (unavailable); its parts LogUnavailable. */
-  list(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventView>> {
+  list(
+    caller: Caller, filter: EventListFilter, page: PageRequest, columns?: readonly string[],
+  ): Promise<PageInParts<EventView>> {
+    const added = addedColumns(columns);
     return this.#list(caller, filter, page, {
-      ofFound: (event) => event,
-      ofPart: (part) => part.flatMap(({ view }) => view ?? []),
+      ofFound: (event) => ({ ...event, ...added(event) }),
+      ofPart: (part) => part.flatMap(({ view }) => (view ? { ...view, ...added(view) } : [])),
     });
   }
 
-  summaries(caller: Caller, filter: EventListFilter, page: PageRequest): Promise<PageInParts<EventSummaryView>> {
+  summaries(
+    caller: Caller, filter: EventListFilter, page: PageRequest, columns?: readonly string[],
+  ): Promise<PageInParts<EventSummaryView>> {
+    const added = addedColumns(columns);
     return this.#list(caller, filter, page, {
-      ofFound: summaryOf,
-      ofPart: (part) => summariesOf(this.#parts, caller.tenantId, part),
+      ofFound: (event, facts) => ({ ...summaryOf(event, facts), ...added(event) }),
+      ofPart: async (part) => {
+        const views = part.flatMap(({ view }) => view ?? []);
+        const summaries = await summariesOf(this.#parts, caller.tenantId, part);
+        return summaries.map((summary, at) => ({ ...summary, ...added(views[at]!) }));
+      },
     });
   }
 
@@ -230,6 +241,13 @@ function inParts<Outline, Item>(
       }
     },
   };
+}
+
+/** Makes the columns of an event; none where none are asked for. */
+function addedColumns(pointers: readonly string[] | undefined): (view: EventView) => Pick<EventView, "columns"> {
+  if (pointers === undefined) return () => ({});
+  const columns = columnsOf(pointers);
+  return ({ payload }) => ({ columns: [...columns(payload)] });
 }
 
 /** The story of an event as the API tells it, and the event and the moment that it is of. */

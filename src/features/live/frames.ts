@@ -41,13 +41,19 @@ interface Move {
   readonly reason: string | null;
   readonly durationMs: number | null;
   readonly test: boolean;
+  readonly eventType: string | null;
+  readonly ownerId: string | null;
+  readonly senderId: string | null;
 }
 
+/** Tells the sender of an event, of which later facts of the event do not tell. */
+export type SenderOf = (eventId: string) => string | null;
+
 /** The frames of an entry of the log, masked as histories are; none where the stream leaves it out. */
-export function framesOf(entry: RecordedEvent): readonly Frame[] {
+export function framesOf(entry: RecordedEvent, senderOf: SenderOf): readonly Frame[] {
   switch (categoryOf(entry.stream)) {
     case "event":
-      return [movedFrame(entry as RecordedEvent<WebhookEvent>)];
+      return [movedFrame(entry as RecordedEvent<WebhookEvent>, senderOf)];
     case "circuit":
       return [circuitFrame(entry as RecordedEvent<CircuitEvent>), ...auditFrames(entry)];
     default:
@@ -67,10 +73,10 @@ export function frameText(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n`;
 }
 
-function movedFrame({ type, data }: WebhookEvent): Frame {
+function movedFrame({ type, data }: WebhookEvent, senderOf: SenderOf): Frame {
   const { eventId, destinationId } = data;
   const accepted = type === "EventAccepted";
-  const { ownerId = null, test = false } = data;
+  const { eventType = null, ownerId = null, test = false } = data;
   const known = data as Partial<Pick<Move, "attempt" | "durationMs" | "reason">> & {
     readonly answer?: { readonly statusCode: number } | null;
   };
@@ -82,7 +88,8 @@ function movedFrame({ type, data }: WebhookEvent): Frame {
     statusCode: known.answer?.statusCode ?? null,
     reason: known.reason ?? null,
     durationMs: known.durationMs ?? null,
-    test,
+    test, eventType, ownerId,
+    senderId: accepted ? data.senderId : senderOf(eventId),
   };
   let made: string | undefined;
   return {
@@ -94,7 +101,10 @@ function movedFrame({ type, data }: WebhookEvent): Frame {
 function circuitFrame(fact: RecordedEvent<CircuitEvent>): Frame {
   const { destinationId } = fact.data;
   const { type, ...item } = historyItem(fact);
-  const text = frameText("circuit", { type, subject: { type: "circuit", id: destinationId }, ...item });
+  const text = frameText("circuit", {
+    type, subject: { type: "circuit", id: destinationId }, destinationUrlId: destinationId,
+    ...item,
+  });
   return { kind: "circuit", destinationId, ownerId: null, text };
 }
 

@@ -10,6 +10,7 @@ import {
 import type { SessionEvent } from "../people/sessions/facts.ts";
 import { framesOf, type Wanted } from "./frames.ts";
 import { Resuming } from "./resuming.ts";
+import { EventSenders } from "./senders.ts";
 import { commentOf, FramedEntry, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
 
 const most = { caller: 5, tenant: 100, process: 1_000 };
@@ -29,6 +30,7 @@ interface Run {
 export class Live {
   readonly #parts;
   readonly #resuming: Resuming;
+  readonly #senders: EventSenders;
   readonly #clients = new Map<string, Set<StreamClient>>();
   readonly #doubtful = new Set<StreamClient>();
   #count = 0;
@@ -46,8 +48,10 @@ export class Live {
     },
   ) {
     this.#parts = parts;
+    this.#senders = new EventSenders(parts.store);
     this.#resuming = new Resuming({
-      ...parts, covered: () => this.#run?.covered ?? logStart, failed: (client) => this.#end(client, "unavailable"),
+      ...parts, senders: this.#senders, covered: () => this.#run?.covered ?? logStart,
+      failed: (client) => this.#end(client, "unavailable"),
     });
   }
 
@@ -110,7 +114,11 @@ export class Live {
     return run;
   }
 
-  #take(run: Run, entries: readonly LogEntry[], upTo: Position): void {
+  async #take(run: Run, entries: readonly LogEntry[], upTo: Position): Promise<void> {
+    const followed = entries.filter((entry) =>
+      entry.unreadable === undefined && this.#clients.has(tenantOf(entry) ?? ""));
+    // A frame without its sender is better than none.
+    await this.#senders.learn(followed).catch(() => undefined);
     if (run !== this.#run) return;
     const now = this.#parts.clock.monotonic();
     for (const entry of entries) if (entry.unreadable === undefined) this.#give(entry, now);
@@ -121,7 +129,7 @@ export class Live {
     const clients = this.#clients.get(tenantOf(entry) ?? "");
     if (!clients) return;
     this.#heed(entry, clients);
-    const frames = framesOf(entry);
+    const frames = framesOf(entry, (eventId) => this.#senders.of(eventId));
     if (frames.length === 0) return;
     const given = new FramedEntry(entry, frames);
     for (const client of [...clients]) {

@@ -16,8 +16,11 @@ const unbuffered = { "X-Accel-Buffering": "no" };
 const moved = {
   eventId: event.id, destinationUrlId: event.destinationUrlId, type: successType, from: "Processing",
   to: "Succeeded", at: event.deliveredAt, attempt: 1, statusCode: 204, reason: null, durationMs: 87, test: false,
+  eventType: event.eventType, ownerId: event.ownerId, senderId: event.senderId,
 };
-const circuit = { ...circuitFact, subject: { type: "circuit", id: event.destinationUrlId } };
+const circuit = {
+  ...circuitFact, subject: { type: "circuit", id: event.destinationUrlId }, destinationUrlId: event.destinationUrlId,
+};
 
 function frame(name: string, data: object, id?: string): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? "" : `id: ${id}\n`}\n`;

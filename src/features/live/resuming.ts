@@ -5,6 +5,7 @@ import { type Clock, sleep } from "../../kernel/ports/clock.ts";
 import type { EventStore, LogEntry, Position, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { WebhookEvent } from "../events/facts.ts";
 import { frameText, framesOf, type Frame } from "./frames.ts";
+import type { EventSenders } from "./senders.ts";
 import { FramedEntry, type StreamClient } from "./stream-client.ts";
 
 const mostBack = 100_000;
@@ -16,6 +17,7 @@ const restMs = 5;
 interface ResumingParts {
   readonly store: Pick<EventStore, "readLog" | "readStream">;
   readonly clock: Clock;
+  readonly senders: EventSenders;
   /** Up to where live clients have been served. */
   readonly covered: () => Position;
   /** Whether an event is still shown: a purge that took it may not have removed its facts from the log yet. */
@@ -105,6 +107,8 @@ export class Resuming {
     const { entries, upTo } = await LongReads.of(store).run("stream", (turn) =>
       turn(() => store.readLog(after, portionEntries)));
     const isEnd = () => upTo >= this.#parts.covered() || upTo === after;
+    await this.#parts.senders.learn(entries.filter((entry) =>
+      entry.unreadable === undefined && this.#behind.has(tenantOf(entry) ?? "")));
     const purged = await this.#purgedOf(entries, isEnd());
     // Live clients may have had more meanwhile.
     const isLast = isEnd();
@@ -159,7 +163,8 @@ export class Resuming {
       const isOwn = entry.unreadable === undefined && tenantOf(entry) === client.caller.tenantId;
       if (entry.position <= client.position || !isOwn) continue;
       if (!client.hasRoom) return false;
-      const known = frames.get(entry) ?? new FramedEntry(entry, framesOf(entry).map((frame) =>
+      const made = () => framesOf(entry, (id) => this.#parts.senders.of(id));
+      const known = frames.get(entry) ?? new FramedEntry(entry, made().map((frame) =>
         (purged.has(entry) ? withoutPayload(frame) : frame)));
       frames.set(entry, known);
       client.resume(known);

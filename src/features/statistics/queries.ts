@@ -54,7 +54,14 @@ export interface StatisticsView {
   readonly bucket: BucketSize;
   readonly from: string;
   readonly to: string;
-  readonly series: readonly { readonly destinationUrlId: string | null; readonly points: readonly StatisticsPoint[] }[];
+  readonly series: readonly StatisticsSeriesView[];
+}
+
+/** One series of points, and all of them together. */
+export interface StatisticsSeriesView {
+  readonly destinationUrlId: string | null;
+  readonly points: readonly StatisticsPoint[];
+  readonly total: StatisticsPoint;
 }
 
 /** Whole buckets: from `first` up to, not including, `end`, as numbers of buckets since 1970. */
@@ -85,7 +92,8 @@ export class StatisticsQueries {
       for (const destinationId of ids) {
         const read = await this.#read({ tenantId, destinationId, eventType }, range);
         if (!alone && read.size === 0) continue;
-        series.push({ destinationUrlId: destinationId ?? null, points: pointsOf(range, read) });
+        const total = { at: timeOf(range, range.first), ...countsOf([...read.values()].reduce(merged, {})) };
+        series.push({ destinationUrlId: destinationId ?? null, points: pointsOf(range, read), total });
         if (series.length * (range.end - range.first) > mostPointsOfAll) refuse("invalid", tooMany(mostPointsOfAll));
       }
       return { bucket: range.size, from: timeOf(range, range.first), to: timeOf(range, range.end), series };

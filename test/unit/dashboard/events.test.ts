@@ -119,7 +119,8 @@ describe("a row of the list of events", () => {
   const item = { status: "WaitingRetry", attempts: 1, lastAttempt: null, deliveredAt: null } as unknown as Item;
   const fact = (fields: Partial<Moved>): Moved => ({
     eventId: "1", destinationUrlId: "2", type: "DeliveryFailed", from: "Processing", to: "Failed", at: "t", attempt: 2,
-    statusCode: null, reason: null, durationMs: null, test: false, ...fields,
+    statusCode: null, reason: null, durationMs: null, test: false, eventType: null, ownerId: null, senderId: null,
+    ...fields,
   });
 
   it("follows the attempts of its event", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isPointer, payloadMatcher } from "../../../../src/features/events/payload-condition.ts";
+import { columnsOf, isPointer, payloadMatcher } from "../../../../src/features/events/payload-condition.ts";
 
 const payload =
   '{"a":{"b/c":[1,"x",null,true,{"~":"t"}]},"":"e","n":12345678901234567890,"d":1.50,"big":1e3,"dup":1,"dup":2}';
@@ -112,6 +112,17 @@ describe("a condition on payloads", () => {
     expect(["1e3", "1000"].map((value) => at("/big", value))).to.deep.equal([true, true]);
     const large = ["12345678901234567890", "12345678901234567891", "12345678901234567000", "12345678901234567168"];
     expect(large.map((value) => at("/n", value))).to.deep.equal([true, false, false, false]);
+  });
+
+  it("gives values as JSON texts, with every digit, cut at 200 characters", () => {
+    const columns = (...pointers: readonly string[]) => columnsOf(pointers)(payload);
+    expect(columns("/n", "/d", "/big")).to.deep.equal(["12345678901234567890", "1.50", "1e3"]);
+    expect(columns("/a/b~1c/1", "/", "/dup")).to.deep.equal(['"x"', '"e"', "2"]);
+    expect(columns("/a", "/a/b~1c/2", "/a/b~1c/length")).to.deep.equal(
+      ['{"b/c":[1,"x",null,true,{"~":"t"}]}', "null", null]);
+    expect(columns("/x", "/n/0", "/constructor")).to.deep.equal([null, null, null]);
+    const long = JSON.stringify({ text: "\u{1f600}".repeat(300) });
+    expect(columnsOf(["/text"])(long)).to.deep.equal([`"${"\u{1f600}".repeat(199)}`]);
   });
 
   it("knows JSON Pointers to something within the payload", () => {
