@@ -5,6 +5,7 @@ import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
+import { MiddleCut } from "../../parts/copy.tsx";
 import { Confirm, useQuestion } from "../../parts/dialog.tsx";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
@@ -38,8 +39,10 @@ export function SenderPage(): ReactNode {
       {(sender) => <SenderContent key={sender.id} sender={sender} />}
     </Answered>
   );
-  return query.data ? answered : <Page title="Sender">{answered}</Page>;
+  return query.data ? answered : <Page title="Sender" back={back}>{answered}</Page>;
 }
+
+const back = <Link to="/senders">Senders</Link>;
 
 function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
   const { tab = "mapping" } = useSearch({ from: "/signed-in/senders/$id" });
@@ -47,7 +50,10 @@ function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): Reac
   const { asOf } = sender;
   const mayChange = useMay()("updateSender") && asOf === undefined;
   return (
-    <Page title={sender.name} acts={asOf === undefined && <Acts sender={sender} />}>
+    <Page
+      title={sender.name} heading={<MiddleCut text={sender.name} />} back={back}
+      acts={asOf === undefined && <Acts sender={sender} />}
+    >
       {asOf && (
         <p className={shared.stale}>
           As it was at <Moment at={asOf.time} />, entry <code>{asOf.position}</code> of the log.{" "}
