@@ -197,6 +197,20 @@ describe("the dashboard's destinations", () => {
     expect((await account.owner.get(`/api/v1/destinations/${id}`))["status"]).to.equal("Active");
   });
 
+  it("Who changed the URL, from what to what: 2", async () => {
+    const before = stage.receiver.url("/moved-from");
+    const after = stage.receiver.url("/moved-to");
+    const { id } = await account.destination({ url: before });
+    await account.owner.patch(`/api/v1/destinations/${id}`, { url: after });
+    const page = await open("/destinations");
+    await page.getByRole("link", { name: after }).click();
+    await page.getByRole("button", { name: "Changes" }).click();
+    const change = page.getByRole("listitem").filter({ has: page.locator("del") });
+    await change.getByText(account.email).waitFor();
+    expect(await change.locator("del").textContent()).to.equal(before);
+    expect(await change.locator("ins").textContent()).to.equal(after);
+  });
+
   it("are found by a part of their URLs, and ordered by them", async () => {
     await account.destination({ url: stage.receiver.url("/find-b") });
     await account.destination({ url: stage.receiver.url("/find-a") });

@@ -16,18 +16,18 @@ const rows = { folds: 12, middle: 28, circuit: 44, circuitHeight: 16, times: 76,
  * the circuit was open. Long gaps are folded, with their length above. Of a long story only the ends are drawn. The
  * chapters below say the same in words.
  */
-export const Bar = memo(function Bar({ axis, ends: { first, between: leftOut, last }, later, telling, circuit, at }: {
+export const Bar = memo(function Bar({ axis, ends: { first, between: leftOut, last }, begun, telling, circuit, at }: {
   readonly axis: Axis;
   /** The chapters on the axis, and the number of those between. */
   readonly ends: ReturnType<typeof ends>;
-  /** Those that came after the chosen moment. */
-  readonly later: readonly Chapter[];
+  /** Those that had begun at the chosen moment, as they were then; the others are dimmed. */
+  readonly begun: readonly Chapter[];
   readonly telling: Telling;
   readonly circuit: readonly OpenCircuit[];
   /** The chosen moment; undefined for the present. */
   readonly at: string | undefined;
 }): ReactNode {
-  const dimmed = new Set(later.map(keyOf));
+  const then = new Map(begun.map((chapter) => [keyOf(chapter), chapter]));
   const label = `${first.length + leftOut + last.length} chapters in a line; the list below tells them`;
   return (
     <svg className={styles.bar} height={rows.height} role="img" aria-label={label}>
@@ -40,9 +40,9 @@ export const Bar = memo(function Bar({ axis, ends: { first, between: leftOut, la
         </text>
       ))}
       {axis.placed.map(({ chapter, key, from, to }) => {
-        const { tone, title } = chapterWords(chapter, telling);
+        const { tone, title } = chapterWords(then.get(key) ?? chapter, telling);
         return (
-          <g key={key} className={toneClass(tone)} opacity={dimmed.has(key) ? 0.35 : 1}>
+          <g key={key} className={toneClass(tone)} opacity={then.has(key) ? 1 : 0.35}>
             <title>{`${title}, ${lengthText(chapter)}`}</title>
             <Shape kind={chapter.kind} from={from} to={to} isFolded={axis.folds.some((fold) =>
               fold.from >= from && fold.to <= to)} />

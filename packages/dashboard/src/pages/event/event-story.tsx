@@ -77,7 +77,7 @@ function Story({ id, present, isBrief, acts }: {
   const first = firstFailure(attempts);
   const suspect = useSuspect(present.event, first?.entries[0]?.time);
   const circuit = useOpenCircuit(present.event);
-  const all = useMemo(() => ends([...shown.chapters, ...later]), [shown, later]);
+  const all = useMemo(() => ends(present.chapters), [present]);
   const axis = useMemo(
     () => axisOf([...all.first, ...all.last], new Date(relayClock.now()).toISOString()), [all]);
 
@@ -116,7 +116,7 @@ function Story({ id, present, isBrief, acts }: {
       </div>
       <div className={styles.axis}>
         <Bar
-          axis={axis} ends={all} later={later} telling={now} circuit={circuit.data ?? none}
+          axis={axis} ends={all} begun={shown.chapters} telling={now} circuit={circuit.data ?? none}
           at={isPast ? entries[index]?.time : undefined}
         />
         {hasMoment && (
