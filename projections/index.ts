@@ -18,6 +18,7 @@ import { serviceAccountsProjection } from "./service-accounts/service-accounts.t
 import { eventTypesProjection, statisticsProjection } from "./statistics/statistics.ts";
 import { erasuresProjection, tenantsProjection } from "./tenants/tenants.ts";
 import { forgettingProjection, usersProjection } from "./users/users.ts";
+import { viewsProjection } from "./views/views.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
 
 const projections: readonly Projection[] = [
@@ -42,6 +43,7 @@ const projections: readonly Projection[] = [
   eventTypesProjection,
   momentsProjection,
   incidentsProjection,
+  viewsProjection,
 ];
 
 /** The collections of all read models. */

@@ -6,6 +6,7 @@ import serviceAccountSchema from "../../schemas/responses/service-account.json" 
 import serviceKeySchema from "../../schemas/responses/service-key.json" with { type: "json" };
 import tenantSchema from "../../schemas/responses/tenant.json" with { type: "json" };
 import userSchema from "../../schemas/responses/user.json" with { type: "json" };
+import viewSchema from "../../schemas/responses/view.json" with { type: "json" };
 import { examples } from "../kernel/domain/examples.ts";
 import { facts, histories, type HistoryName } from "./facts.ts";
 
@@ -101,6 +102,9 @@ export const serviceAccount = serviceAccountSchema.example;
 
 /** Its key, as lists show it. */
 export const serviceKey = serviceKeySchema.example;
+
+/** A view that its owner shares. */
+export const view = viewSchema.example;
 
 /** An invite, open for seven days. */
 export const invite = inviteSchema.example;

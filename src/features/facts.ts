@@ -16,6 +16,7 @@ import { replaysFacts, replayJobFacts } from "./replays/facts.ts";
 import { senderFacts } from "./senders/facts.ts";
 import { tenantFacts } from "./tenants/facts.ts";
 import { reservationFacts } from "./tenants/reservations/facts.ts";
+import { viewFacts } from "./views/facts.ts";
 
 /** The declarations of all facts by the name of their history, in the order in which the API's description has them. */
 const byHistory = {
@@ -31,12 +32,13 @@ const byHistory = {
   circuit: circuitFacts,
   sender: senderFacts,
   event: webhookFacts,
+  view: viewFacts,
 };
 
 const declarations = {
   ...tenantFacts, ...purgesFacts, ...replaysFacts, ...replayJobFacts, ...cancellationsFacts, ...apiKeyFacts,
   ...serviceAccountFacts, ...inviteFacts, ...destinationFacts, ...circuitFacts, ...senderFacts, ...webhookFacts,
-  ...personFacts, ...platformFacts, ...reservationFacts, ...sessionFacts,
+  ...viewFacts, ...personFacts, ...platformFacts, ...reservationFacts, ...sessionFacts,
 };
 
 /** Every fact of the domain. */
@@ -57,7 +59,7 @@ export const histories = Object.fromEntries(Object.entries(byHistory).map(([hist
 export const auditTypes: readonly FactType[] = [
   histories.tenant, histories.purges, histories.replayJob.toReversed(), histories.replays, histories.cancellations,
   histories.apiKey, histories.invite, histories.destination, histories.circuit, histories.sender,
-  histories.serviceAccount,
+  histories.serviceAccount, histories.view,
 ].flat().filter((type) => facts.get(type)?.audit);
 
 /** The version that a fact is written under. */

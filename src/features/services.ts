@@ -53,6 +53,9 @@ import { tenants } from "./tenants/facts.ts";
 import { TenantQueries } from "./tenants/queries.ts";
 import type { RegistrationGuards } from "./tenants/registration-guards.ts";
 import { Reservations } from "./tenants/reservations/reservations.ts";
+import { ViewCommands } from "./views/commands.ts";
+import { views } from "./views/facts.ts";
+import { ViewQueries } from "./views/queries.ts";
 
 /** The parts of the services. */
 export interface ServiceParts extends KernelParts {
@@ -91,6 +94,7 @@ export interface Services {
     readonly testEvents: TestEventCommands;
     readonly purge: PurgeCommands;
     readonly replays: ReplayCommands;
+    readonly views: ViewCommands;
   };
   readonly queries: {
     readonly tenants: TenantQueries;
@@ -110,6 +114,7 @@ export interface Services {
     readonly statistics: StatisticsQueries;
     readonly replays: ReplayQueries;
     readonly lookup: LookupQueries;
+    readonly views: ViewQueries;
     readonly incidents: IncidentQueries;
   };
   readonly sessions: Sessions;
@@ -139,7 +144,8 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const own = { ...parts, moments, keys, reservations, people, sessions, shown };
   const tenantQueries = new TenantQueries(own);
   const events = new EventQueries(own);
-  const forgetting = new Forgetting(own);
+  const savedViews = new ViewCommands(parts);
+  const forgetting = new Forgetting({ ...own, views: savedViews });
   const refused = new RefusedRequests(parts);
   return {
     commands: {
@@ -156,6 +162,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       testEvents: new TestEventCommands(own),
       purge: new PurgeCommands(own),
       replays: new ReplayCommands(own),
+      views: savedViews,
     },
     queries: {
       tenants: tenantQueries,
@@ -175,6 +182,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       statistics: new StatisticsQueries(parts),
       replays: new ReplayQueries(own),
       lookup: new LookupQueries(own),
+      views: new ViewQueries(parts),
       incidents: new IncidentQueries({ ...parts, refused }),
     },
     sessions,
@@ -196,4 +204,5 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
 export function serveAll(aggregates: Aggregates): void {
   aggregates.register(tenants).register(purges).register(destinations).register(senders);
   aggregates.register(circuits).register(apiKeys).register(invites).register(serviceAccounts);
+  aggregates.register(views);
 }

@@ -16,6 +16,7 @@ import { replayOperations } from "../features/replays/operations.ts";
 import { senderOperations } from "../features/senders/operations.ts";
 import { statisticsOperations } from "../features/statistics/operations.ts";
 import { tenantOperations } from "../features/tenants/operations.ts";
+import { viewOperations } from "../features/views/operations.ts";
 import type { Operation } from "../kernel/operations/operation.ts";
 import type { Api } from "./api.ts";
 import { healthOperations } from "./health/operations.ts";
@@ -41,6 +42,7 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...statisticsOperations(services),
     ...incidentOperations(services),
     ...replayOperations(services),
+    ...viewOperations(services),
     ...auditOperations(services),
     ...healthOperations(health),
   ];

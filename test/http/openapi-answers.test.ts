@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { mostServiceKeys } from "../../src/features/keys/service-accounts/decide.ts";
 import { CloudRegistrationGuards } from "../../src/features/tenants/registration-guards.ts";
+import { mostViews } from "../../src/features/views/commands.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import { eventIdOf } from "../../src/kernel/domain/event-id.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
@@ -9,7 +10,9 @@ import { LogUnavailable } from "../../src/kernel/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/kernel/ports/expiring-state.ts";
 import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
-import { createService, openAccount, openIngest, password, signIn, type Client } from "../support/accounts.ts";
+import {
+  createService, createUser, openAccount, openIngest, password, signIn, type Client,
+} from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
@@ -182,6 +185,13 @@ const stories: Readonly<Record<string, Provoke>> = {
     }),
   "register 429": (_stage, described, good) => throttled(described, good),
 
+  "createView 422": async (stage, described, good) => {
+    const { client } = await createUser(stage.one.owner.client, "viewer");
+    for (let count = 0; count < mostViews; count += 1) {
+      await client.api.createView({ name: "Given up", page: "events", query: "" });
+    }
+    return ask(stage, described, { ...good, as: client });
+  },
   "createServiceKey 422": withMostKeys,
   "rotateServiceKey 422": withMostKeys,
 

@@ -55,6 +55,11 @@ listServiceKeys           | Viewer    | -                  | 200
 rotateServiceKey          | users
 deleteServiceKey          | users
 
+createView                | users
+listViews                 | users
+updateView                | users
+deleteView                | users
+
 listAudit                 | Viewer    | audit:read         | 200
 getStatistics             | Viewer    | events:read        | 200
 testDestination           | Developer | events:write       | 202

@@ -74,6 +74,8 @@ const newIncident: Make = async (scene) => {
   return { params: { id: incident!.id } };
 };
 const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
+const newView: Make = async ({ one }) =>
+  idOf(one.owner.client.api.createView({ name: "Given up", page: "events", query: "" }));
 const newServiceAccount = async ({ one }: Scene) => {
   return idOf(one.owner.client.api.createServiceAccount({ name: "machine", role: roleCodes.developer }));
 };
@@ -111,6 +113,11 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   getWebhookSecret: ownTenant,
   regenerateWebhookSecret: ownTenant,
   verifySignature: async (scene) => ({ ...(await ownTenant(scene)), json: { payload: "{}", signature: "sha256=00" } }),
+
+  createView: () => ({ json: { name: "Given up", page: "events", query: "Status=CriticalFailure" } }),
+  listViews: () => ({}),
+  updateView: async (scene) => ({ ...(await newView(scene)), json: { name: "Waiting" } }),
+  deleteView: newView,
 
   listAudit: () => ({}),
 

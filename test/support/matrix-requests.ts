@@ -38,6 +38,11 @@ const deletionOf = (role: keyof typeof roleCodes): Make => async ({ one }) => ({
 const ofAnothersDestination: Make = async ({ one, other }, { account }) => ({
   query: `?DestinationUrlId=${await destinationOf(account === one ? other : one)}`,
 });
+/** A view of the asker; for one of the other tenant that of a person of the first. */
+const ownView = async ({ one }: Scene, { account, client }: Asker): Promise<MatrixRequest> => {
+  const { api } = account === one ? client : one.owner.client;
+  return { params: { id: (await api.createView({ name: "Given up", page: "events", query: "" })).id } };
+};
 const nobodys = "0193a1b2-0000-7000-8000-00000000ffff";
 
 /** Other requests of an operation than its good one, by the words of the matrix. */
@@ -78,6 +83,8 @@ const variants: Readonly<Record<string, Make>> = {
     await scene.one.owner.client.api.revokeInvite({ id });
     return { params: { token: inviteToken }, json: { password } };
   },
+  updateView: async (scene, asker) => ({ ...(await ownView(scene, asker)), json: { name: "Waiting" } }),
+  deleteView: (scene, asker) => ownView(scene, asker),
   "updateDestination to inactive": async ({ one }) => {
     return { params: { id: (await newDestination(one)).id }, json: { status: "inactive" } };
   },

@@ -560,6 +560,32 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  createView: {
+    method: "POST",
+    path: "/api/v1/views",
+    credential: "token",
+    body: true,
+  },
+  listViews: {
+    method: "GET",
+    path: "/api/v1/views",
+    credential: "token",
+    parameters: true,
+    list: true,
+  },
+  updateView: {
+    method: "PATCH",
+    path: "/api/v1/views/{id}",
+    credential: "token",
+    parameters: true,
+    body: true,
+  },
+  deleteView: {
+    method: "DELETE",
+    path: "/api/v1/views/{id}",
+    credential: "token",
+    parameters: true,
+  },
   listAudit: {
     method: "GET",
     path: "/api/v1/audit",

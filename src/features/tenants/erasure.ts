@@ -6,6 +6,7 @@ import { purges } from "../../../projections/purges/purges.ts";
 import { senders as senderDocuments } from "../../../projections/senders/senders.ts";
 import { serviceAccounts as accountDocuments } from "../../../projections/service-accounts/service-accounts.ts";
 import { erasures } from "../../../projections/tenants/tenants.ts";
+import { views as viewDocuments } from "../../../projections/views/views.ts";
 import { tenantOf, type DomainEvent } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { streams, refusalsOf } from "../../kernel/domain/streams.ts";
@@ -28,6 +29,8 @@ import type { Sessions } from "../people/sessions/sessions.ts";
 import type { PurgeCommands } from "../purges/commands.ts";
 import { decide as decideSender } from "../senders/decide.ts";
 import { senders } from "../senders/facts.ts";
+import { decide as decideView } from "../views/decide.ts";
+import { views } from "../views/facts.ts";
 import { decide, decide as decideTenant } from "./decide.ts";
 import { tenants, type TenantEvent } from "./facts.ts";
 import type { ReservationEvent } from "./reservations/facts.ts";
@@ -220,6 +223,8 @@ export class LiveErasure implements ErasureSteps {
       (key.revoked ? [] : decideApiKey(key, { type: "RevokeApiKey", at })));
     await endEach(accountDocuments, serviceAccounts, (account) =>
       (account.deleted ? [] : decideAccount(account, { type: "DeleteServiceAccount", by: operator, at })));
+    await endEach(viewDocuments, views, (view) =>
+      (view.deleted ? [] : decideView(view, { type: "DeleteView", at })));
     await endEach(senderDocuments, senders, (sender) =>
       (sender.deleted ? [] : decideSender(sender, { type: "DeleteSender", at })));
     await endEach(destinationDocuments, destinations, (destination) =>

@@ -37,6 +37,7 @@ export const responses: readonly SchemaObject[] = [
   page("refusal", "Page of refused requests", "Groups of refused ingest requests, and how many the filters match."),
   page("replay", "Page of replays", "Replays, and how many there are."),
   page("incident", "Page of incidents", "Incidents, and how many there are."),
+  page("view", "Page of views", "Views, and how many there are."),
   page("sender", "Page of senders", "Senders, and how many there are."),
   page("service-account", "Page of service accounts", "Service accounts, and how many there are."),
   page("service-key", "Page of service keys", "Keys of a service account, and how many there are."),

@@ -14,6 +14,7 @@ export const streams = {
   serviceAccount: (id: string) => `serviceAccount-${id}`,
   event: (id: string) => `event-${keyOfEvent(id)}`,
   session: (id: string) => `session-${id}`,
+  view: (id: string) => `view-${id}`,
   invite: (id: string) => `invite-${id}`,
   person: (userId: string) => `person-${userId}`,
   email: (hash: string) => `email-${hash}`,

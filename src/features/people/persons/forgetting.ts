@@ -13,6 +13,7 @@ import { everyDocument } from "../../../kernel/read-models/scans.ts";
 import { comparableEmail } from "../../../kernel/tools/hashing.ts";
 import { decide } from "../../tenants/decide.ts";
 import { tenants, type Tenant, type UserEvent } from "../../tenants/facts.ts";
+import type { ViewCommands } from "../../views/commands.ts";
 import { invites, decide as decideInvite } from "../invites/decide.ts";
 import type { People } from "./people.ts";
 
@@ -22,13 +23,13 @@ export interface DeletedUser {
   readonly userId: string;
 }
 
-/** Makes a deleted user's addresses unreadable, in the log too, by deleting their keys. It can be repeated. */
+/** Makes a deleted user's addresses unreadable, in the log too, and deletes the user's views. It can be repeated. */
 export class Forgetting {
   readonly #parts;
 
   constructor(
     parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "clock">
-      & { readonly people: People },
+      & { readonly people: People; readonly views: Pick<ViewCommands, "removeAllOf"> },
   ) {
     this.#parts = parts;
   }
@@ -42,6 +43,7 @@ export class Forgetting {
     if (facts.some(({ type }) => type === "UserForgotten")) return false;
     await this.requireInvites();
     if (tenant) await this.#forgetInvites(tenant, userId, facts, origin);
+    await this.#parts.views.removeAllOf(userId, origin);
     await people.forget(userId);
     const command = { type: "ForgetUser", userId, at: timestampNow(clock) } as const;
     await aggregates.change(tenants, tenantId, origin, (state) => (state ? decide(state, command) : []));

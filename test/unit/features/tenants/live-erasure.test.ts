@@ -100,6 +100,7 @@ async function furnish(relay: ManualRelay, client: Client, tenantId: string): Pr
   await api.revokeInvite({ id: revoked });
   await api.createInvite({ ...invite, email: freshEmail() });
   await createService(client, "admin");
+  await api.createView({ name: "Given up", page: "events", query: "Status=CriticalFailure", shared: true });
   await api.updateTenant({ id: tenantId }, { retentionDays: 30 });
   const target = await openIngest(client, tenantId);
   const to = { destinationUrlId: target.destinationId };
