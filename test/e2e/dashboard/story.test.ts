@@ -144,6 +144,9 @@ describe("the story of an event on its page", () => {
     expect(await said("now").textContent()).to.match(/^Not delivered: the receiver answered 404 three times/);
     expect(await said("now").locator("q").textContent()).to.equal("It moved to /v2/webhooks");
     await page.getByText(new RegExp(`^The failures began .+ after ${account.email} changed the URL\\.`)).waitFor();
+    await page.getByRole("button", { name: "Copy for a ticket" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    expect(await page.evaluate<string>("navigator.clipboard.readText()")).to.include("It moved to /v2/webhooks");
     await page.getByRole("link", { name: "See the change" }).click();
     await page.waitForURL(`**/destinations/${destinationId}?tab=changes&at=*`);
     await page.goBack();

@@ -5,6 +5,7 @@ import { Page } from "../../parts/page.tsx";
 import { shortId } from "../../story/words.ts";
 import shared from "../../style/shared.module.css";
 import { EventActs } from "./acts.tsx";
+import { CopyStory } from "./copy-story.tsx";
 import { EventStory } from "./event-story.tsx";
 import { useStory } from "./use-story.ts";
 
@@ -21,6 +22,7 @@ export function EventPage(): ReactNode {
             <Link to="/destinations/$id" params={{ id: event.destinationUrlId }} className={shared.button}>
               Open destination
             </Link>
+            <CopyStory id={id} />
           </EventActs>
         )}
       />
