@@ -1,7 +1,7 @@
 import type { EventStatus, WebhookEvent } from "../../src/features/events/facts.ts";
 import type { Actor, DataOf } from "../../src/kernel/domain/domain-event.ts";
 import type { FailureReason } from "../../src/kernel/domain/failure-reason.ts";
-import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { tenantCounter, type Collection, type Selection } from "../../src/kernel/ports/read-models.ts";
 import type { Projection } from "../projection.ts";
 
 /** Begun: too few attempts failed so far, and no list shows it. */
@@ -89,6 +89,26 @@ export const incidents: Collection<IncidentDocument> = {
     ["tenantId", "destinationUrlId", "state", "startedAt"],
   ],
 };
+
+/** Filters of incidents; `from` and `to` are inclusive, and of their begin. */
+export interface IncidentFilter {
+  readonly tenantId: string;
+  readonly state?: "open" | "over" | undefined;
+  readonly destinationUrlId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Selects incidents by a filter. */
+export function incidentsSelected({ tenantId, state, destinationUrlId, from, to }: IncidentFilter): Selection {
+  const range = { field: "startedAt", ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return {
+    collection: incidents.name,
+    where: { tenantId, ...(destinationUrlId !== undefined && { destinationUrlId }) },
+    anyOf: { field: "state", values: state === undefined ? ["open", "over"] : [state] },
+    ...((from ?? to) !== undefined && { range }),
+  };
+}
 
 /** Events that incidents affected, until they are purged. */
 export const affectedEvents: Collection<AffectedEventDocument> = {

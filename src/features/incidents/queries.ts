@@ -1,5 +1,6 @@
 import {
-  incidents, openCounter, standingCounter, standings, type IncidentDocument, type Standing,
+  incidents, incidentsSelected, openCounter, standingCounter, standings, type IncidentDocument, type IncidentFilter,
+  type Standing,
 } from "../../../projections/incidents/incidents.ts";
 import type { components } from "../../../schemas/api.ts";
 import { requireOwn } from "../../kernel/callers/access.ts";
@@ -16,14 +17,6 @@ import { suspectsOf, type Suspect } from "./suspects.ts";
 
 /** An incident as the API shows it. */
 export type IncidentView = Readonly<components["schemas"]["Incident"]>;
-
-/** Filters of incidents; `from` and `to` are inclusive, and of their begin. */
-export interface IncidentFilter {
-  readonly state?: "open" | "over" | undefined;
-  readonly destinationUrlId?: string | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
 
 const mostFailures = 10;
 /** The status of posts to a destination that takes none. */
@@ -54,18 +47,12 @@ export class IncidentQueries {
   }
 
   /** The incidents of the caller's tenant. Throws a Refusal (unavailable). */
-  list(caller: Caller, filter: IncidentFilter, page: PageRequest): Promise<Page<IncidentView>> {
+  list(caller: Caller, filter: Omit<IncidentFilter, "tenantId">, page: PageRequest): Promise<Page<IncidentView>> {
     const { readModels, freshness } = this.#parts;
     const { tenantId } = caller;
-    const { state, destinationUrlId, from, to } = filter;
-    const range = { field: "startedAt", ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-    const selection = {
-      collection: incidents.name,
-      where: { tenantId, ...(destinationUrlId !== undefined && { destinationUrlId }) },
-      anyOf: { field: "state", values: state === undefined ? ["open", "over"] : [state] },
-      ...((from ?? to) !== undefined && { range }),
-    };
-    const isPlain = [destinationUrlId, from, to].every((value) => value === undefined) && state !== "over";
+    const { state, ...others } = filter;
+    const selection = incidentsSelected({ ...filter, tenantId });
+    const isPlain = Object.values(others).every((value) => value === undefined) && state !== "over";
     const counter = state === undefined ? tenantCounter(incidents, tenantId) : openCounter(tenantId);
     return freshness.ask(async () => {
       const { items, ...ends } = await pageFrom<IncidentDocument>(page, {

@@ -11,6 +11,7 @@ import {
 import { leases, waiting } from "../../../../projections/due/due.ts";
 import { planTotal } from "../../../../projections/events/counters.ts";
 import { events, eventsOrdered, eventsSelected, type EventFilter } from "../../../../projections/events/events.ts";
+import { affectedEvents, incidents, incidentsSelected } from "../../../../projections/incidents/incidents.ts";
 import { collections } from "../../../../projections/index.ts";
 import { invites, inviteSortFields } from "../../../../projections/invites/invites.ts";
 import { candidatesOf, purges, purging, type PurgeDocument, retention } from "../../../../projections/purges/purges.ts";
@@ -115,6 +116,9 @@ describe("SQLite's query plan", () => {
     [{ collection: apiKeys.name, where: { tenantId } }, apiKeySortFields],
     [{ collection: invites.name, where: { tenantId } }, inviteSortFields],
     [{ collection: senders.name, where: { tenantId } }, senderSortFields],
+    [{ collection: senders.name, where: { tenantId, destinationUrlId: destinationId } }, ["id"]],
+    ...[{}, { state: "open" as const }, { destinationUrlId: destinationId }].map((filter): [Selection, string[]] =>
+      [incidentsSelected({ tenantId, ...filter }), ["startedAt"]]),
   ];
   for (const [selection, sorts] of lists) {
     const { where: equal = {}, anyOf } = selection;
@@ -296,6 +300,11 @@ describe("SQLite's query plan", () => {
       "tenantId=? AND id>?"],
     ["API keys of a tenant", pageOf(apiKeys, { where: { tenantId }, range: { field: "id", from } }),
       "tenantId=? AND id>?"],
+    ["affected events of a tenant", pageOf(affectedEvents, { where: { tenantId }, range: { field: "eventId", from } }),
+      "tenantId=? AND eventId>?"],
+    ["incidents that are not over",
+      pageOf(incidents, { anyOf: { field: "state", values: ["begun", "open"] }, range: { field: "id", from } }),
+      "state=? AND id>?"],
     ["keys that a master key wraps",
       pageOf(wrappedKeys, { where: { masterKeyId: "a" }, range: { field: "name", from: "b" } }),
       "masterKeyId=? AND name>?"],
