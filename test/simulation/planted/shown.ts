@@ -91,8 +91,8 @@ export const shown: readonly PlantedBug[] = [
     name: "cancelled events are left out of lists",
     breaks: "accepted = succeeded + dead + cancelled + purged + waiting",
     file: queries,
-    from: "ofPart: (part) => part.flatMap(({ view }) => view ?? []),",
-    to: "ofPart: (part) => part.flatMap(({ view }) => (view && view.status !== \"Cancelled\" ? view : [])),",
+    from: "part.flatMap(({ view }) => (view ? { ...view, ...added(view) } : [])),",
+    to: "part.flatMap(({ view }) => (view && view.status !== \"Cancelled\" ? { ...view, ...added(view) } : [])),",
   },
   {
     name: "a replayed event shows its former failures",

@@ -31,13 +31,17 @@ describe("the filters of the list of events", () => {
   it("become the filter of an act, up to the newest row, and in the statuses that it can take", () => {
     expect(bulkOfFilters("orderReplay", {}, to)).to.deep.equal({ status: ["CriticalFailure"], to });
     expect(bulkOfFilters("cancelEvents", { Status: "Pending,Succeeded", Tag: "a:1", To: "2026" }, to))
-      .to.deep.equal({ status: ["Pending"], tag: "a:1", to: "2026" });
+      .to.deep.equal({ status: ["Pending"], tags: { a: "1" }, to: "2026" });
+    const wide = { OwnerId: "acme", CorrelationId: "r", Tag: "a:1,url:b:c", FinishedFrom: "2026", From: "2025" };
+    expect(bulkOfFilters("orderReplay", wide, to)).to.deep.equal({
+      status: ["CriticalFailure"], ownerId: "acme", correlationId: "r", tags: { a: "1", url: "b:c" }, from: "2025", to,
+      finishedFrom: "2026",
+    });
   });
 
   it("are refused where an act has no such filter: it must not take more than the list shows", () => {
     for (const filter of [
-      { OwnerId: "acme" }, { MessageId: "m" }, { CorrelationId: "r" }, { IdempotencyKey: "k" }, { Test: "false" },
-      { Tag: "a:1,b:2" }, { Status: "Pending" },
+      { IdempotencyKey: "k" }, { Test: "false" }, { ReplayId: "r" }, { Status: "Pending" },
     ]) {
       expect(bulkOfFilters("orderReplay", filter, to), JSON.stringify(filter)).to.be.a("string");
     }

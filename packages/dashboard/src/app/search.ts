@@ -33,7 +33,7 @@ export function writeSearch(search: Readonly<Record<string, unknown>>): string {
 /** The filters of the list of events, by the names of the API. */
 export const eventFilterNames = [
   "Status", "DestinationUrlId", "SenderId", "EventType", "OwnerId", "MessageId", "Tag", "CorrelationId", "From", "To",
-  "Test", "IdempotencyKey",
+  "FinishedFrom", "FinishedTo", "ReplayId", "Test", "IdempotencyKey",
 ] as const;
 
 /** The parameters of the payload search. */

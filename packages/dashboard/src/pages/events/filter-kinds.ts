@@ -64,6 +64,9 @@ export const filterKinds: readonly FilterKind[] = [
     text: ({ Test }) => Test === undefined ? undefined : Test === "true" ? "only" : "left out",
   },
   { title: "Request", names: ["CorrelationId"], example: "a request's id", text: textOf("CorrelationId") },
+  { title: "Replay", names: ["ReplayId"], example: "a replay's id", text: textOf("ReplayId") },
+  { title: "Finished from", names: ["FinishedFrom"], example: "2026-01-31T08:00Z", text: textOf("FinishedFrom") },
+  { title: "Finished up to", names: ["FinishedTo"], example: "2026-01-31T09:00Z", text: textOf("FinishedTo") },
   { title: "Message", names: ["MessageId"], example: "a message's id", text: textOf("MessageId") },
 ];
 

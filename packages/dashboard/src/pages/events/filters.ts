@@ -59,10 +59,21 @@ export interface BulkFilter {
   readonly destinationUrlId?: string;
   readonly senderId?: string;
   readonly eventType?: string;
-  readonly tag?: string;
   readonly from?: string;
   readonly to?: string;
+  readonly ownerId?: string;
+  readonly messageId?: string;
+  readonly correlationId?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly finishedFrom?: string;
+  readonly finishedTo?: string;
 }
+
+/** The fields of a bulk filter that have the value of a parameter of the list. */
+const sameFields = {
+  destinationUrlId: "DestinationUrlId", senderId: "SenderId", eventType: "EventType", from: "From", ownerId: "OwnerId",
+  messageId: "MessageId", correlationId: "CorrelationId", finishedFrom: "FinishedFrom", finishedTo: "FinishedTo",
+} as const;
 
 /** The body for events by their ids, in all statuses that the act takes. */
 export function bulkOfIds(operation: BulkOperation, ids: readonly string[]): BulkFilter {
@@ -74,32 +85,27 @@ export function bulkOfIds(operation: BulkOperation, ids: readonly string[]): Bul
  * operation cannot do it.
  */
 export function bulkOfFilters(operation: BulkOperation, filters: Search, to: string): BulkFilter | string {
-  const foreign = ["OwnerId", "MessageId", "CorrelationId", "IdempotencyKey", "Test"]
-    .filter((name) => filters[name] !== undefined);
-  const { DestinationUrlId, SenderId, EventType, From, To = to } = filters;
-  const [tag, ...moreTags] = listed(filters["Tag"]);
-  if (foreign.length > 0 || moreTags.length > 0) {
-    const titles = foreign.map((name) => filterTitles[name] ?? name);
-    const names = moreTags.length > 0 ? [...titles, "second tag"] : titles;
-    return `Acts on all that match know no filter by ${names.join(" and ")}. Select the events.`;
+  const foreign = Object.keys(foreignTitles).filter((name) => filters[name] !== undefined);
+  if (foreign.length > 0) {
+    const titles = foreign.map((name) => foreignTitles[name]);
+    return `Acts on all that match know no filter by ${titles.join(" and ")}. Select the events.`;
   }
+  const given = Object.entries(sameFields).flatMap(([field, name]) =>
+    filters[name] === undefined ? [] : [[field, filters[name]] as const]);
+  const same: Readonly<Record<string, string>> = Object.fromEntries(given);
+  const tags: Readonly<Record<string, string>> = Object.fromEntries(listed(filters["Tag"]).map((tag) =>
+    [tag.slice(0, tag.indexOf(":")), tag.slice(tag.indexOf(":") + 1)] as const));
   const asked = listed(filters["Status"]);
   const status = asked.length === 0 ? usual[operation] : asked.filter((each) => actionable[operation].includes(each));
   if (status.length === 0) return `Only events in ${statusesText(actionable[operation])} can be chosen for it.`;
   return {
-    status,
-    ...(DestinationUrlId !== undefined && { destinationUrlId: DestinationUrlId }),
-    ...(SenderId !== undefined && { senderId: SenderId }),
-    ...(EventType !== undefined && { eventType: EventType }),
-    ...(tag !== undefined && { tag }),
-    ...(From !== undefined && { from: From }),
-    to: To,
+    status, ...same, ...(Object.keys(tags).length > 0 && { tags }), to: filters["To"] ?? to,
   };
 }
 
-/** The names of the filters for people. */
-const filterTitles: Readonly<Record<string, string>> = {
-  OwnerId: "owner", MessageId: "message", CorrelationId: "request", IdempotencyKey: "idempotency key", Test: "test",
+/** The filters that acts do not have, by their names for people. */
+const foreignTitles: Readonly<Record<string, string>> = {
+  IdempotencyKey: "idempotency key", Test: "test", ReplayId: "replay",
 };
 
 /** A bulk filter in words, such as "All events in Failed of type invoice.paid, accepted up to …". */
@@ -111,16 +117,24 @@ export function bulkWords(
     readonly destination: (id: string) => string;
   },
 ): string {
-  const { status, ids, destinationUrlId, senderId, eventType, tag, from, to } = filter;
+  const { status, ids, destinationUrlId, senderId, eventType, tags = {}, from, to } = filter;
+  const { ownerId, messageId, correlationId, finishedFrom, finishedTo } = filter;
   const selected = ids?.length === 1 ? "The selected event, if" : `The ${ids?.length ?? 0} selected events, if`;
-  const accepted = [from && `from ${moment(from)}`, to && `up to ${moment(to)}`].filter(Boolean);
+  const period = (begin?: string, end?: string) =>
+    [begin && `from ${moment(begin)}`, end && `up to ${moment(end)}`].filter(Boolean).join(" ");
+  const [accepted, finished] = [period(from, to), period(finishedFrom, finishedTo)];
+  const tagTexts = Object.entries(tags).map(([name, value]) => `${name}:${value}`);
   return [
     `${ids ? selected : "All events"} in ${statusesText(status)}`,
     destinationUrlId && ` for ${destination(destinationUrlId)}`,
     senderId && ` through the sender ${senderId}`,
     eventType && ` of type ${eventType}`,
-    tag && ` with the tag ${tag}`,
-    accepted.length > 0 && `, accepted ${accepted.join(" ")}`,
+    ownerId && ` of the owner ${ownerId}`,
+    messageId && ` of the message ${messageId}`,
+    correlationId && ` of the request ${correlationId}`,
+    tagTexts.length > 0 && ` with the ${tagTexts.length === 1 ? "tag" : "tags"} ${tagTexts.join(", ")}`,
+    accepted && `, accepted ${accepted}`,
+    finished && `, finished ${finished}`,
     ". Test events stay as they are.",
   ].filter(Boolean).join("");
 }

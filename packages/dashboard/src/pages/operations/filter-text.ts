@@ -12,6 +12,12 @@ export interface Filter {
   readonly from?: string | null;
   readonly to?: string | null;
   readonly before?: string | null;
+  readonly ownerId?: string | null;
+  readonly messageId?: string | null;
+  readonly correlationId?: string | null;
+  readonly tags?: Readonly<Record<string, string>> | null;
+  readonly finishedFrom?: string | null;
+  readonly finishedTo?: string | null;
 }
 
 /** A filter in words. `nameOf` gives the names of destinations and senders, `moment` the texts of times. */
@@ -24,10 +30,16 @@ export function filterText(
     filter.senderId && `through ${nameOf(filter.senderId)}`,
     filter.eventType && `of the type ${filter.eventType}`,
     filter.tag && `with the tag ${filter.tag}`,
+    filter.ownerId && `of the owner ${filter.ownerId}`,
+    filter.messageId && `of the message ${filter.messageId}`,
+    filter.correlationId && `of the request ${filter.correlationId}`,
+    filter.tags && `with ${Object.entries(filter.tags).map(([name, value]) => `${name}:${value}`).join(", ")}`,
     filter.ids && (filter.ids === 1 ? "with the one id given" : `with one of ${filter.ids} ids given`),
     filter.from && `accepted from ${moment(filter.from)}`,
     filter.to && `accepted up to ${moment(filter.to)}`,
     filter.before && `accepted before ${moment(filter.before)}`,
+    filter.finishedFrom && `finished from ${moment(filter.finishedFrom)}`,
+    filter.finishedTo && `finished up to ${moment(filter.finishedTo)}`,
   ].filter((part) => typeof part === "string");
   return ["Events", statuses, ...parts].filter((part) => part !== "").join(" ")
     + (parts.length === 0 ? ", all of them" : "");

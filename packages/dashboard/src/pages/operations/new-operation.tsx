@@ -80,9 +80,9 @@ function consequence({ kind, body }: Order, nameOf: (id: string) => string): str
   return `Each is sent to ${nameOf(target)}, as a new event. The events themselves stay as they are.`;
 }
 
-/** The fields of an order as texts for the address; the others empty. */
+/** The fields of an order as texts for the address; the others empty. A form has no field with parts. */
 function textsOf({ body }: Order): Readonly<Record<string, string>> {
-  const given = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
+  const given = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value as string)]));
   return { ...Object.fromEntries(orderFields.map((name) => [name, ""])), ...given };
 }
 

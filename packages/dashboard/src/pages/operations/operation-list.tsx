@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { usePreferences } from "../../app/preferences.tsx";
@@ -63,6 +64,22 @@ export function OperationList({ kind, act }: {
   );
 }
 
+const outcomes = [
+  ["delivered", "delivered", ["Succeeded"]], ["waiting", "waiting", ["Pending", "Processing", "WaitingRetry"]],
+  ["exhausted", "failed again", ["CriticalFailure"]], ["cancelled", "cancelled", ["Cancelled"]],
+] as const;
+
+/** What has become of the events of a replay, each part with a link to its events. */
+function Outcome({ id, outcome }: {
+  readonly id: string; readonly outcome: NonNullable<PastOperation["outcome"]>;
+}): ReactNode {
+  return outcomes.filter(([name]) => outcome[name] > 0).map(([name, words, statuses]) => (
+    <Link key={name} to="/events" search={{ ReplayId: id, Status: statuses.join(",") }}>
+      {outcome[name].toLocaleString("en")} {words}
+    </Link>
+  ));
+}
+
 function isRunning({ state }: PastOperation): boolean {
   return state === "Running";
 }
@@ -84,7 +101,8 @@ function Row({ kind, operation, stop }: {
   const { zone } = usePreferences();
   const { nameOf } = useTargets();
   const who = useWho();
-  const { state, filter, matched, done, skipped, actor, startedAt, finishedAt, toDestinationUrlId } = operation;
+  const { state, filter, matched, done, skipped, outcome, actor, startedAt, finishedAt } = operation;
+  const { toDestinationUrlId } = operation;
   return (
     <li className={styles.operation}>
       <Status value={state} />
@@ -100,6 +118,7 @@ function Row({ kind, operation, stop }: {
       <div className={styles.operationProgress}>
         <span>{matched.toLocaleString("en")} matched</span>
         {done !== null && <span>{done.toLocaleString("en")} {kinds[kind].done}</span>}
+        {outcome && <Outcome id={operation.id} outcome={outcome} />}
         {skipped !== null && skipped > 0 && <span>{skipped.toLocaleString("en")} skipped</span>}
         {state === "Running" && done !== null && (
           <progress aria-label="Progress" max={matched} value={done + (skipped ?? 0)} />

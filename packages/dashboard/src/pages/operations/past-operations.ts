@@ -10,6 +10,8 @@ export interface PastOperation {
   /** How many events it took so far; null if unknown. */
   readonly done: number | null;
   readonly skipped: number | null;
+  /** What has become of the events that a replay sent. */
+  readonly outcome?: Schemas["Replay"]["outcome"];
   readonly actor: Schemas["Actor"];
   readonly startedAt: string;
   readonly finishedAt: string | null;
@@ -48,9 +50,9 @@ export function operationsOf(facts: readonly Schemas["HistoryItem"][]): readonly
         ends.set(fact.data.cancellationId, { done: fact.data.cancelled, at: fact.time });
         return [];
       case "EventsPurged": {
-        const { purgeId, status, destinationId, before, matched } = fact.data;
+        const { purgeId, status, destinationId, matched } = fact.data;
         const statuses = status === null ? ["Succeeded", "CriticalFailure", "Cancelled"] : [status];
-        return begun(purgeId, { statuses, destinationUrlId: destinationId, before }, matched);
+        return begun(purgeId, { ...fact.data, statuses, destinationUrlId: destinationId }, matched);
       }
       case "CancellationOrdered": {
         const { cancellationId, destinationId, matched } = fact.data;

@@ -27,17 +27,17 @@ export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
       <Answered query={query}>
         {({ series }) => {
           const points = series[0]?.points ?? [];
-          return <><Summary points={points} /><Bars points={points} /><Numbers points={points} /></>;
+          const total = series[0]?.total;
+          return <>{total && <Summary total={total} />}<Bars points={points} /><Numbers points={points} /></>;
         }}
       </Answered>
     </section>
   );
 }
 
-function Summary({ points }: { readonly points: readonly Point[] }): ReactNode {
-  const sum = (field: "accepted" | "succeeded" | "exhausted" | "attempts") =>
-    points.reduce((total, point) => total + point[field], 0).toLocaleString("en");
-  const failures = points.flatMap((point) => Object.values(point.failures)).reduce((total, count) => total + count, 0);
+function Summary({ total }: { readonly total: Point }): ReactNode {
+  const sum = (field: "accepted" | "succeeded" | "exhausted" | "attempts") => total[field].toLocaleString("en");
+  const failures = Object.values(total.failures).reduce((all, count) => all + count, 0);
   return (
     <ul className={styles.trafficLegend}>
       <li>{sum("accepted")} accepted</li>
