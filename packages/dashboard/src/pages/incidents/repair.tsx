@@ -19,7 +19,8 @@ import styles from "./incidents.module.css";
 const everyMs = 1_000;
 
 /** The steps from a failing destination to delivered events, each with its result. */
-export function Repair({ incident: { destinationUrlId: id } }: { readonly incident: Incident }): ReactNode {
+export function Repair({ incident }: { readonly incident: Incident }): ReactNode {
+  const { destinationUrlId: id } = incident;
   const mayDo = useMay();
   const query = useDestination(id);
   if (query.error instanceof RelayError && query.error.code === "not-found") {
@@ -36,7 +37,7 @@ export function Repair({ incident: { destinationUrlId: id } }: { readonly incide
             <Step title="Change the URL"><ChangeUrl destination={destination} /></Step>
             <Step title="Send a test event"><Test id={id} /></Step>
             <Step title="Close the circuit"><CloseCircuit destination={destination} /></Step>
-            <Step title="Replay what failed"><ReplayFailed destination={destination} /></Step>
+            <Step title="Replay what failed"><ReplayFailed incident={incident} destination={destination} /></Step>
           </ol>
         )}
       </Answered>
@@ -98,11 +99,17 @@ function CloseCircuit({ destination: { id, status, suspendedUntil } }: OfDestina
   );
 }
 
-function ReplayFailed({ destination: { id, status } }: OfDestination): ReactNode {
+function ReplayFailed({ incident, destination: { status } }: OfDestination & {
+  readonly incident: Incident;
+}): ReactNode {
+  const { destinationUrlId, startedAt, endedAt } = incident;
   const queries = useQueryClient();
   const [asks, setAsks] = useState(false);
   const [replayId, setReplayId] = useState<string>();
-  const failed = { destinationUrlId: id, status: "CriticalFailure" } as const;
+  const failed = {
+    destinationUrlId, status: "CriticalFailure", finishedFrom: startedAt,
+    ...(endedAt !== null && { finishedTo: endedAt }),
+  } as const;
   const count = useQuery({
     queryKey: ["orderReplay", failed, "dry"],
     queryFn: async () => (await relay.orderReplay({ ...failed, dryRun: true })).matched,
@@ -119,8 +126,8 @@ function ReplayFailed({ destination: { id, status } }: OfDestination): ReactNode
         {(matched) => (
           <>
             <p className={shared.small}>
-              {matched === 0 ? "No failed event of this destination is left."
-                : `${countText(matched, "failed event")} of this destination.`}
+              {matched === 0 ? "No failed event of this incident is left."
+                : `${countText(matched, "failed event")} of this incident.`}
               {status === "Suspended" && matched > 0 && " They are held while the circuit is open."}
             </p>
             <p>
@@ -132,7 +139,7 @@ function ReplayFailed({ destination: { id, status } }: OfDestination): ReactNode
               <Confirm
                 title={`Replay ${countText(matched, "event")}`} act="Replay" run={order} close={() => setAsks(false)}
               >
-                <p>Each failed event of this destination is sent once more, in the order of acceptance.</p>
+                <p>Each failed event of this incident is sent once more, in the order of acceptance.</p>
               </Confirm>
             )}
           </>
