@@ -11,7 +11,7 @@ export function pagesOf({ events, destinationId, senderId, incidentId }: Furnish
     "/destinations", ...at(`/destinations/${destinationId}`, ["events", "circuit", "settings", "changes"]),
     "/senders", ...at(`/senders/${senderId}`, ["settings", "ingest", "changes"]),
     "/operations", "/operations?kind=cancel", "/operations?kind=purge", "/audit",
-    ...at("/keys", ["services", "secret", "check"]), ...at("/people", ["invites"]), "/settings",
+    ...at("/keys", ["services", "secret", "check"]), ...at("/people", ["invites"]), "/settings", "/account",
   ];
 }
 

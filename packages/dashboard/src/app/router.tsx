@@ -109,12 +109,16 @@ const settings = createRoute({
   getParentRoute: () => shell, path: "/settings", validateSearch: texts("at"),
   component: lazy(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 });
+const account = createRoute({
+  getParentRoute: () => shell, path: "/account",
+  component: lazy(() => import("../pages/account/account-page.tsx"), "AccountPage"),
+});
 
 const tree = root.addChildren([
   login, register, newTenant,
   shell.addChildren([
     overview, start, incidents, incident, events, event, destinations, destination, senders,
-    sender, operations, audit, keys, people, settings,
+    sender, operations, audit, keys, people, settings, account,
   ]),
 ]);
 

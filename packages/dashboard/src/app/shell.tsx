@@ -14,6 +14,7 @@ import { leaves, onUnsaved, unsavedForm } from "../parts/unsaved.ts";
 import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
 import { places } from "./places.ts";
+import { PreferenceFields } from "./preference-fields.tsx";
 import { usePreferences } from "./preferences.tsx";
 import { SearchField } from "./search-field.tsx";
 import { useMay, useMe, useSignOut } from "./session.ts";
@@ -75,7 +76,6 @@ function TopBar(): ReactNode {
 
 function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
   const { principal, role } = useMe();
-  const { theme, zone, singleKeys, change } = usePreferences();
   const signOut = useSignOut();
   const navigate = useNavigate();
   const [problem, setProblem] = useState("");
@@ -91,22 +91,10 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
       </button>
       <div id="account" className={styles.account} popover="auto">
         <p><strong>{principal.name ?? principal.id}</strong><br /><small>{role}</small></p>
-        <label>Theme <select value={theme} onChange={({ target }) => change({ theme: target.value as typeof theme })}>
-          <option value="system">as the system</option>
-          <option value="light">light</option>
-          <option value="dark">dark</option>
-        </select></label>
-        <label>Times <select value={zone} onChange={({ target }) => change({ zone: target.value as typeof zone })}>
-          <option value="UTC">in UTC</option><option value="local">in local time</option>
-        </select></label>
-        <label>
-          Single keys act
-          <input
-            type="checkbox" checked={singleKeys} onChange={({ target }) => change({ singleKeys: target.checked })}
-          />
-        </label>
+        <PreferenceFields />
         <hr />
         <button type="button" onClick={openHelp}>Keys…</button>
+        <Link to="/account" className={shared.button}>Account</Link>
         <Link to="/start" className={shared.button}>First steps</Link>
         <button type="button" onClick={() => unsavedForm() ? setAsks(true) : leave()}>Sign out</button>
         {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
