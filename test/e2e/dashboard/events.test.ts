@@ -333,6 +333,99 @@ describe("the dashboard's list of events", () => {
     await page.getByText("2 events", { exact: true }).waitFor();
   });
 
+  it("has the acts of an event in its row and in its panel, which the keys move", async () => {
+    const { hook, ingest } = await destination(410);
+    const ids = (await posted(ingest, 3, { status: "CriticalFailure" })).reverse();
+    stage.receiver.on(hook, () => ({ status: 204 }));
+    const page = await shown("/events");
+    const row = (place: number) => listOf(page).getByRole("option").nth(place);
+    await row(0).hover();
+    await row(0).getByText("Replay").click();
+    await page.getByRole("dialog", { name: "Replay?" }).getByRole("button", { name: "Replay" }).click();
+    await row(0).getByText("Delivered").waitFor();
+    expect(await page.getByRole("complementary").count()).to.equal(0);
+    await row(1).click();
+    const panel = page.getByRole("complementary");
+    await panel.getByText(ids[1]!).first().waitFor();
+    await panel.getByText(/^Not delivered/).waitFor();
+    await page.waitForFunction(`document.title.includes("${ids[1]!.slice(0, 13)}")`);
+    await page.keyboard.press("j");
+    await panel.getByText(ids[2]!).first().waitFor();
+    await page.keyboard.press("k");
+    await panel.getByText(ids[1]!).first().waitFor();
+    await panel.getByText(/^Not delivered/).waitFor();
+    await panel.getByRole("button", { name: "Resend…" }).click();
+    await page.getByRole("dialog", { name: "Resend?" }).getByRole("button", { name: "Resend" }).click();
+    await row(1).getByText("Delivered").waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const key = row(1).getByText(ids[1]!.slice(0, 13), { exact: true });
+    for (const part of [row(1).getByText("Delivered"), key, row(1).getByTitle(hook)]) {
+      expect(await part.isVisible()).to.equal(true);
+    }
+    const widthOf = async () => (await panel.boundingBox())!.width;
+    const before = await widthOf();
+    await page.getByRole("separator", { name: "Width of the panel" }).press("ArrowLeft");
+    await page.locator("[role=separator][aria-valuenow='54']").waitFor();
+    expect(await widthOf()).to.be.above(before);
+    const wider = await widthOf();
+    await page.reload();
+    await panel.getByText(/^Delivered by attempt/).waitFor();
+    expect(await widthOf()).to.be.closeTo(wider, 1);
+    await page.goBack();
+    await panel.waitFor({ state: "detached" });
+  });
+
+  it("opens tabs by the middle button and by Control, and is where it was after Back", async () => {
+    const { ingest } = await destination();
+    const ids = (await posted(ingest, 60)).reverse();
+    const page = await shown("/events");
+    await page.getByText("60 events", { exact: true }).waitFor();
+    for (const how of ["middle", "Control"] as const) {
+      const opened = stage.browser.context.waitForEvent("page");
+      await listOf(page).getByRole("option", { name: ids[2]! }).click(
+        how === "middle" ? { button: how } : { modifiers: [how] });
+      const other = await opened;
+      expect(other.url()).to.match(new RegExp(`/app/events/${ids[2]}$`));
+      await other.close();
+    }
+    await page.keyboard.press("j");
+    await page.keyboard.press("End");
+    await page.keyboard.press("k");
+    const last = listOf(page).getByRole("option", { name: ids[58]! });
+    const place = (await last.boundingBox())!.y;
+    await posted(ingest, 1);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    await page.getByRole("link", { name: "Audit" }).click();
+    await page.getByRole("heading", { name: "Audit", level: 1 }).waitFor();
+    await page.goBack();
+    await last.waitFor();
+    expect((await last.boundingBox())!.y).to.be.closeTo(place, 1);
+    expect(await last.getAttribute("data-active")).to.equal("true");
+    await page.getByText("60 events", { exact: true }).waitFor();
+  });
+
+  it("follows new events as a tail, which tells their rate and stands still while it is paused", async () => {
+    const { ingest } = await destination();
+    await posted(ingest, 2);
+    const page = await shown("/events");
+    await page.getByRole("button", { name: "Tail" }).click();
+    await page.waitForURL(/tail=on/);
+    const rows = listOf(page).getByRole("option");
+    await rows.nth(1).waitFor();
+    const [third] = await posted(ingest, 1);
+    await rows.nth(0).getByText(third!).waitFor();
+    await page.getByText("Following: 1 in the last minute").waitFor();
+    await rows.nth(0).getByText("Delivered").waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    const [fourth] = await posted(ingest, 1);
+    await page.getByText("Standing still: 2 in the last minute, 1 waiting").waitFor();
+    await rows.nth(0).getByText(third!).waitFor();
+    await page.getByRole("button", { name: "Go on" }).click();
+    await rows.nth(0).getByText(fourth!).waitFor();
+    await page.getByRole("button", { name: "Tail" }).click();
+    await page.getByText("4 events", { exact: true }).waitFor();
+  });
+
   it("shows a Viewer no acts, and says who has them", async () => {
     const { ingest } = await destination();
     await posted(ingest, 1);

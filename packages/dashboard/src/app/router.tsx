@@ -65,7 +65,7 @@ const incident = createRoute({
 });
 const events = createRoute({
   getParentRoute: () => shell, path: "/events",
-  validateSearch: texts(...eventFilterNames, ...payloadNames, columnsName, "event", ...storyNames),
+  validateSearch: texts(...eventFilterNames, ...payloadNames, columnsName, "event", "tail", ...storyNames),
   component: lazy(() => import("../pages/events/events-page.tsx"), "EventsPage"),
 });
 const event = createRoute({

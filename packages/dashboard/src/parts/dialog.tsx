@@ -111,6 +111,8 @@ export interface Question {
   readonly act: string;
   /** A text to type. */
   readonly type?: string;
+  /** Whether nothing is lost by the act: red is for the others. */
+  readonly isHarmless?: boolean;
   readonly children: ReactNode;
 }
 
@@ -130,7 +132,7 @@ export function useQuestion(): {
 }
 
 /** Asks before an act that cannot be undone. With `type`, the act takes that text to be typed. */
-export function Confirm({ title, act, type, run, close, children }: Question & {
+export function Confirm({ title, act, type, isHarmless = false, run, close, children }: Question & {
   readonly run: () => Promise<unknown>;
   readonly close: () => void;
 }): ReactNode {
@@ -165,7 +167,11 @@ export function Confirm({ title, act, type, run, close, children }: Question & {
         {error !== undefined && <p className={shared.problem} role="alert">{textOf(error)}</p>}
         <p className={shared.acts}>
           <button type="button" onClick={close}>Keep as it is</button>
-          <button type="submit" className={shared.danger} disabled={running || !isConfirmed}>{act}</button>
+          <button
+            type="submit" className={isHarmless ? shared.primary : shared.danger} disabled={running || !isConfirmed}
+          >
+            {act}
+          </button>
         </p>
       </form>
     </Dialog>

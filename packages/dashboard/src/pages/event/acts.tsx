@@ -99,10 +99,10 @@ export function ActQuestion({ id, act, close }: {
   const { name, does } = acts.find((one) => one.id === act) ?? { name: act, does: "" };
   return (
     <Confirm
-      title={`${name}?`} act={name} close={close}
+      title={`${name}?`} act={name} isHarmless={act !== "cancelEvent"} close={close}
       run={async () => {
         await relay[act]({ id });
-        change({ at: undefined, attempt: undefined, with: undefined });
+        change({ at: undefined, attempt: undefined, with: undefined }, { replace: true });
         await Promise.all([["getEventStory"], ["getEvent"], ["listEvents"]].map((queryKey) =>
           queries.invalidateQueries({ queryKey })));
       }}

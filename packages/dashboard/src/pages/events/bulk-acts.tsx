@@ -117,7 +117,7 @@ function BulkDialog({ asked, targets, close, done }: {
   return (
     <Confirm
       title={title} act={`${verbs[operation]} ${matched} ${matched === 1 ? "event" : "events"}`} type={String(matched)}
-      run={run} close={close}
+      isHarmless={operation === "orderReplay"} run={run} close={close}
     >
       <p>{words}</p>
       <p><strong>{matched === 1 ? "1 event matches." : `${matched} events match.`}</strong>

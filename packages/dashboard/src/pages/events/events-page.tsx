@@ -19,6 +19,7 @@ import { usePlace } from "./places.ts";
 const loadHistogram = () => import("./histogram.tsx");
 const loadPanel = () => import("./event-panel.tsx");
 const loadSearched = () => import("./searched-events.tsx");
+const loadTail = () => import("./tailed-events.tsx");
 
 /** Removes the parameters of an event's story: they do not fit another event. */
 const noMoment = { at: undefined, attempt: undefined, with: undefined };
@@ -36,6 +37,7 @@ export function EventsPage(): ReactNode {
   const histogram = useLoaded(loadHistogram);
   const panel = useLoaded(loadPanel);
   const searched = useLoaded(loadSearched);
+  const tail = useLoaded(loadTail);
   const width = usePanelWidth();
   const columns = useMemo(() => columnsOf(search), [search]);
   const showing = {
@@ -48,7 +50,8 @@ export function EventsPage(): ReactNode {
     },
   };
   // A change of filters starts a new list.
-  const key = JSON.stringify([filters, payload ?? null]);
+  const isTail = search["tail"] === "on" && payload === undefined;
+  const key = JSON.stringify([filters, payload ?? null, isTail]);
   const { place, renew } = usePlace(key);
   const list = `${key} ${place.load}`;
   return (
@@ -58,7 +61,9 @@ export function EventsPage(): ReactNode {
       </section>
       <div className={styles.events} data-panel={opened !== undefined} style={width.style}>
         <section className={styles.eventsMain} aria-label="List of events">
-          {payload === undefined ? (
+          {isTail ? tail.module && (
+            <tail.module.TailedEvents key={key} filters={filters} place={place} showing={showing} targets={targets} />
+          ) : payload === undefined ? (
             <ListedEvents
               key={list} filters={filters} place={place} reload={renew} showing={showing} targets={targets}
             />

@@ -14,6 +14,9 @@ import { columnsOf } from "./columns.ts";
 import styles from "./events.module.css";
 import { filterKinds, without, type FilterKind } from "./filter-kinds.ts";
 
+/** A tail shows events as they come; payloads are searched in those that are there. */
+const noPayload = { Text: undefined, Pointer: undefined, Value: undefined };
+
 const loadMenus = () => import("./filter-menus.tsx");
 type Menus = Awaited<ReturnType<typeof loadMenus>>;
 
@@ -30,6 +33,7 @@ export function FilterBar({ search, targets }: { readonly search: Search; readon
     kind.isUsual === true || kind.title === added || kind.text(search, words) !== undefined;
   const hidden = known.filter((kind) => !isShown(kind));
   const columns = columnsOf(search).length;
+  const isTail = search["tail"] === "on";
   return (
     <search className={styles.filters}>
       {known.filter(isShown).map((kind) => {
@@ -74,6 +78,14 @@ export function FilterBar({ search, targets }: { readonly search: Search; readon
       )}
       {known.some((kind) => kind.text(search, words) !== undefined) && <ClearFilters />}
       <span className={styles.tools}>
+        {may("followStream") && (
+          <button
+            type="button" className={shared.plain} aria-pressed={isTail}
+            onClick={() => change({ ...noPayload, tail: isTail ? undefined : "on" })}
+          >
+            <Icon of={icons.play} /> Tail
+          </button>
+        )}
         {may("getEvent") && (
           <Menu
             name="Columns" className={shared.plain}

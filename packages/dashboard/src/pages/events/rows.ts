@@ -11,18 +11,19 @@ import { moved } from "./moves.ts";
 import type { Place } from "./places.ts";
 
 /** Rows of a page: the most that the relay gives. */
-const pageSize = 100;
+export const pageSize = 100;
 /** The list ends here: browsers end at 33,554,428 px, or 986,000 rows. */
 export const mostRows = 100_000;
 /** How long frames are gathered before rows change, ms. */
-const gatherMs = 100;
+export const gatherMs = 100;
 /** How often the newest page is asked for at most, ms; and at least, for frames that were missed. */
-const freshMs = 250;
+export const freshMs = 250;
 const freshAtLeastMs = 30_000;
 /** How long pages that are not shown are kept, ms. */
 const keptMs = 30_000;
 
-const order = { View: "summary", CpOrd: "acceptedAt", TpOrd: "Desc" } as const;
+/** The order of the list, and the form of its items. */
+export const order = { View: "summary", CpOrd: "acceptedAt", TpOrd: "Desc" } as const;
 
 interface RowsPage {
   readonly items: readonly Item[];
@@ -160,7 +161,8 @@ function useFresh(queries: QueryClient, { filter, key }: FilteredList, first: Ro
   return first && data ? newerThan(first, data) : 0;
 }
 
-function mayBeNew({ from, to, destinationUrlId }: Moved, { Status, DestinationUrlId }: Filter): boolean {
+/** Whether a fact is about an event that a filter may match from now on. */
+export function mayBeNew({ from, to, destinationUrlId }: Moved, { Status, DestinationUrlId }: Filter): boolean {
   if (DestinationUrlId !== undefined && DestinationUrlId !== destinationUrlId) return false;
   return Status === undefined ? from === null : Status.includes(to);
 }
