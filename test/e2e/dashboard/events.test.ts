@@ -285,7 +285,7 @@ describe("the dashboard's list of events", () => {
     await row.getByTitle("order 3", { exact: true }).waitFor({ state: "detached" });
   });
 
-  it("saves filters and columns under a name, in this browser", async () => {
+  it("saves filters and columns under a name, and shares them with the tenant", async () => {
     const bad = await destination(410);
     await posted((await destination()).ingest, 2);
     await posted(bad.ingest, 1, { status: "CriticalFailure" });
@@ -304,8 +304,13 @@ describe("the dashboard's list of events", () => {
     await page.getByText("1 event", { exact: true }).waitFor();
     expect(new URL(page.url()).search).to.equal("?Status=CriticalFailure&columns=%2Fn");
     await page.getByRole("button", { name: "Saved filters" }).click();
+    await page.getByLabel("Name for these filters").fill("Failed, shop");
+    await page.getByLabel("Share with the tenant").check();
+    await page.getByRole("button", { name: "Save these filters" }).click();
+    await page.getByText("shared", { exact: true }).waitFor();
+    expect(await page.getByRole("link", { name: "Failed, shop" }).count()).to.equal(1);
     await page.getByRole("button", { name: "Remove Failed, shop" }).click();
-    await page.getByText("Filters that you save stay in this browser.").waitFor();
+    await page.getByText("Filters that you save, or others share, are here.").waitFor();
   });
 
   it("shows outcomes over time: keys read bars out, the legend filters, dragging zooms", async () => {

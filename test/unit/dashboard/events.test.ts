@@ -8,7 +8,7 @@ import {
   bulkOfFilters, bulkOfIds, bulkWords, parametersOf, searchOf, type Item,
 } from "../../../packages/dashboard/src/pages/events/filters.ts";
 import { moved } from "../../../packages/dashboard/src/pages/events/moves.ts";
-import { savable, savedIn, withSaved } from "../../../packages/dashboard/src/pages/events/saved-filters.ts";
+import { savable } from "../../../packages/dashboard/src/pages/events/saved-filters.ts";
 
 describe("the filters of the list of events", () => {
   const to = "2026-11-26T12:00:00.000Z";
@@ -100,22 +100,6 @@ describe("saved filters", () => {
     expect(savable({ Status: "Pending", event: "1", at: "5", columns: "/a", To: "" }))
       .to.deep.equal({ Status: "Pending", columns: "/a" });
     expect(savable({ event: "1" })).to.equal(undefined);
-  });
-
-  it("replace those of the same name, in the order of their names", () => {
-    const saved = withSaved(withSaved([], { name: "b", search: { Status: "Pending" } }),
-      { name: "a", search: { EventType: "paid" } });
-    expect(withSaved(saved, { name: "b", search: { Text: "x" } })).to.deep.equal([
-      { name: "a", search: { EventType: "paid" } }, { name: "b", search: { Text: "x" } },
-    ]);
-  });
-
-  it("are read from any text that the browser kept", () => {
-    for (const kept of [undefined, null, 7, {}, [null, 7, {}, { name: 1, search: {} }, { name: "a", search: null }]]) {
-      expect(savedIn(kept), JSON.stringify(kept)).to.deep.equal([]);
-    }
-    expect(savedIn([{ name: "a", search: { Status: "Pending", To: 7, other: "x" } }, { name: "b", search: {} }]))
-      .to.deep.equal([{ name: "a", search: { Status: "Pending" } }]);
   });
 });
 

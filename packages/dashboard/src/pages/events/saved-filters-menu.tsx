@@ -1,57 +1,95 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
-import { keep, readKept } from "../../app/kept.ts";
-import type { Search } from "../../app/search.ts";
+import { relay } from "../../api/relay.ts";
+import { parseSearch, writeSearch, type Search } from "../../app/search.ts";
 import { useMe } from "../../app/session.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { Icon, icons } from "../../parts/icon.tsx";
+import { Answered, Loading, textOf } from "../../parts/states.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./events.module.css";
-import { longestName, mostSaved, savable, savedIn, withSaved, type SavedFilters } from "./saved-filters.ts";
+import { savable, viewedPage } from "./saved-filters.ts";
 
-/** Filters that a person saved in this browser, for this tenant: to go back to, to remove, and to add those chosen. */
+type View = Schemas["View"];
+
+const queryKey = ["listViews"];
+const most = { Qt: 100, CpOrd: "name", Total: false } as const;
+
+/** The person's saved filters, and those that others share: to go to, to remove, and to add those chosen. */
 export function SavedFiltersMenu({ search, close }: {
   readonly search: Search; readonly close: () => void;
 }): ReactNode {
-  const { tenant } = useMe();
-  const place = `relay-filters-${tenant.id}`;
-  const [saved, setSaved] = useState(() => savedIn(readKept(place)));
-  const change = (changed: readonly SavedFilters[]) => {
-    keep(place, changed);
-    setSaved(changed);
-  };
+  const query = useQuery({ queryKey, queryFn: async () => (await relay.listViews(most)).items });
+  return (
+    <Answered query={query} loading={<Loading lines={3} />}>
+      {(views) => <Views views={views.filter(({ page }) => page === viewedPage)} search={search} close={close} />}
+    </Answered>
+  );
+}
+
+function Views({ views, search, close }: {
+  readonly views: readonly View[]; readonly search: Search; readonly close: () => void;
+}): ReactNode {
+  const { principal, role } = useMe();
+  const queries = useQueryClient();
+  const [problem, setProblem] = useState("");
   const chosen = savable(search);
+  const own = views.filter(({ ownerUserId }) => ownerUserId === principal.id);
+  const act = async (change: () => Promise<unknown>) => {
+    setProblem("");
+    try {
+      await change();
+      await queries.invalidateQueries({ queryKey });
+    } catch (error) {
+      setProblem(textOf(error));
+    }
+  };
+  const save = (name: string, isShared: boolean) => {
+    const query = writeSearch(chosen ?? {}).slice(1);
+    const same = own.find((view) => view.name === name);
+    return same ? relay.updateView({ id: same.id }, { query, shared: isShared })
+      : relay.createView({ name, page: viewedPage, query, shared: isShared });
+  };
   return (
     <>
-      {saved.length === 0 && <p className={shared.small}>Filters that you save stay in this browser.</p>}
-      {saved.map(({ name, search: of }) => (
-        <span key={name} className={styles.choice}>
-          <Link to="/events" search={of} className={styles.clipped} onClick={close}>{name}</Link>
-          <button
-            type="button" className={shared.plain} aria-label={`Remove ${name}`}
-            onClick={() => change(saved.filter((other) => other.name !== name))}
-          >
-            <Icon of={icons.x} size={14} />
-          </button>
+      {views.length === 0 && <p className={shared.small}>Filters that you save, or others share, are here.</p>}
+      {views.map((view) => (
+        <span key={view.id} className={styles.choice}>
+          <Link to="/events" search={savable(parseSearch(view.query)) ?? {}} className={styles.clipped} onClick={close}>
+            {view.name}
+          </Link>
+          {view.shared && <small>shared</small>}
+          {own.includes(view) && (
+            <button
+              type="button" className={shared.plain} aria-label={`Remove ${view.name}`}
+              onClick={() => void act(() => relay.deleteView({ id: view.id }))}
+            >
+              <Icon of={icons.x} size={14} />
+            </button>
+          )}
         </span>
       ))}
-      {chosen === undefined ? <p className={shared.small}>Choose filters or columns to save them.</p>
-        : saved.length >= mostSaved
-          ? <p className={shared.small}>No more than {mostSaved} are kept: remove one first.</p> : (
-            <form className={styles.menuForm} onSubmit={(event) => {
-              event.preventDefault();
-              const name = fieldsOf(event.currentTarget)["filtersName"]?.trim() ?? "";
-              if (name !== "") change(withSaved(saved, { name, search: chosen }));
-              event.currentTarget.reset();
-            }}>
-              <label>Name for these filters
-                <input
-                  name="filtersName" maxLength={longestName} required placeholder="Failed, shop" autoComplete="off"
-                />
-              </label>
-              <button type="submit">Save these filters</button>
-            </form>
+      {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
+      {chosen === undefined ? <p className={shared.small}>Choose filters or columns to save them.</p> : (
+        <form className={styles.menuForm} onSubmit={(event) => {
+          event.preventDefault();
+          const { filtersName = "", filtersShared } = fieldsOf(event.currentTarget);
+          void act(() => save(filtersName.trim(), filtersShared !== undefined));
+          event.currentTarget.reset();
+        }}>
+          <label>Name for these filters
+            <input name="filtersName" maxLength={255} required placeholder="Failed, shop" autoComplete="off" />
+          </label>
+          {role !== "Viewer" && (
+            <label className={styles.check}>
+              <input type="checkbox" name="filtersShared" /> Share with the tenant
+            </label>
           )}
+          <button type="submit">Save these filters</button>
+        </form>
+      )}
     </>
   );
 }
