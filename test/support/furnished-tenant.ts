@@ -26,6 +26,8 @@ export interface Furnishing {
   readonly circuitBreakerTimer?: number;
   /** Events for the healthy destination. */
   readonly events?: number;
+  /** Posts earlier events, to the healthy destination or the flaky one. */
+  readonly earlier?: (owner: RelayClient, post: (order: number, flaky: boolean) => Promise<void>) => Promise<void>;
 }
 
 const password = "correct horse battery";
@@ -46,7 +48,7 @@ let tenants = 0;
 
 /** Makes the tenant by the API; its receiver, at `receiverUrl`, answers as {@link furnishedReceiver} says. */
 export async function furnish(
-  url: string, receiverUrl: string, { ownerEmail, circuitBreakerTimer = 600, events = 24 }: Furnishing = {},
+  url: string, receiverUrl: string, { ownerEmail, circuitBreakerTimer = 600, events = 24, earlier }: Furnishing = {},
 ): Promise<Furnished> {
   tenants += 1;
   const email = ownerEmail ?? `ada-${tenants}-${process.pid}@acme.example`;
@@ -73,10 +75,12 @@ export async function furnish(
     const payload = { type, order, amount: 19.9 + order, customer };
     return (await producer.post(payload, { idempotencyKey: `${type}-${order}` })).eventId;
   };
+  const postTo = async (order: number, isFlaky: boolean) => {
+    await post(to(isFlaky ? flaky : orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
+  };
+  await earlier?.(owner, postTo);
   const delivered = await post(to(orders), 1);
-  for (let order = 2; order <= events; order += 1) {
-    await post(to(orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
-  }
+  for (let order = 2; order <= events; order += 1) await postTo(order, false);
   await post(to({ ingestToken: sender.ingestToken }), 4711);
   const retried = await post(to(flaky), 5001);
   await reached(owner, retried, "Succeeded");
@@ -90,9 +94,7 @@ export async function furnish(
   await owner.orderReplay({ ids: [delivered], status: "Succeeded", toDestinationUrlId: orders.id });
   return {
     tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id, incidentId: incident!.id,
-    postMore: async (order) => {
-      await post(to(order % 5 === 0 ? flaky : orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
-    },
+    postMore: (order) => postTo(order, order % 5 === 0),
     events: { delivered, retried, failed, held, cancelled },
   };
 }
