@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createTenant, createUser, freshEmail, password } from "../../support/accounts.ts";
+import { countClicks } from "../../support/clicks.ts";
 import { dashboardStage, signIn, type Visit } from "../../support/dashboard.ts";
 
 describe("the dashboard's people", () => {
@@ -25,12 +26,14 @@ describe("the dashboard's people", () => {
   it("invites by a link whose token leaves the address, sets the password, and leads to the sign-in", async () => {
     const { page } = await visitAsOwner("/people?tab=invites");
     const email = freshEmail();
+    const clicks = await countClicks(page);
     await page.getByRole("button", { name: "Invite…" }).first().click();
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Role", { exact: true }).selectOption("Developer");
     await page.getByRole("button", { name: "Invite", exact: true }).click();
     await page.getByRole("button", { name: "Copy the secret" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await clicks(), "A colleague invited").to.equal(3);
     const link = await page.locator("dialog p:has(button) code").innerText();
     expect(link.startsWith(`${stage.origin}/app/register#token=inv_`)).to.equal(true);
     await page.getByRole("button", { name: "I have stored it" }).click();
