@@ -2,14 +2,14 @@ import type { Schemas } from "@webhook-relay/client";
 
 type Point = Schemas["StatisticsPoint"];
 
-/** The attempts at a destination in all buckets of a time. */
+/** The attempts at a destination over a time. */
 export interface Figures {
   readonly attempts: number;
   readonly failed: number;
   /** Failed attempts by reason, the most first. */
   readonly reasons: readonly (readonly [reason: string, count: number])[];
-  /** The highest p95 of a bucket, ms: the p95 of all is no higher. Null without an attempt of a known duration. */
-  readonly highestP95: number | null;
+  /** The p95 of all durations, ms; null without an attempt of a known duration. */
+  readonly p95: number | null;
 }
 
 /** How many attempts of a bucket failed. */
@@ -17,18 +17,13 @@ export function failedOf({ failures }: Pick<Point, "failures">): number {
   return Object.values(failures).reduce((sum, count) => sum + count, 0);
 }
 
-/** Adds the buckets up. */
-export function figuresOf(points: readonly Point[]): Figures {
-  const reasons = new Map<string, number>();
-  for (const [reason, count] of points.flatMap(({ failures }) => Object.entries(failures))) {
-    reasons.set(reason, (reasons.get(reason) ?? 0) + count);
-  }
-  const percentiles = points.flatMap(({ latencyMs }) => latencyMs === null ? [] : [latencyMs.p95]);
+/** The figures of the total of a series; all zero without one. */
+export function figuresOf(total: Point | undefined): Figures {
   return {
-    attempts: points.reduce((sum, { attempts }) => sum + attempts, 0),
-    failed: points.reduce((sum, point) => sum + failedOf(point), 0),
-    reasons: [...reasons].sort(([, one], [, other]) => other - one),
-    highestP95: percentiles.length === 0 ? null : Math.max(...percentiles),
+    attempts: total?.attempts ?? 0,
+    failed: total ? failedOf(total) : 0,
+    reasons: Object.entries(total?.failures ?? {}).sort(([, one], [, other]) => other - one),
+    p95: total?.latencyMs?.p95 ?? null,
   };
 }
 

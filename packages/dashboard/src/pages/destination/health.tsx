@@ -56,7 +56,7 @@ export function Health({ destination: { id, createdAt } }: {
       <Answered query={query}>
         {({ from, to, series }) => {
           const points = series[0]?.points ?? [];
-          const figures = figuresOf(points);
+          const figures = figuresOf(series[0]?.total);
           if (figures.attempts === 0) return <Empty>No attempt ended in this time. Test events do not count.</Empty>;
           return (
             <>
@@ -83,7 +83,7 @@ function Totals({ figures }: { readonly figures: Figures }): ReactNode {
       <div><dt>Failed</dt><dd>{figures.failed}</dd></div>
       <div><dt>Success</dt><dd>{successText(figures)}</dd></div>
       <div>
-        <dt>p95 at most</dt><dd>{figures.highestP95 === null ? "–" : durationText(figures.highestP95)}</dd>
+        <dt>p95</dt><dd>{figures.p95 === null ? "–" : durationText(figures.p95)}</dd>
       </div>
     </dl>
   );

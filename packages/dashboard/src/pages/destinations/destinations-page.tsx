@@ -44,7 +44,7 @@ export function DestinationsPage(): ReactNode {
     queryFn: () => relay.getStatistics({ GroupBy: "destination" }),
     refetchInterval: everyMs,
   });
-  const series = new Map(statistics.data?.series.map(({ destinationUrlId, points }) => [destinationUrlId, points]));
+  const series = new Map(statistics.data?.series.map((one) => [one.destinationUrlId, one]));
   const create = () => change({ new: "yes" });
   const mayCreate = mayDo("createDestination");
   return (
@@ -105,11 +105,11 @@ async function found(text: string, status: string | undefined): Promise<readonly
 
 function Destinations({ items, series }: {
   readonly items: readonly Schemas["Destination"][];
-  readonly series: ReadonlyMap<string | null, readonly Schemas["StatisticsPoint"][]>;
+  readonly series: ReadonlyMap<string | null, Schemas["StatisticsSeries"]>;
 }): ReactNode {
   const rows = items.map((item) => {
-    const points = series.get(item.id) ?? [];
-    return { ...item, points, figures: figuresOf(points) };
+    const { points = [], total } = series.get(item.id) ?? {};
+    return { ...item, points, figures: figuresOf(total) };
   });
   return (
     <Table
@@ -136,7 +136,7 @@ function Destinations({ items, series }: {
         { head: "Success", label: "Success", kind: "number", cell: ({ figures }) => successText(figures) },
         {
           head: "p95, worst hour", label: "p95", kind: "number",
-          cell: ({ figures: { highestP95 } }) => highestP95 === null ? "–" : durationText(highestP95),
+          cell: ({ figures: { p95 } }) => p95 === null ? "–" : durationText(p95),
         },
         { head: "Waiting", label: "Waiting", kind: "number", cell: ({ id }) => <Waiting id={id} /> },
         { head: actsHead, kind: "acts", cell: (item) => <Switch item={item} /> },
