@@ -24,11 +24,11 @@ describe("the dashboard's destinations", () => {
     const page = await open("/destinations");
     await page.getByText("There is none yet").waitFor();
     await page.getByRole("button", { name: "New destination…" }).first().click();
-    await page.getByLabel("URL").fill("http://no-tls.example/");
+    await page.getByRole("textbox", { name: "URL", exact: true }).fill("http://no-tls.example/");
     await page.getByRole("button", { name: "Create destination" }).click();
     await page.getByRole("alert").waitFor();
-    expect(await page.getByLabel("URL").getAttribute("aria-invalid")).to.equal("true");
-    await page.getByLabel("URL").fill(stage.receiver.url("/new"));
+    expect(await page.getByRole("textbox", { name: "URL", exact: true }).getAttribute("aria-invalid")).to.equal("true");
+    await page.getByRole("textbox", { name: "URL", exact: true }).fill(stage.receiver.url("/new"));
     await page.getByLabel("Authentication").selectOption({ label: "Bearer token" });
     await page.getByLabel("Token", { exact: true }).fill("a-token");
     await page.getByRole("button", { name: "Create destination" }).click();
