@@ -10,7 +10,6 @@ import { useKeys } from "../../parts/keys.tsx";
 import { EventStatus } from "../../parts/status.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
-import { shortId } from "../../story/words.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import { valueAt } from "./columns.ts";
@@ -192,7 +191,7 @@ function Cells({ item, selected, nameOf, columns, match }: {
       <span className={classes(styles.cKey, styles.clipped)} title={idempotencyKey ?? undefined}>
         {test && <span className={styles.test}>test</span>}
         {idempotencyKey ?? (
-          <><span className={styles.noKey}>–</span><span className={styles.keyId}>{shortId(id)}</span></>
+          <><span className={styles.noKey}>–</span><span className={styles.keyId}>{id.slice(0, 13)}</span></>
         )}
       </span>
       <span className={classes(styles.cType, styles.clipped)} title={eventType ?? undefined}>{eventType ?? "–"}</span>
