@@ -23,7 +23,7 @@ describe("the dashboard's people", () => {
     return seen;
   }
 
-  it("invites by a link whose token leaves the address, sets the password, and leads to the sign-in", async () => {
+  it("invites by a link whose token leaves the address, sets the password, and signs in", async () => {
     const { page } = await visitAsOwner("/people?tab=invites");
     const email = freshEmail();
     const clicks = await countClicks(page);
@@ -52,9 +52,7 @@ describe("the dashboard's people", () => {
     expect(await invited.page.getByRole("alert").textContent()).to.equal("The two passwords differ.");
     await invited.page.getByLabel("The same again").fill(password);
     await invited.page.getByRole("button", { name: "Set the password" }).click();
-    await invited.page.getByText(email).waitFor();
-    await invited.page.getByRole("link", { name: "Sign in" }).click();
-    await signIn(invited, { email, password });
+    await invited.page.getByRole("button", { name: "Account and preferences" }).waitFor();
 
     const again = await visitAt("/login");
     await again.page.goto(link);

@@ -1,8 +1,9 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useFragment } from "../../app/navigation.tsx";
+import { useSignIn } from "../../app/session.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { LonePage } from "../../parts/page.tsx";
 import shared from "../../style/shared.module.css";
@@ -17,6 +18,8 @@ export function RegisterPage(): ReactNode {
 
 function Registration(): ReactNode {
   const token = new URLSearchParams(useFragment()).get("token");
+  const signIn = useSignIn();
+  const navigate = useNavigate();
   const [user, setUser] = useState<Schemas["User"]>();
   if (user) return <Registered user={user} />;
   if (token === null || token === "") {
@@ -28,7 +31,13 @@ function Registration(): ReactNode {
   }
   const submit = async ({ password = "", again }: Readonly<Record<string, string>>) => {
     if (password !== again) throw new Error("The two passwords differ.");
-    setUser(await relay.register({ token }, { password }));
+    const registered = await relay.register({ token }, { password });
+    try {
+      await signIn({ email: registered.email ?? "", password });
+      await navigate({ to: "/" });
+    } catch {
+      setUser(registered);
+    }
   };
   return (
     <Form submit={submit} label="Set the password" keeps guarded={false}>
