@@ -65,7 +65,8 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
   };
   const emptyPaths = [
     "/", "/start", "/incidents", "/incidents?State=open", "/events", "/events?Status=Cancelled", "/destinations",
-    "/senders", "/operations", "/audit", "/keys", "/people", "/settings", "/events/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
+    "/senders", "/operations", "/audit", "/keys", "/people", "/settings",
+    "/events/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
   ];
 
   const looks = [["light", 1280], ["dark", 320]] as const;
