@@ -50,7 +50,7 @@ describe("the dashboard's overview, operations and settings", () => {
     const totals = page.getByRole("region", { name: "Totals" });
     expect(await totals.getByRole("link", { name: /Failed/ }).textContent()).to.match(/^1/);
     const traffic = page.getByRole("region", { name: "Traffic of 24 hours" });
-    await traffic.getByText("2 accepted").waitFor();
+    await traffic.locator("dl > div", { hasText: "Accepted events" }).getByText("2", { exact: true }).waitFor();
     await traffic.getByText("The same as a table").click();
     await traffic.getByRole("row").nth(1).waitFor();
   });

@@ -11,12 +11,8 @@ describe("the bars of a chart", () => {
   const box = { width: 20, base: 100, room: 50, gap: 2 };
 
   it("stack each series on those before it, and show the smallest count", () => {
-    const [first, second] = stackedBars([[100, 0], [1, 50]], box, 100, "up");
+    const [first, second] = stackedBars([[100, 0], [1, 50]], box, 100);
     expect(first).to.deep.equal([{ x: 1, y: 50, width: 8, height: 50 }, { x: 11, y: 100, width: 8, height: 0 }]);
     expect(second).to.deep.equal([{ x: 1, y: 48, width: 8, height: 2 }, { x: 11, y: 75, width: 8, height: 25 }]);
-  });
-
-  it("grow downward from their line", () => {
-    expect(stackedBars([[50]], box, 100, "down")).to.deep.equal([[{ x: 1, y: 100, width: 18, height: 25 }]]);
   });
 });

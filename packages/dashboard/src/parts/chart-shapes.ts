@@ -25,7 +25,7 @@ export function sums(series: readonly (readonly number[])[]): readonly number[] 
 
 /** Bars that grow from their line, those of later series on top; for each series one rectangle a bucket. */
 export function stackedBars(
-  series: readonly (readonly number[])[], { width, base, room, gap }: BarBox, most: number, direction: "up" | "down",
+  series: readonly (readonly number[])[], { width, base, room, gap }: BarBox, most: number,
 ): readonly (readonly Rectangle[])[] {
   const each = width / Math.max(1, series[0]?.length ?? 0);
   const tops: number[] = [];
@@ -33,8 +33,7 @@ export function stackedBars(
     const height = value === 0 ? 0 : Math.max(leastHeight, value / most * room);
     const from = tops[bucket] ?? 0;
     tops[bucket] = from + height;
-    const y = direction === "up" ? base - from - height : base + from;
-    return { x: bucket * each + gap / 2, y, width: Math.max(1, each - gap), height };
+    return { x: bucket * each + gap / 2, y: base - from - height, width: Math.max(1, each - gap), height };
   }));
 }
 

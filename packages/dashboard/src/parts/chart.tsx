@@ -6,11 +6,10 @@ import styles from "./chart.module.css";
 /** The tone of a series. */
 export type Tone = "ok" | "bad" | "wait" | "off";
 
-/** Values over time, one for each bucket, as bars from the line upward or downward. */
+/** Values over time, one for each bucket, as bars. */
 export interface Bars {
   readonly tone: Tone;
   readonly values: readonly number[];
-  readonly direction?: "up" | "down";
 }
 
 /** Values over time as a step line; null leaves a gap. */
@@ -23,15 +22,10 @@ interface ChartProps {
   readonly bars?: readonly Bars[];
   readonly lines?: readonly Line[];
   readonly width: number;
-  /** The height above the line of the bars. */
   readonly height: number;
-  /** The height below that line. */
-  readonly below?: number;
   readonly gap?: number;
   /** Describes the chart to screen readers; without it a table beside the chart says the same. */
   readonly label?: string;
-  /** The text of each bucket under the pointer. */
-  readonly titles?: readonly string[];
   /** The bucket that is read out. */
   readonly marked?: number | undefined;
   /** Takes the first and the last bucket that a person dragged over. */
@@ -41,43 +35,34 @@ interface ChartProps {
 
 /** A chart over time: stacked bars and step lines, each bucket as wide as the others. */
 export function Chart({
-  bars = [], lines = [], width, height, below = 0, gap = 1, label, titles = [], marked, choose, className,
+  bars = [], lines = [], width, height, gap = 1, label, marked, choose, className,
 }: ChartProps): ReactNode {
-  const up = bars.filter(({ direction = "up" }) => direction === "up");
-  const down = bars.filter(({ direction }) => direction === "down");
+  const values = bars.map((each) => each.values);
   const buckets = [...bars, ...lines][0]?.values.length ?? 0;
   const each = width / Math.max(1, buckets);
-  const most = mostOf(up);
+  const shapes = stackedBars(values, { width, base: height, room: height - 2, gap }, Math.max(1, ...sums(values)));
   const highest = Math.max(1, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
   const { chosen, handlers } = useDrag(buckets, choose);
   return (
     <svg
-      viewBox={`0 0 ${width} ${height + below}`} preserveAspectRatio="none"
+      viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none"
       className={classes(styles.chart, choose && styles.draggable, className)}
       {...(label === undefined ? { "aria-hidden": true } : { role: "img", "aria-label": label })} {...handlers}
     >
       {chosen && (
         <rect
           className={styles.chosen} x={chosen.first * each} width={(chosen.last - chosen.first + 1) * each}
-          height={height + below}
+          height={height}
         />
       )}
       {marked !== undefined && (
-        <rect className={styles.marked} x={marked * each} width={each} height={height + below} />
+        <rect className={styles.marked} x={marked * each} width={each} height={height} />
       )}
-      {titles.map((title, bucket) => (
-        <g key={bucket} className={styles.bucket}>
-          <title>{title}</title>
-          <rect x={bucket * each} width={each} height={height + below} />
+      {bars.map(({ tone }, series) => (
+        <g key={tone} className={styles[tone]}>
+          {shapes[series]?.map((shape, bucket) => shape.height > 0 && <rect key={bucket} {...shape} />)}
         </g>
       ))}
-      <Rectangles bars={up} shapes={stackedBars(
-        up.map(({ values }) => values), { width, base: height, room: height - 2, gap }, most, "up")}
-      />
-      <Rectangles bars={down} shapes={stackedBars(
-        down.map(({ values }) => values), { width, base: height + 1, room: below - 1, gap },
-        Math.max(most, mostOf(down)), "down")}
-      />
       <line className={styles.base} x2={width} y1={height - 0.5} y2={height - 0.5} />
       {lines.map(({ tone, values }) => (
         <path
@@ -86,20 +71,6 @@ export function Chart({
       ))}
     </svg>
   );
-}
-
-function Rectangles({ bars, shapes }: {
-  readonly bars: readonly Bars[]; readonly shapes: ReturnType<typeof stackedBars>;
-}): ReactNode {
-  return bars.map(({ tone }, series) => (
-    <g key={tone} className={styles[tone]}>
-      {shapes[series]?.map((shape, bucket) => shape.height > 0 && <rect key={bucket} {...shape} />)}
-    </g>
-  ));
-}
-
-function mostOf(bars: readonly Bars[]): number {
-  return Math.max(1, ...sums(bars.map(({ values }) => values)));
 }
 
 /** The buckets that a person drags over, and the handlers of the chart for that. */

@@ -53,15 +53,6 @@ export function MiddleCut({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-/** The beginning of an identifier, and a button that copies it whole. */
-export function ShortId({ value }: { readonly value: string }): ReactNode {
-  return (
-    <span className={styles.id}>
-      <code className={styles.short} title={value}>{value}</code><Copy text={value} label={`Copy ${value}`} />
-    </span>
-  );
-}
-
 /** An identifier in full, and a button that copies it. */
 export function Id({ value }: { readonly value: string }): ReactNode {
   return <span className={styles.id}><code>{value}</code><Copy text={value} label={`Copy ${value}`} /></span>;

@@ -1,20 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { usePreferences } from "../../app/preferences.tsx";
-import { Chart } from "../../parts/chart.tsx";
 import { Answered } from "../../parts/states.tsx";
-import { Glyph } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
-import { durationText, momentText } from "../../parts/times.ts";
-import shared from "../../style/shared.module.css";
+import { TimeChart } from "../../parts/time-chart.tsx";
+import { durationText, hourMs } from "../../parts/times.ts";
+import { failedOf, figuresOf, successText } from "../destination/figures.ts";
 import styles from "./overview.module.css";
 
 type Point = Schemas["StatisticsPoint"];
 
-/** The deliveries of the last 24 hours, as bars and as a table. */
+/** The attempts of the last 24 hours: their figures, as bars and as a table. */
 export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
   const query = useQuery({
     queryKey: ["getStatistics", { Bucket: "1h" }],
@@ -25,57 +24,49 @@ export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
     <section aria-label="Traffic of 24 hours" className={styles.traffic}>
       <h2>Traffic of 24 hours</h2>
       <Answered query={query}>
-        {({ series }) => {
-          const points = series[0]?.points ?? [];
-          const total = series[0]?.total;
-          return <>{total && <Summary total={total} />}<Bars points={points} /><Numbers points={points} /></>;
-        }}
+        {({ series: [all] }) => all && <><Summary total={all.total} /><Attempts points={all.points} /></>}
       </Answered>
     </section>
   );
 }
 
 function Summary({ total }: { readonly total: Point }): ReactNode {
-  const sum = (field: "accepted" | "succeeded" | "exhausted" | "attempts") => total[field].toLocaleString("en");
-  const failures = Object.values(total.failures).reduce((all, count) => all + count, 0);
+  const figures = figuresOf(total);
+  const shown = [
+    ["Success", successText(figures)], ["p95", figures.p95 === null ? "–" : durationText(figures.p95)],
+    ["Attempts", figures.attempts.toLocaleString("en")], ["Accepted events", total.accepted.toLocaleString("en")],
+  ] as const;
   return (
-    <ul className={styles.trafficLegend}>
-      <li>{sum("accepted")} accepted</li>
-      <li><span className={shared.ok}><Glyph tone="ok" /></span> {sum("succeeded")} delivered, above the line</li>
-      <li><span className={shared.bad}><Glyph tone="bad" /></span> {sum("exhausted")} failed, below it</li>
-      <li>{sum("attempts")} attempts, {failures.toLocaleString("en")} of them failed</li>
-    </ul>
+    <dl className={styles.figures}>
+      {shown.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+    </dl>
   );
 }
 
-function Bars({ points }: { readonly points: readonly Point[] }): ReactNode {
-  const { zone } = usePreferences();
-  const most = Math.max(1, ...points.map(({ succeeded }) => succeeded));
-  const [first, last] = [points[0], points.at(-1)];
+function Attempts({ points }: { readonly points: readonly Point[] }): ReactNode {
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const failed = points.map(failedOf);
   return (
-    <figure className={styles.trafficBars}>
-      <Chart
-        width={points.length * 10} height={80} below={30} gap={2}
-        bars={[
-          { tone: "ok", values: points.map(({ succeeded }) => succeeded) },
-          { tone: "bad", values: points.map(({ exhausted }) => exhausted), direction: "down" },
+    <>
+      <TimeChart
+        label="Attempts over time" empty="No attempt ended in this time." height={96}
+        buckets={{ at: points.map(({ at }) => Date.parse(at)), stepMs: hourMs }}
+        series={[
+          { name: "succeeded", word: "attempts succeeded", tone: "ok",
+            values: points.map(({ attempts }, hour) => attempts - (failed[hour] ?? 0)) },
+          { name: "failed", word: "failed", tone: "bad", values: failed },
         ]}
-        titles={points.map(({ at, succeeded, exhausted }) =>
-          `${momentText(at, zone)}: ${succeeded} delivered, ${exhausted} failed`)}
+        chosen={chosen}
+        toggle={(name) => setChosen(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name])}
+        choose={(from, to) => void navigate({
+          to: "/events", search: { From: new Date(from).toISOString(), To: new Date(to - 1).toISOString() },
+        })}
       />
-      <figcaption className={shared.small}>
-        {first && <Moment at={first.at} only="time" />}
-        <span>at most {most.toLocaleString("en")} delivered in an hour</span>
-        {last && <Moment at={last.at} only="time" />}
-      </figcaption>
-    </figure>
+      <Numbers points={points} />
+    </>
   );
 }
-
-const counts = [
-  ["Accepted", "accepted"], ["Delivered", "succeeded"], ["Failed", "exhausted"], ["Cancelled", "cancelled"],
-  ["Attempts", "attempts"],
-] as const;
 
 function Numbers({ points }: { readonly points: readonly Point[] }): ReactNode {
   return (
@@ -85,10 +76,10 @@ function Numbers({ points }: { readonly points: readonly Point[] }): ReactNode {
         <Table
           rows={points.toReversed()} keyOf={({ at }) => at}
           columns={[
-            { head: "Hour from", cell: ({ at }) => <Moment at={at} /> },
-            ...counts.map(([head, field]) => ({
-              head, kind: "number" as const, cell: (point: Point) => point[field].toLocaleString("en"),
-            })),
+            { head: "Hour from", cell: ({ at }) => <Moment at={at} only="minute" /> },
+            { head: "Accepted events", kind: "number", cell: ({ accepted }) => accepted.toLocaleString("en") },
+            { head: "Attempts", kind: "number", cell: ({ attempts }) => attempts.toLocaleString("en") },
+            { head: "Failed attempts", kind: "number", cell: (point) => failedOf(point).toLocaleString("en") },
             {
               head: "p95", kind: "number",
               cell: ({ latencyMs }) => latencyMs === null ? "–" : durationText(latencyMs.p95),
