@@ -114,7 +114,7 @@ describe("operator commands", () => {
       expect(await bare(...misread)).to.deep.equal({ code: 2, stdout: "", stderr: help.stdout });
     }
     const dashboard = `${relay.url.replace("127.0.0.1", "localhost")}/app/`;
-    expect(relay.lines.find(({ msg }) => msg === "ready")).to.include({ version, revision, dashboard });
+    expect(relay.lines.findLast(({ msg }) => msg === "ready")).to.include({ version, revision, dashboard });
     expect(await relay.metric(`relay_build_info{version="${version}",revision="${revision}"}`)).to.equal(1);
     const document = await (await fetch(`${relay.url}/openapi.json`)).json() as { info: { version: string } };
     expect(document.info.version).to.equal(version);

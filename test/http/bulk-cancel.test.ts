@@ -152,7 +152,8 @@ describeOnEngines("bulk cancellation", (freshEngines) => {
     const audit = (await one.viewer.client.get("/api/v1/audit?Type=CancellationOrdered")).json["items"] as object[];
     expect(audit).to.have.length(1);
     expect(audit[0]).to.deep.nested.include({
-      "actor.id": one.developer.id, subject: { type: "cancellation", id: facts[0]?.data["cancellationId"] },
+      "actor.id": one.developer.id,
+      subject: { type: "cancellation", id: facts[0]?.data["cancellationId"], name: null },
     });
   });
 

@@ -57,7 +57,7 @@ describe("a filter that an operation has not", () => {
 
   it("is told to callers that are signed in only, and leaves other names to be ignored", async () => {
     expect((await ask("GET", "/api/v1/users?CorrelationId=1", ""))[0]).to.equal(401);
-    expect((await ask("GET", "/api/v1/users?State=1&Qt=1"))[0]).to.equal(200);
+    expect((await ask("GET", "/api/v1/users?Colour=1&Qt=1"))[0]).to.equal(200);
     expect((await ask("GET", "/api/v1/me?Qt=1"))[0]).to.equal(200);
   });
 });

@@ -8,7 +8,7 @@ import type { Position } from "../../kernel/ports/event-store.ts";
 import type { PlaceInOrder } from "../../kernel/ports/read-models.ts";
 import type { PageInParts, PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import type { HistoryItem } from "../facts.ts";
+import type { ToldFact } from "../history.ts";
 import { type AttemptView, hydrated } from "./event-summaries.ts";
 import type { EventListFilter, EventQueries } from "./queries.ts";
 import { narrowed } from "./search.ts";
@@ -32,7 +32,7 @@ export type Included = "attempts" | "history";
 export interface ExportedEvent {
   readonly event: EventView;
   readonly attempts?: PageInParts<AttemptView>["parts"] | null;
-  readonly history?: PageInParts<HistoryItem>["parts"] | null;
+  readonly history?: PageInParts<ToldFact>["parts"] | null;
 }
 
 /** Exported events in order of acceptance, some at once; at the end their number, and the place they reach. */
@@ -55,7 +55,7 @@ export class EventExport {
     parts: Pick<KernelParts, "store" | "aggregates" | "readModels">
       & {
         readonly shown: ShownEvents; readonly keys: PlatformKeys;
-        readonly events: Pick<EventQueries, "attempts" | "facts">;
+        readonly events: Pick<EventQueries, "attempts" | "history">;
       },
   ) {
     this.#parts = parts;
@@ -118,7 +118,7 @@ export class EventExport {
     const { events } = this.#parts;
     try {
       const attempts = included.includes("attempts") && (await events.attempts(caller, event.id, everything("number")));
-      const history = included.includes("history") && (await events.facts(caller, event.id, everything("revision")));
+      const history = included.includes("history") && (await events.history(caller, event.id, everything("revision")));
       return { event, ...(attempts && { attempts: attempts.parts }), ...(history && { history: history.parts }) };
     } catch (error) {
       const unknown = Object.fromEntries(included.map((what) => [what, null]));

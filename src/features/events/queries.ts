@@ -2,7 +2,6 @@ import { isSelected, type EventDocument, type EventFilter } from "../../../proje
 import type { components } from "../../../schemas/api.ts";
 import { requireOwn } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import type { Actor } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
@@ -10,9 +9,9 @@ import type { Moments, Moment } from "../../kernel/log/moments.ts";
 import type { RecordedEvent } from "../../kernel/ports/event-store.ts";
 import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../../kernel/read-models/paging.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
-import { historyItem, type HistoryItem } from "../facts.ts";
+import { historyItem } from "../facts.ts";
 import { isWanted, type HistoryRequest, type ToldFact } from "../history.ts";
-import { namesOf, type Naming } from "../names.ts";
+import { namesOf } from "../names.ts";
 import { storyMarkdown } from "../story/markdown.ts";
 import type { Story } from "../story/story.ts";
 import {
@@ -103,14 +102,19 @@ export class EventQueries {
     return { ...ends, parts: inParts(items, wholeOf) };
   }
 
-  /** Its facts. Throws a Refusal (not-found, forbidden). */
-  facts(caller: Caller, id: string, asked: HistoryRequest): Promise<PageInParts<HistoryItem>> {
-    return this.#facts(caller, id, asked, async () => (actor) => actor);
-  }
-
   /** Its facts, with the names of their actors. Throws a Refusal (not-found, forbidden). */
-  history(caller: Caller, id: string, asked: HistoryRequest): Promise<PageInParts<ToldFact>> {
-    return this.#facts(caller, id, asked, (actors) => namesOf(this.#parts, caller, actors));
+  async history(caller: Caller, id: string, asked: HistoryRequest): Promise<PageInParts<ToldFact>> {
+    const loaded = await this.#load(caller, id);
+    const wanted = loaded.facts.filter((fact) => isWanted(fact, asked));
+    const { items, ...ends } = pageOf(wanted, asked, ({ revision }) => revision);
+    const named = await namesOf(this.#parts, caller, items.map(({ metadata }) => metadata.actor));
+    const wholeOf = async (outline: RecordedEvent<WebhookEvent>) => {
+      const fact = await this.#whole(caller, loaded, outline);
+      if (!fact) return undefined;
+      const item = historyItem(fact);
+      return { ...item, actor: named(item.actor) };
+    };
+    return { ...ends, parts: inParts(items, wholeOf) };
   }
 
   /** The tenant's events, in parts of a bounded size. Throws a Refusal (unavailable); its parts LogUnavailable. */
@@ -153,22 +157,6 @@ export class EventQueries {
       total: counts.reduce((sum, count) => sum + count, 0),
       statuses: statuses as unknown as EventTotals["statuses"],
     };
-  }
-
-  async #facts(
-    caller: Caller, id: string, asked: HistoryRequest, naming: (actors: readonly Actor[]) => Promise<Naming>,
-  ): Promise<PageInParts<ToldFact>> {
-    const loaded = await this.#load(caller, id);
-    const wanted = loaded.facts.filter((fact) => isWanted(fact, asked));
-    const { items, ...ends } = pageOf(wanted, asked, ({ revision }) => revision);
-    const named = await naming(items.map(({ metadata }) => metadata.actor));
-    const wholeOf = async (outline: RecordedEvent<WebhookEvent>) => {
-      const fact = await this.#whole(caller, loaded, outline);
-      if (!fact) return undefined;
-      const item = historyItem(fact);
-      return { ...item, actor: named(item.actor) };
-    };
-    return { ...ends, parts: inParts(items, wholeOf) };
   }
 
   async #list<Item>(
