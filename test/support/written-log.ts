@@ -41,7 +41,8 @@ export class WrittenLog implements EventLog {
   #write(told: readonly Told[], flaw: Unreadable | undefined): void {
     for (const { stream, fact } of told) {
       const revision = this.entries.filter((entry) => entry.stream === stream).length;
-      const head = { stream, revision, position: position(this.entries.length + 1), id: `${this.entries.length}` };
+      const id = `00000000-0000-7000-8000-${`${this.entries.length}`.padStart(12, "0")}`;
+      const head = { stream, revision, position: position(this.entries.length + 1), id };
       const { type, data } = fact;
       const entry = { ...head, type, data, metadata };
       if (flaw?.newer) this.#newer.set(this.entries.length, entry);

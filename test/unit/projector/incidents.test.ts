@@ -108,7 +108,8 @@ describe("incidents", () => {
           ...rest, causes, endedBy: endedBy?.type ?? null, stand: standings.map((name) => counts[name] ?? 0),
         }];
       }));
-      expect(Object.fromEntries(shown)).to.deep.equal(incidentsOf(told.map(({ fact }) => fact), String));
+      const expected = incidentsOf(told.map(({ fact }) => fact), (at) => log.entries[at]!.id);
+      expect(Object.fromEntries(shown)).to.deep.equal(expected);
       expect((await rebuilt()).incidents()).to.deep.equal(models.incidents());
     }), { numRuns: sized(25, 1_000), endOnFailure: true });
   });
