@@ -2,8 +2,9 @@ import { onOutsideEngines } from "../support/api-engines.ts";
 
 /** The files of this folder whose suites `make test` runs on embedded engines only. */
 const files = [
-  "as-of", "audit", "cursors", "destination-histories", "event-filters", "event-scans", "event-summaries",
-  "histories", "history-filters", "processes", "refusals", "replays", "statistics", "story", "stream",
+  "api-keys", "as-of", "audit", "bulk-filters", "cursors", "destination-histories", "event-filters", "event-scans",
+  "event-summaries", "histories", "history-filters", "incidents", "lookup", "processes", "refusals", "replays",
+  "statistics", "story", "stream", "views",
 ];
 
 await onOutsideEngines(async () => {
