@@ -10,13 +10,19 @@ import { LoadError } from "./use-loaded.ts";
 /** How long content may take before its place shows that it is loading, ms. */
 const patienceMs = 150;
 
-/** Takes the place of content that is being loaded; invisible at first, so that fast answers do not flicker. */
-export function Loading({ lines = 6 }: { readonly lines?: number }): ReactNode {
-  const [shown, setShown] = useState(false);
+/** Whether content takes so long that its place shows that it is loading: fast answers do not flicker. */
+export function useIsSlow(): boolean {
+  const [isSlow, setSlow] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setShown(true), patienceMs);
+    const timer = setTimeout(() => setSlow(true), patienceMs);
     return () => clearTimeout(timer);
   }, []);
+  return isSlow;
+}
+
+/** Takes the place of content that is being loaded; invisible at first. */
+export function Loading({ lines = 6 }: { readonly lines?: number }): ReactNode {
+  const shown = useIsSlow();
   return (
     <div className={styles.loading} role="status" aria-label="Loading" data-shown={shown}>
       {shown && Array.from({ length: lines }, (_, line) => <span key={line} className={styles.bone} />)}

@@ -10,7 +10,7 @@ import { FactLine } from "../../parts/fact-line.tsx";
 import type { Fact } from "../../parts/fact-words.ts";
 import { useTargets } from "../../parts/names.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Answered } from "../../parts/states.tsx";
+import { Answered, useIsSlow } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment, useNow } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
@@ -39,8 +39,11 @@ export function IncidentPage(): ReactNode {
 
 /** Takes the place of the page's panels. */
 function Skeleton(): ReactNode {
+  const isShown = useIsSlow();
   return (
-    <div className={styles.incidentSkeleton} role="status" aria-label="Loading"><span /><span /><span /><span /></div>
+    <div className={styles.incidentSkeleton} role="status" aria-label="Loading" data-shown={isShown}>
+      <span /><span /><span /><span />
+    </div>
   );
 }
 
