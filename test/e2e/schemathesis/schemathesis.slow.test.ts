@@ -41,6 +41,11 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   testDestination: "a payload is a JSON object, also where it is given as text",
   orderReplay: "a tag is a name and a value",
   cancelEvents: "a tag is a name and a value",
+  replayEvents: "a tag is a name and a value",
+  purgeEvents: "a tag is a name and a value",
+  createView: "a name is measured after trimming",
+  updateView: "a name is measured after trimming",
+  previewMapping: "an expression must compile",
   tryMapping: "a payload may come as the text of a JSON object; an expression must compile",
 };
 
