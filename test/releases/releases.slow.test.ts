@@ -94,10 +94,10 @@ function asThen<Value>(value: Value): Value {
   // The mode is one of EventReplayed.
   const added = "currentRetryCount" in value ? addedToEvents
     : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"]
-    : "actor" in value ? ["changes"] : [];
+      : "actor" in value ? ["changes"] : [];
   const fields = Object.entries(value).filter(([name]) => !added.includes(name));
   return Object.fromEntries(fields.map(([name, inner]) =>
-    [name, name === "actor" || name === "subject" ? withoutName(inner) : asThen<unknown>(inner)])) as Value;
+    [name, name === "actor" || name === "subject" ? withoutName(inner as object) : asThen<unknown>(inner)])) as Value;
 }
 
 /** An actor or a subject of a fact; they have names since 0.3.0. */
