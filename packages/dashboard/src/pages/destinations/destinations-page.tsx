@@ -135,7 +135,7 @@ function Destinations({ items, series }: {
         },
         { head: "Success", label: "Success", kind: "number", cell: ({ figures }) => successText(figures) },
         {
-          head: "p95, worst hour", label: "p95", kind: "number",
+          head: "p95", label: "p95", kind: "number",
           cell: ({ figures: { p95 } }) => p95 === null ? "–" : durationText(p95),
         },
         { head: "Waiting", label: "Waiting", kind: "number", cell: ({ id }) => <Waiting id={id} /> },
