@@ -1,4 +1,4 @@
-import { finishedStatuses } from "../../src/features/events/facts.ts";
+import { everyRecordedFilter, finishedStatuses } from "../../src/features/events/facts.ts";
 import type { Purge, PurgeFilter } from "../../src/features/purges/facts.ts";
 import { millis, timestamp } from "../../src/kernel/domain/time.ts";
 import type { Change, Selection, Collection } from "../../src/kernel/ports/read-models.ts";
@@ -84,12 +84,7 @@ export const purgesProjection: Projection = {
         destinationId,
         senderId: further.senderId ?? null,
         eventType: further.eventType ?? null,
-        ownerId: further.ownerId ?? null,
-        messageId: further.messageId ?? null,
-        correlationId: further.correlationId ?? null,
-        tags: further.tags ?? null,
-        finishedFrom: further.finishedFrom ?? null,
-        finishedTo: further.finishedTo ?? null,
+        ...everyRecordedFilter(further),
         position,
         upTo: upTo ?? position,
         hiding: true,

@@ -1,4 +1,4 @@
-import type { FinishedStatus } from "../../src/features/events/facts.ts";
+import { everyRecordedFilter, type FinishedStatus } from "../../src/features/events/facts.ts";
 import type { ReplayState } from "../../src/features/replays/facts.ts";
 import type { Actor } from "../../src/kernel/domain/domain-event.ts";
 import type { Tags } from "../../src/kernel/domain/tags.ts";
@@ -82,8 +82,7 @@ export const replaysProjection: Projection = {
         id, tenantId, state: "Running", settled: false, matched: order.matched, done: 0, skipped: 0,
         destinationUrlId: order.destinationId, senderId: order.senderId, eventType: order.eventType, tag: order.tag,
         ids: order.ids, status: order.statuses, from: order.from, to: order.to,
-        ownerId: order.ownerId ?? null, messageId: order.messageId ?? null, correlationId: order.correlationId ?? null,
-        tags: order.tags ?? null, finishedFrom: order.finishedFrom ?? null, finishedTo: order.finishedTo ?? null,
+        ...everyRecordedFilter(order),
         toDestinationUrlId: order.toDestinationId, perSecond: order.perSecond, actor, startedAt, finishedAt: null,
       }),
       add(tenantCounter(replays, tenantId), 1),

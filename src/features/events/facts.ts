@@ -75,6 +75,14 @@ export const recordedFilter = {
 /** Values of {@link recordedFilter}. */
 export type RecordedFilter = Readonly<ObjectOf<typeof recordedFilter>>;
 
+/** All values of a recorded filter; null for those that were not given. */
+export function everyRecordedFilter(recorded: RecordedFilter) {
+  const {
+    ownerId = null, messageId = null, correlationId = null, tags = null, finishedFrom = null, finishedTo = null,
+  } = recorded;
+  return { ownerId, messageId, correlationId, tags, finishedFrom, finishedTo };
+}
+
 /** The replay in the background that sends an event. */
 const replayId = optional(uuid("The replay in the background that sends the event; missing where none does."));
 

@@ -115,10 +115,8 @@ export class Live {
   }
 
   async #take(run: Run, entries: readonly LogEntry[], upTo: Position): Promise<void> {
-    const followed = entries.filter((entry) =>
-      entry.unreadable === undefined && this.#clients.has(tenantOf(entry) ?? ""));
     // A frame without its sender is better than none.
-    await this.#senders.learn(followed).catch(() => undefined);
+    await this.#senders.learn(entries, this.#clients).catch(() => undefined);
     if (run !== this.#run) return;
     const now = this.#parts.clock.monotonic();
     for (const entry of entries) if (entry.unreadable === undefined) this.#give(entry, now);

@@ -107,8 +107,7 @@ export class Resuming {
     const { entries, upTo } = await LongReads.of(store).run("stream", (turn) =>
       turn(() => store.readLog(after, portionEntries)));
     const isEnd = () => upTo >= this.#parts.covered() || upTo === after;
-    await this.#parts.senders.learn(entries.filter((entry) =>
-      entry.unreadable === undefined && this.#behind.has(tenantOf(entry) ?? "")));
+    await this.#parts.senders.learn(entries, this.#behind);
     const purged = await this.#purgedOf(entries, isEnd());
     // Live clients may have had more meanwhile.
     const isLast = isEnd();

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import { categoryOf, streams } from "../../kernel/domain/streams.ts";
 import type { EventStore, LogEntry, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { WebhookEvent } from "../events/facts.ts";
@@ -22,11 +23,14 @@ export class EventSenders {
     return this.#known.get(eventId) || null;
   }
 
-  /** Reads the senders of the entries' events that are not known yet. Rejects with LogUnavailable. */
-  async learn(entries: readonly LogEntry[]): Promise<void> {
+  /** Reads the senders of the followed tenants' events that are not known yet. Rejects with LogUnavailable. */
+  async learn(
+    entries: readonly LogEntry[], followed: { readonly has: (tenantId: string) => boolean },
+  ): Promise<void> {
     const unknown = new Set<string>();
     for (const entry of entries) {
       if (entry.unreadable !== undefined || categoryOf(entry.stream) !== "event") continue;
+      if (!followed.has(tenantOf(entry) ?? "")) continue;
       const { type, data } = entry as RecordedEvent<WebhookEvent>;
       if (type === "EventAccepted") this.#known.set(data.eventId, data.senderId ?? without);
       else if (!this.#known.has(data.eventId)) unknown.add(data.eventId);

@@ -12,7 +12,7 @@ import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
 import { noStream, RevisionConflict, type LogEntry, type RecordedEvent } from "../../kernel/ports/event-store.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
-import { eventStatuses, isFinished, type EventStatus } from "../events/facts.ts";
+import { eventStatuses, everyRecordedFilter, isFinished, type EventStatus } from "../events/facts.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { type ReplayJob, evolve, type ReplayJobEvent } from "./facts.ts";
 
@@ -151,12 +151,7 @@ export function replayView(
     status: [...order.statuses],
     from: order.from,
     to: order.to,
-    ownerId: order.ownerId ?? null,
-    messageId: order.messageId ?? null,
-    correlationId: order.correlationId ?? null,
-    tags: order.tags ?? null,
-    finishedFrom: order.finishedFrom ?? null,
-    finishedTo: order.finishedTo ?? null,
+    ...everyRecordedFilter(order),
     toDestinationUrlId: order.toDestinationId,
     perSecond: order.perSecond,
     actor: { ...actor },

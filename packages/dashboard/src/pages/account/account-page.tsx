@@ -9,7 +9,7 @@ import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./account.module.css";
 
-/** The person who is signed in: the own password, the preferences of this browser, and the session. */
+/** The signed-in person: the own password, the preferences of this browser, and the session. */
 export function AccountPage(): ReactNode {
   const allows = useMay();
   return (

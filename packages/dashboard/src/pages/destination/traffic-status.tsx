@@ -24,7 +24,7 @@ export function TrafficStatus({ destination: { status, suspendedUntil }, points 
   return <><Status value={status} />{failed > 0 && <>{" "}<small>{failed} failed in 24 h</small></>}</>;
 }
 
-/** The same of one destination, whose last 24 hours are asked for. */
+/** The same of one destination, from its last 24 hours. */
 export function DestinationStatus({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
   const { id } = destination;
   const { data } = useQuery({

@@ -96,7 +96,7 @@ function Story({ id, present, isBrief, acts }: {
     "]": { does: "Show the next attempt", run: () => moveAttempt(1) },
   });
 
-  // What stands above the chapters is shown at once, so that they keep their place.
+  // The parts above the chapters are shown at once, so that the chapters keep their place.
   if ([failure, suspect, circuit, state].some(({ isLoading }) => isLoading)) return <Bones />;
   return (
     <div className={styles.story} data-story aria-busy={isPast && (past.isPending || past.isPlaceholderData)}>

@@ -95,7 +95,7 @@ export function useMomentState(
   });
 }
 
-/** When the circuit of the event's destination was open since its acceptance; nothing for one who may not read it. */
+/** When the circuit of the event's destination was open since its acceptance; nothing without the right to read it. */
 export function useOpenCircuit(
   { destinationUrlId: id, acceptedAt: From, status }: Schemas["Event"],
 ): UseQueryResult<readonly OpenCircuit[]> {

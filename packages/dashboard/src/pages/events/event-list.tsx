@@ -27,7 +27,7 @@ const panelMs = 80;
 
 /** How the list shows events: the open panel, how to open and close it, and the columns from payloads. */
 export interface Showing {
-  /** The event whose panel is open. */
+  /** The event of the open panel. */
   readonly opened: string | undefined;
   readonly open: (id: string) => void;
   readonly close: () => void;

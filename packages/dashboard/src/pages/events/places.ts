@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 
-/** Where a list stands. The list keeps it up to date. */
+/** The place of a list. The list keeps it up to date. */
 export interface Place {
   /** The number of the list's load. */
   readonly load: number;
