@@ -170,18 +170,24 @@ const hex = "[0-9a-fA-F]";
 /** The first character of an escape, itself escaped any number of times. */
 const [backslash, percent, ampersand] = ["\\\\+", "%(?:25)*", "&(?:amp;)*"];
 
-const byte = `(?:${percent}|${backslash}x)`;
+const bytes = [percent, `${backslash}x`] as const;
 
-const laterByte = `${byte}[89abAB]${hex}`;
+const byte = `(?:${bytes.join("|")})`;
 
-const utf8 = `${byte}(?:[cCdD]${hex}|[eE]${hex}${laterByte}|[fF][0-7](?:${laterByte}){2})${laterByte}`;
+const laterDigits = `[89abAB]${hex}`;
+
+/** A character in UTF-8, all its bytes in one kind of escape. */
+const utf8 = bytes.map((byte) => {
+  const later = `${byte}${laterDigits}`;
+  return `${byte}(?:[cCdD]${hex}|[eE]${hex}${later}|[fF][0-7](?:${later}){2})${later}`;
+}).join("|");
 
 const codes = `${byte}(${hex}{2})|${backslash}(?:u(${hex}{4})|([^])|$)`;
 
 const references = `${ampersand}(?:#[xX]0*(${hex}{1,6})|#0*(\\d{1,7})|([a-zA-Z][a-zA-Z0-9]{1,31}));`;
 
 const incomplete = [
-  `${byte}[c-fC-F]${hex}(?:${laterByte}){0,2}(?:${percent}${hex}?|${backslash}(?:x${hex}?)?)?`,
+  `${byte}[c-fC-F]${hex}(?:${byte}${laterDigits}){0,2}(?:${percent}${hex}?|${backslash}(?:x${hex}?)?)?`,
   `${percent}${hex}?`, `${backslash}(?:u${hex}{0,3}|x${hex}?)?`, `${ampersand}[#\\w]{0,32}`,
 ];
 

@@ -89,6 +89,10 @@ describe("an answer that sends a secret back", () => {
     });
   }
 
+  it("is kept without a secret in which another kind of escape follows an escaped byte", () => {
+    expect(masked(answer(String.raw`§Zx4f\xdf%aa§`), ["Zx4fß%aa"]).body).to.equal("§***§");
+  });
+
   it("is kept with every escape that is not part of a secret", () => {
     const body = String.raw`{"a\/b":"\u0026 ${"%"}2f &amp; sk\/live+4f9a%","b":"\"}`;
     expect(masked(answer(body), ["sk/live+4f9a"]).body).to.equal(body.replace("sk\\/live+4f9a", "***"));
