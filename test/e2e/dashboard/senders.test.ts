@@ -165,6 +165,37 @@ describe("the pages of senders", () => {
     expect(await original.innerText()).to.include("g e?");
   });
 
+  it("keeps text typed while another is saved or refused, and shows no error of that other", async () => {
+    const { id } = await sender();
+    await signedInAt(`/senders/${id}`);
+    const { page } = seen;
+    const expression = page.getByLabel("JMESPath expression");
+    const save = page.getByRole("button", { name: "Save the mapping" });
+    let answer = () => {};
+    await page.route("**/api/v1/senders/*", async (route) => {
+      if (route.request().method() === "PATCH") await new Promise<void>((resolve) => answer = resolve);
+      await route.continue();
+    });
+    const savesWhile = async (first: string, second: string) => {
+      await expression.fill(first);
+      const asked = page.waitForRequest((request) => request.method() === "PATCH");
+      await save.click();
+      await asked;
+      await expression.fill(second);
+      const answered = page.waitForResponse((response) => response.request().method() === "PATCH");
+      answer();
+      await answered;
+      await page.locator("button:enabled", { hasText: "Save the mapping" }).waitFor();
+      expect(await expression.inputValue()).to.equal(second);
+    };
+    await savesWhile("{id: nope(@)}", "{id: data.id}");
+    await page.getByRole("textbox", { name: "Result" }).getByText('"id"').waitFor();
+    expect(await expression.getAttribute("aria-invalid")).to.equal("false");
+    await savesWhile("{a: data.id}", "{b: data.id}");
+    expect(await page.getByText("This was changed meanwhile").count()).to.equal(0);
+    await page.unrouteAll();
+  });
+
   it("shows a body of one long line, and maps it, while the page stays usable", async () => {
     const made = await sender();
     const long = "x".repeat(200_000);

@@ -47,6 +47,10 @@ export function MappingEditor({ sender, mayChange }: {
       from: typed?.from ?? saved, since: typed?.since ?? sender.updatedAt, expression: text,
     });
   };
+  /** Keeps the text that was typed while another was being saved. */
+  const settle = (expression: string, since: string) => {
+    setTyped((typed) => (typed && typed.expression !== expression ? { ...typed, from: expression, since } : undefined));
+  };
   const payload = pasted ?? recorded;
   const tried = useTried(expression, payload);
   const choose = (event: string) => {
@@ -56,7 +60,7 @@ export function MappingEditor({ sender, mayChange }: {
   return (
     <section className={styles.mapping} aria-label="Mapping">
       <Expression
-        sender={sender} mayChange={mayChange} expression={expression} change={type}
+        sender={sender} mayChange={mayChange} expression={expression} change={type} saved={settle}
         meanwhile={mayChange && typed && typed.from !== saved && typed.expression !== saved
           && <SenderChangedSince id={sender.id} moment={typed.since} />}
         problem={tried.problem?.at === "expression" ? tried.problem.text : undefined}
@@ -95,12 +99,14 @@ export function MappingEditor({ sender, mayChange }: {
   );
 }
 
-function Expression({ sender, mayChange, expression, change, problem, meanwhile }: {
+function Expression({ sender, mayChange, expression, change, saved, problem, meanwhile }: {
   readonly sender: Schemas["Sender"];
   readonly mayChange: boolean;
   readonly expression: string;
   /** Takes a typed expression; undefined for the saved one. */
   readonly change: (expression: string | undefined) => void;
+  /** Takes the expression that was saved, and when. */
+  readonly saved: (expression: string, updatedAt: string) => void;
   readonly problem: string | undefined;
   /** The changes of the saved one since the person began to type. */
   readonly meanwhile: ReactNode;
@@ -108,9 +114,9 @@ function Expression({ sender, mayChange, expression, change, problem, meanwhile 
   const id = useId();
   const changed = useSenderChanged();
   const [state, setState] = useState<"idle" | "saving" | "saved">("idle");
-  const [refused, setRefused] = useState<string>();
+  const [refused, setRefused] = useState<{ readonly expression: string; readonly text: string }>();
   const isSaved = expression === (sender.mapping?.expression ?? "");
-  const shown = refused ?? problem;
+  const shown = refused?.expression === expression ? refused.text : problem;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (form.current) markUnsaved(form.current, mayChange && !isSaved);
@@ -120,12 +126,12 @@ function Expression({ sender, mayChange, expression, change, problem, meanwhile 
     setState("saving");
     const mapping = expression.trim() === "" ? null : { language: "jmespath" as const, expression };
     try {
-      await relay.updateSender({ id: sender.id }, { mapping });
+      const { updatedAt } = await relay.updateSender({ id: sender.id }, { mapping });
       await changed();
-      change(undefined);
+      saved(expression, updatedAt);
       setState("saved");
     } catch (error) {
-      setRefused(textOf(error));
+      setRefused({ expression, text: textOf(error) });
       setState("idle");
     }
   };
@@ -140,7 +146,7 @@ function Expression({ sender, mayChange, expression, change, problem, meanwhile 
         aria-invalid={shown !== undefined} aria-describedby={`${id}-hint ${id}-problem`}
         onChange={({ target }) => {
           setRefused(undefined);
-          setState("idle");
+          if (state === "saved") setState("idle");
           change(target.value);
         }}
       />
