@@ -12,6 +12,7 @@ export type DestinationDocument = {
   readonly url: string;
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
+  readonly timeoutMs: number | null;
   readonly active: boolean;
   readonly circuit: CircuitPosition;
   /** Null unless the circuit is open. */
@@ -34,6 +35,7 @@ export const destinations: Collection<DestinationDocument> = {
     url: "text",
     serverRateLimit: "number",
     authType: "text",
+    timeoutMs: "number",
     active: "boolean",
     circuit: "text",
     openUntil: "time",
@@ -76,16 +78,17 @@ function circuitMoved(
 /** Lists destinations with the state of their circuits; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
-  version: 3,
+  version: 4,
   collections: [destinations],
   on: {
-    DestinationRegistered: ({ destinationId, tenantId, url, serverRateLimit, auth, at }) => [
+    DestinationRegistered: ({ destinationId, tenantId, url, serverRateLimit, auth, timeoutMs = null, at }) => [
       create(destinations, {
         id: destinationId,
         tenantId,
         url,
         serverRateLimit,
         authType: auth?.type ?? null,
+        timeoutMs,
         active: true,
         circuit: "Closed",
         openUntil: null,

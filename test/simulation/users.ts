@@ -336,7 +336,7 @@ export class Users {
     const { caller, destinations } = account;
     const url = `https://${hostOf(caller.tenantId, destinations.length)}/hook`;
     const proof = random.chance(0.5) && proofFor(caller.tenantId, random);
-    const input = { url, serverRateLimit: 1 + random.below(5), ...proof };
+    const input = { url, serverRateLimit: 1 + random.below(5), timeoutMs: null, ...proof };
     const { destinations: commands } = node.services.commands;
     const { id, ingestToken: token } = await commands.register(caller, input, this.#requests.origin());
     destinations.push({ id, token, former: undefined, changed: false });

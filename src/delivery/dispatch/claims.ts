@@ -1,4 +1,4 @@
-import { destinations, type Destination } from "../../features/destinations/facts.ts";
+import { destinations, longestTimeoutMs, type Destination } from "../../features/destinations/facts.ts";
 import { decide } from "../../features/events/decide.ts";
 import { evolve, type Webhook, type WebhookState } from "../../features/events/facts.ts";
 import { countFinished, loadWebhook, referencesOf } from "../../features/events/webhooks.ts";
@@ -20,7 +20,7 @@ import {
   type Hold, originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work,
 } from "./work.ts";
 
-/** A lease outlasts the delivery timeout by this margin; an attempt whose claim took longer than it is not sent. */
+/** A lease outlasts the attempt's timeout by this margin; an attempt whose claim took longer than it is not sent. */
 export const leaseMarginMs = 5_000;
 const lookAgainAfterMs = 1_000;
 
@@ -39,12 +39,20 @@ interface ClaimParts {
 export class Claims {
   readonly #parts: ClaimParts;
   readonly #logThrottle: LogThrottle;
-  readonly leaseMs: number;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
     this.#logThrottle = new LogThrottle(parts.clock);
-    this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
+  }
+
+  /** How long the lease of an attempt to a destination lasts. */
+  leaseMs({ timeoutMs }: Pick<Destination, "timeoutMs">): number {
+    return (timeoutMs ?? this.#parts.deliveryTimeoutMs) + leaseMarginMs;
+  }
+
+  /** The lease that no attempt outlasts, whatever timeout its destination had when it was claimed. */
+  get longestLeaseMs(): number {
+    return Math.max(this.#parts.deliveryTimeoutMs, longestTimeoutMs) + leaseMarginMs;
   }
 
   /** Claims one attempt, unless another worker was first. `mayClaim` is called right before the append. */
@@ -167,7 +175,7 @@ export class Claims {
     const facts = decide(known.state, {
       type: "StartAttempt",
       with: {
-        leaseUntil: timestamp(at + this.leaseMs),
+        leaseUntil: timestamp(at + this.leaseMs(destination.state)),
         worker: this.#parts.workerId,
         url: destination.state.url,
         authType: destination.state.auth?.type ?? null,

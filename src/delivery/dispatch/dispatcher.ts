@@ -34,15 +34,15 @@ export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipP
   readonly atHand: LimitFunction;
 }
 
+interface KnownStanding {
+  readonly destination: Destination;
+  readonly circuit: Circuit;
+  /** Why no attempt may begin, except a probe or one of a test event; null where attempts may. */
+  readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | null;
+}
+
 /** The cached destination and circuit, and the reason, if any, not to send. */
-type Standing =
-  | {
-    readonly destination: Destination;
-    readonly circuit: Circuit;
-    /** Why no attempt may begin, except a probe or one of a test event; null where attempts may. */
-    readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | null;
-  }
-  | { readonly destination: undefined; readonly heldBy: "destination-inactive" };
+type Standing = KnownStanding | { readonly destination: undefined; readonly heldBy: "destination-inactive" };
 
 /** Later than any planned attempt: all waiting events are due by then. */
 const endOfTime = Date.UTC(9999, 0);
@@ -117,7 +117,7 @@ export class Dispatcher {
     if (standing.heldBy === null) return this.#send(standing.destination);
     if (this.#stale) return this.#load();
     this.#holds.begin(standing.heldBy);
-    if (standing.heldBy === "circuit-open") this.#probeWhenDue(standing.circuit);
+    if (standing.heldBy === "circuit-open") this.#probeWhenDue(standing);
     else if (standing.heldBy === "receiver-pause") this.#window.holdForPause();
     else this.#window.hold();
   }
@@ -225,14 +225,15 @@ export class Dispatcher {
     if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
   }
 
-  #probeWhenDue(circuit: Circuit): void {
+  #probeWhenDue({ destination, circuit }: KnownStanding): void {
     if (this.#breaker.probing) return;
     this.#window.hold();
     const pausedUntil = this.#pause.until;
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
     // Attempts that were under way when the circuit opened may outlast its timer.
     if (!this.#breaker.admits || this.#room() <= 0) return;
-    const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit)));
+    const leaseMs = this.#parts.claims.leaseMs(destination);
+    const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit, leaseMs)));
     this.#underWay.add(probing);
     void probing.then((ended = "nothing to do") => {
       this.#underWay.delete(probing);
@@ -306,8 +307,9 @@ export class Dispatcher {
   }
 
   async #attempt(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
-    const { workers, workerId } = this.#parts;
-    const release = workers.hold(workerId, work.eventId);
+    const { aggregates, workers, workerId } = this.#parts;
+    const timeoutMs = aggregates.peek(destinations, this.#destinationId)?.state?.timeoutMs;
+    const release = workers.hold(workerId, work.eventId, timeoutMs);
     try {
       return await this.#carryOut(work, probe, held);
     } finally {
@@ -352,8 +354,8 @@ export class Dispatcher {
   }
 
   /** Tries the destination with the oldest held event, or half-opens its circuit; not during a pause. */
-  async #probe(circuit: Circuit): Promise<Ended> {
-    if (this.#probes.stands(circuit)) return "nothing to do";
+  async #probe(circuit: Circuit, leaseMs: number): Promise<Ended> {
+    if (this.#probes.stands(circuit, leaseMs)) return "nothing to do";
     const { session } = this.#ownership;
     const work = await this.#parts.woken(() => this.#window.oldest(circuit));
     const miss = work && (await this.#parts.claims.missOf(work));
@@ -365,13 +367,13 @@ export class Dispatcher {
       return "not ours";
     }
     const pausedUntil = this.#pause.until;
-    if (pausedUntil === null) return this.#probeWith(work, circuit);
+    if (pausedUntil === null) return this.#probeWith(work, circuit, leaseMs);
     this.#heldInPause = pausedUntil;
     return "nothing to do";
   }
 
-  async #probeWith(work: Unclaimed, circuit: Circuit): Promise<Ended> {
-    const probe = await this.#probes.claim(circuit, work.eventId);
+  async #probeWith(work: Unclaimed, circuit: Circuit, leaseMs: number): Promise<Ended> {
+    const probe = await this.#probes.claim(circuit, work.eventId, leaseMs);
     if (!probe) return "nothing to do";
     const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
     // Inactive, deleted or full since: the event waits, or is cancelled, like any other.

@@ -12,7 +12,7 @@ export interface OwnershipParts {
   readonly clock: Clock;
   readonly workerId: string;
   readonly workers: Pick<Workers, "isGone" | "hold">;
-  readonly claims: Pick<Claims, "leaseMs">;
+  readonly claims: Pick<Claims, "longestLeaseMs">;
   readonly startOf: (session: QueueSession) => Promise<SessionStart>;
 }
 
@@ -72,7 +72,7 @@ export class Ownership {
     const session = this.#session;
     if (!session) return;
     const start = await startOf(session);
-    const isOver = clock.monotonic() - start.at >= claims.leaseMs;
+    const isOver = clock.monotonic() - start.at >= claims.longestLeaseMs;
     const ends = isOver ? [] : await this.#leasesOfOthers(start.position);
     if (this.#session !== session) return;
     this.#known = true;

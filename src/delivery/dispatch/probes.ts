@@ -3,13 +3,11 @@ import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
 import type { Logger } from "../../kernel/ports/telemetry.ts";
-import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
 
 /** The parts needed to claim and release probes. */
 export interface ProbeParts {
   readonly aggregates: Aggregates;
-  readonly claims: Pick<Claims, "leaseMs">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly workerId: string;
@@ -26,22 +24,21 @@ export class Probes {
   }
 
   /** Whether a probe may be under way. Its lease is timed from when it was seen: clocks of machines may differ. */
-  stands({ probe }: Circuit): boolean {
+  stands({ probe }: Circuit, leaseMs: number): boolean {
     if (!probe) return false;
-    const { clock, claims } = this.#parts;
+    const { clock } = this.#parts;
     const seen = this.#seen;
     if (!seen || !isSame(seen, probe)) {
       this.#seen = { ...probe, since: clock.monotonic() };
       return true;
     }
-    return clock.monotonic() - seen.since < claims.leaseMs;
+    return clock.monotonic() - seen.since < leaseMs;
   }
 
   /** Claims a probe for an event, in place of a lost one; null where another worker was first. */
-  async claim(circuit: Circuit, eventId: string): Promise<Probe | null> {
-    const { clock, claims } = this.#parts;
-    const at = timestampNow(clock);
-    const leaseUntil = timestamp(millis(at) + claims.leaseMs);
+  async claim(circuit: Circuit, eventId: string, leaseMs: number): Promise<Probe | null> {
+    const at = timestampNow(this.#parts.clock);
+    const leaseUntil = timestamp(millis(at) + leaseMs);
     const lost = circuit.probe;
     const claimed = await this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, lost, at });
     return claimed ? { eventId, leaseUntil } : null;

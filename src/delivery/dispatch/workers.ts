@@ -10,7 +10,8 @@ const markLastsMs = 6_000;
 interface Hold {
   readonly worker: string;
   readonly eventId: string;
-  readonly since: number;
+  /** When it has taken longer than its timeout, monotonic ms. */
+  readonly overdueAt: number;
 }
 
 interface WorkersParts {
@@ -26,7 +27,6 @@ interface WorkersParts {
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #own = new Set<string>();
-  /** Oldest first. */
   readonly #holds = new Set<Hold>();
   #isMarking = false;
 
@@ -46,8 +46,9 @@ export class Workers {
   }
 
   /** A worker holds an attempt, from before its claim until its outcome is recorded. Then call the result. */
-  hold(worker: string, eventId: string): () => void {
-    const hold = { worker, eventId, since: this.#parts.clock.monotonic() };
+  hold(worker: string, eventId: string, timeoutMs?: number | null): () => void {
+    const { clock, deliveryTimeoutMs } = this.#parts;
+    const hold = { worker, eventId, overdueAt: clock.monotonic() + (timeoutMs ?? deliveryTimeoutMs) };
     this.#holds.add(hold);
     if (this.#parts.isLogShared && !this.#isMarking) this.#markLater();
     return () => this.#holds.delete(hold);
@@ -77,11 +78,11 @@ export class Workers {
   }
 
   #mark(): void {
-    const { clock, state, deliveryTimeoutMs } = this.#parts;
-    const before = clock.monotonic() - deliveryTimeoutMs;
+    const { clock, state } = this.#parts;
+    const now = clock.monotonic();
     const overdue = new Map<string, string[]>();
-    for (const { worker, eventId, since } of this.#holds) {
-      if (since > before) break;
+    for (const { worker, eventId, overdueAt } of this.#holds) {
+      if (overdueAt > now) continue;
       const eventIds = overdue.get(worker);
       if (eventIds) eventIds.push(eventId);
       else overdue.set(worker, [eventId]);

@@ -1,7 +1,7 @@
 import type { Destination, DestinationAuth } from "../../features/destinations/facts.ts";
 import type { Webhook, ReceiverAnswer } from "../../features/events/facts.ts";
 import type { Tenant } from "../../features/tenants/facts.ts";
-import type { Clock } from "../../kernel/ports/clock.ts";
+import { late, within, type Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
@@ -20,9 +20,11 @@ interface DeliveryClientParts {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** For the whole attempt, including a token that is fetched for it. */
+  /** For the whole attempt, including a token that is fetched for it, unless the destination has its own. */
   readonly deliveryTimeoutMs: number;
 }
+
+const lateToken = "the token came after the deadline: nothing was sent";
 
 /** The newest attempt at an event: to which destination, signed for which tenant. */
 export interface Delivery {
@@ -55,7 +57,9 @@ export class DeliveryClient {
   }
 
   async send(delivery: Delivery): Promise<SendOutcome> {
-    const { clock, outbound, deliveryTimeoutMs } = this.#parts;
+    const { clock, outbound } = this.#parts;
+    const { url, timeoutMs: own } = delivery.destination;
+    const deadlineMs = own ?? this.#parts.deliveryTimeoutMs;
     const startedAt = clock.monotonic();
     const elapsed = () => Math.round(clock.monotonic() - startedAt);
     let request: AttemptRequest;
@@ -75,11 +79,12 @@ export class DeliveryClient {
       const why = "the secret or the credentials cannot be opened with the master key at hand";
       return failed("token", why, elapsed(), {});
     }
-    const timeoutMs = deliveryTimeoutMs - elapsed();
+    const timeoutMs = deadlineMs - elapsed();
     // A process that was held up may get its token after the attempt has been given up and made again.
-    if (timeoutMs <= 0) return failed("token", "the token came after the deadline: nothing was sent", elapsed(), {});
-    const { url } = delivery.destination;
-    const answer = await outbound.post({ url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs });
+    if (timeoutMs <= 0) return failed("token", lateToken, elapsed(), {});
+    const answer = await outbound.post({
+      url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs, deadlineMs,
+    });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
     const forms = [...signing.forms, ...proof.forms];
     return outcomeOf(answer, request, forms, elapsed(), clock.now());
@@ -98,16 +103,18 @@ export class DeliveryClient {
     if (known) return known;
     const fields = this.#parts.vault.credentials(destination, tenant);
     const credentials = { type: auth.type, ...fields } as unknown as Credentials;
-    if (credentials.type === "JwtBearer") return this.#granted({ ...credentials, tenantId: tenant.id });
+    if (credentials.type === "JwtBearer") return this.#granted({ ...credentials, tenantId: tenant.id }, destination);
     const header = authHeader(credentials);
     const proof = { header, forms: secretForms(header.secrets) };
     this.#proofs.set(auth, proof);
     return proof;
   }
 
-  async #granted(grant: TenantGrant): Promise<Proof | NoToken> {
-    const { tokens } = this.#parts;
-    const result = await tokens.token(grant);
+  async #granted(grant: TenantGrant, { timeoutMs }: Destination): Promise<Proof | NoToken> {
+    const { clock, tokens } = this.#parts;
+    const result = timeoutMs === null
+      ? await tokens.token(grant) : await within(clock, timeoutMs, tokens.token(grant, timeoutMs));
+    if (result === late) return { error: lateToken, retryAfterMs: null };
     if ("error" in result) return result;
     const header = bearer(result.token, grant.clientSecret);
     return { header, forms: secretForms(header.secrets), turnedDown: () => tokens.drop(grant, result.token) };

@@ -12,7 +12,7 @@ interface TokenCacheSettings {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** The outbound deadline: two requests to a token endpoint share it. */
+  /** The outbound deadline. */
   readonly deadlineMs: number;
   readonly capacity: number;
 }
@@ -41,13 +41,16 @@ export class TokenCache {
     this.#entries = new LRUCache({ max: settings.capacity });
   }
 
-  /** The cached token, or a fresh one, fetched once for all callers. A pause that the endpoint asks for is kept. */
-  async token(grant: TenantGrant): Promise<{ readonly token: string } | NoToken> {
+  /**
+   * The cached token, or a fresh one, fetched once for all callers. A pause that the endpoint asks for is kept.
+   * `deadlineMs` allows a fetch more than the outbound deadline.
+   */
+  async token(grant: TenantGrant, deadlineMs = 0): Promise<{ readonly token: string } | NoToken> {
     const { clock } = this.#settings;
     const key = keyOf(grant);
     const known = this.#entries.get(key);
     const isKnown = known !== undefined && clock.monotonic() < known.until;
-    const entry = isKnown ? known : this.#fetch(key, grant, known?.proof ?? "basic");
+    const entry = isKnown ? known : this.#fetch(key, grant, known?.proof ?? "basic", deadlineMs);
     const result = await entry.result;
     if ("token" in result) return { token: result.token };
     const leftMs = entry.until - clock.monotonic();
@@ -62,10 +65,11 @@ export class TokenCache {
     if (entry?.token === token) entry.until = -Infinity;
   }
 
-  #fetch(key: string, grant: ClientGrant, proof: ClientProof): Entry {
+  #fetch(key: string, grant: ClientGrant, proof: ClientProof, deadlineMs: number): Entry {
     const { clock } = this.#settings;
     const startedAt = clock.monotonic();
-    const result = requestToken(this.#settings, grant, proof).then((outcome) => {
+    const longest = Math.max(deadlineMs, this.#settings.deadlineMs);
+    const result = requestToken({ ...this.#settings, deadlineMs: longest }, grant, proof).then((outcome) => {
       if ("token" in outcome) {
         entry.token = outcome.token;
         entry.proof = outcome.proof;

@@ -25,6 +25,7 @@ interface TokenRequestParts {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly userAgent: string;
+  /** Two requests to a token endpoint share it. */
   readonly deadlineMs: number;
 }
 
@@ -59,7 +60,7 @@ interface TokenReply {
 }
 
 async function ask(
-  { outbound, clock, userAgent }: TokenRequestParts, grant: ClientGrant, proof: ClientProof, endsAt: number,
+  { outbound, clock, userAgent, deadlineMs }: TokenRequestParts, grant: ClientGrant, proof: ClientProof, endsAt: number,
 ): Promise<TokenReply> {
   const { clientId, clientSecret, scope } = grant;
   const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
@@ -78,6 +79,7 @@ async function ask(
     }).toString(),
     keepBytes,
     timeoutMs: Math.max(1, Math.round(endsAt - clock.monotonic())),
+    deadlineMs,
   });
   const mayRefuseProof = outcome.answered && !saysNothingOfClient.has(outcome.statusCode);
   return { result: tokenIn(outcome, proof, clock.now()), mayRefuseProof };

@@ -54,11 +54,11 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
   };
 
   return {
-    post({ url, headers, body, keepBytes, timeoutMs }) {
+    post({ url, headers, body, keepBytes, timeoutMs, deadlineMs = deliveryTimeoutMs }) {
       const called = target(url);
       if (!called) return Promise.resolve(malformed);
       return new Promise((resolve) => {
-        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), deliveryTimeoutMs, resolve);
+        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deadlineMs), deadlineMs, resolve);
         const { origin, path } = called;
         agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
       });

@@ -1,6 +1,6 @@
 import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { changesOf, type NewValues } from "../../kernel/domain/settings.ts";
+import { changesOf, creationOf, type Given, type NewValues } from "../../kernel/domain/settings.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import {
   destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
@@ -10,7 +10,7 @@ import {
 export type DestinationCommand =
   | {
       readonly type: "RegisterDestination";
-      readonly destination: Omit<DataOf<DestinationEvent, "DestinationRegistered">, "at">;
+      readonly destination: Given<Omit<DataOf<DestinationEvent, "DestinationRegistered">, "at">>;
       readonly at: Timestamp;
     }
   | NewValues<DestinationSettings> & {
@@ -27,7 +27,8 @@ export type DestinationCommand =
 export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {
   if (command.type === "RegisterDestination") {
     if (state) refuse("conflict", "the destination exists already");
-    return [{ type: "DestinationRegistered", data: { ...command.destination, at: command.at } }];
+    const data = creationOf(destinationFacts.DestinationRegistered, { ...command.destination, at: command.at });
+    return [{ type: "DestinationRegistered", data }];
   }
   if (!state || state.deleted) refuse("not-found", "destination not found");
   const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };

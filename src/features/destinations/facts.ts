@@ -1,7 +1,8 @@
+import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import {
-  httpsUrl, integer, nullable, object, oneOf, sealed, text, uuid, type ValueOf,
+  httpsUrl, integer, nullable, object, oneOf, optional, sealed, text, uuid, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -21,6 +22,11 @@ export type DestinationAuth = ValueOf<typeof auth>;
 const ids = { destinationId: uuid(), tenantId: uuid(), at };
 const told = ["destinationId", "tenantId", "at"] as const;
 
+/** The most that `timeoutMs` of a destination may be. */
+export const longestTimeoutMs = createDestination.properties.timeoutMs.maximum;
+
+const timeoutMs = integer(1, "How long an attempt may take at most, milliseconds.");
+
 export const destinationFacts = {
   DestinationRegistered: fact({
     data: {
@@ -28,13 +34,14 @@ export const destinationFacts = {
       serverRateLimit: integer(1, "Concurrent requests at most."),
       auth: nullable(auth),
       ingestTokenHash: text("SHA-256 of the ingest token."),
+      timeoutMs: optional(timeoutMs),
     },
     meaning: "The destination was registered.",
     words: [
       "created the destination: {url}, {serverRateLimit} at once, {authType} authentication",
       "created the destination: {url}, {serverRateLimit} at once, no authentication",
     ],
-    shown: [...told, "url", "serverRateLimit", "auth"],
+    shown: [...told, "url", "serverRateLimit", "auth", "timeoutMs"],
     audit: "destination",
     creates: true,
     sets: { status: "Active" },
@@ -60,6 +67,15 @@ export const destinationFacts = {
     changes: ["serverRateLimit"],
     audit: "destination",
     setting: "the destination's limit of requests at once",
+  }),
+  DestinationPolicyChanged: fact({
+    data: { ...ids, timeoutMs: nullable(timeoutMs) },
+    meaning: "The settings for attempts changed: all are given, null for those of the relay or the tenant.",
+    words: "changed how it is tried",
+    shown: [...told, "timeoutMs"],
+    changes: ["timeoutMs"],
+    audit: "destination",
+    setting: "how the destination is tried",
   }),
   DestinationActivated: fact({
     data: ids,
@@ -121,6 +137,8 @@ export type DestinationEvent = EventsOf<typeof destinationFacts>;
 export interface DestinationSettings {
   readonly url: string;
   readonly serverRateLimit: number;
+  /** How long an attempt may take at most, milliseconds; null: as long as the relay's setting says. */
+  readonly timeoutMs: number | null;
 }
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
@@ -141,14 +159,15 @@ export type DestinationState = Destination | undefined;
 /** Folds one fact in. */
 export function evolve(state: DestinationState, event: DestinationEvent): DestinationState {
   if (event.type === "DestinationRegistered") {
-    const { destinationId, at, ...settings } = event.data;
-    return { ...settings, id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at };
+    const { destinationId, at, timeoutMs = null, ...settings } = event.data;
+    return { ...settings, timeoutMs, id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
   switch (event.type) {
     case "DestinationUrlChanged":
     case "DestinationRateLimitChanged":
+    case "DestinationPolicyChanged":
     case "DestinationAuthConfigured":
       return { ...withChanges(destinationFacts, state, event), updatedAt };
     case "DestinationActivated":

@@ -9,8 +9,10 @@ export interface OutboundRequest {
   readonly body: Uint8Array | string;
   /** How much of the answer's body is kept, bytes. */
   readonly keepBytes: number;
-  /** How long the call may take, if less than the configured deadline; a failure still names that. */
+  /** How long the call may take, if less than the deadline; a failure still names that. */
   readonly timeoutMs: number;
+  /** Takes the place of the configured deadline. */
+  readonly deadlineMs?: number | undefined;
 }
 
 /** The receiver answered in time. Redirects are answers like any other. */
@@ -36,7 +38,7 @@ export interface OutboundFailure {
 
 /** Makes every outbound call, to destinations and to token endpoints. */
 export interface OutboundClient {
-  /** POSTs. Never throws, never follows a redirect, is over by the configured deadline in every case. */
+  /** POSTs. Never throws, never follows a redirect, is over by the deadline in every case. */
   post(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
   /** Why a URL can never be called (not https, or its host a literal address that is not allowed), or null. */
   refusalOf(url: string): string | null;

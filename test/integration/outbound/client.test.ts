@@ -99,6 +99,14 @@ describe("outbound client", () => {
     await hasty.close();
   }).timeout(3_000);
 
+  it("takes the deadline of a request for the configured one", async () => {
+    receiver.on("/never", () => "silence");
+    const hasty = localClient(receiver.caPem, { deliveryTimeoutMs: 50 });
+    const answer = await hasty.post(request(receiver.url("/never"), { timeoutMs: 300, deadlineMs: 400 }));
+    expect(answer).to.include({ answered: false, reason: "timeout", error: "no answer within 400 ms" });
+    await hasty.close();
+  }).timeout(3_000);
+
   it("gives up connecting before the deadline", async () => {
     const mute = await startSink();
     const hasty = localClient(receiver.caPem, { connectTimeoutMs: 150 });

@@ -63,6 +63,17 @@ describe("a first attempt whose claim got no answer from the log", () => {
   });
 });
 
+describe("the lease of a claim", () => {
+  it("lasts as long as the timeout of its destination, or else of the relay, and 5 s", () => {
+    const parts = (deliveryTimeoutMs: number) => ({ deliveryTimeoutMs, clock: new ManualClock() });
+    const claims = (deliveryTimeoutMs: number) =>
+      new Claims(parts(deliveryTimeoutMs) as unknown as ConstructorParameters<typeof Claims>[0]);
+    expect([null, 1_000, 60_000].map((timeoutMs) => claims(15_000).leaseMs({ timeoutMs })))
+      .to.deep.equal([20_000, 6_000, 65_000]);
+    expect([15_000, 90_000].map((ms) => claims(ms).longestLeaseMs)).to.deep.equal([65_000, 95_000]);
+  });
+});
+
 describe("a claim of a waiting event that got no answer from the log", () => {
   let relay: ManualRelay;
   let eventId: string;

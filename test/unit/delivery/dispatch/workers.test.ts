@@ -69,6 +69,22 @@ describe("attempts that workers hold", () => {
     expect(await other.held(attempts)).to.deep.equal(attempts.slice(1, 2));
   });
 
+  it("with a timeout of their destination are known once it is over, in any order", async () => {
+    const [own, other] = [process(), process()];
+    const worker = own.begin();
+    const attempts = ["a", "b", "c"].map((eventId) => ({ worker, eventId }));
+    own.hold(worker, "a", 60_000);
+    own.hold(worker, "b", null);
+    own.hold(worker, "c", 1_000);
+    const held = async () => (await other.held(attempts)).map(({ eventId }) => eventId);
+    await pass(2_000);
+    expect(await held()).to.deep.equal(["c"]);
+    await pass(deliveryTimeoutMs);
+    expect(await held()).to.deep.equal(["b", "c"]);
+    await pass(60_000);
+    expect(await held()).to.deep.equal(["a", "b", "c"]);
+  });
+
   it("are lost six seconds after their process has died", async () => {
     const own = process();
     const worker = own.begin();

@@ -51,8 +51,8 @@ function setUp(
     webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: {},
     destination: { url: hook, auth: { type: "JwtBearer" } },
   } as unknown as Delivery;
-  const send = (auth = delivery.destination.auth): Promise<SendOutcome> =>
-    client.send({ ...delivery, destination: { ...delivery.destination, auth } });
+  const send = (auth = delivery.destination.auth, timeoutMs: number | null = null): Promise<SendOutcome> =>
+    client.send({ ...delivery, destination: { ...delivery.destination, auth, timeoutMs } });
   return { send, to: (url: string) => requests.filter((request) => request.url === url) };
 }
 
@@ -85,6 +85,21 @@ describe("delivery client", () => {
   it("sends nothing once the deadline is over, also with a valid token", async () => {
     const { send, to } = setUp([200], 15_000);
     expect(await send()).to.include({ ok: false, reason: "token", durationMs: 15_000 });
+    expect(to(hook)).to.be.empty;
+  });
+
+  it("takes the destination's timeout for the relay's, upwards, too", async () => {
+    for (const [timeoutMs, restMs] of [[60_000, 54_000], [7_000, 1_000]] as const) {
+      const { send, to } = setUp([200], 6_000);
+      await send(undefined, timeoutMs);
+      expect(to(hook)[0]).to.include({ timeoutMs: restMs, deadlineMs: timeoutMs });
+      expect(to(tokenEndpoint)[0]?.deadlineMs).to.equal(Math.max(timeoutMs, 15_000));
+    }
+  });
+
+  it("does not wait longer for a token than the destination's timeout", async () => {
+    const { send, to } = setUp([200], 6_000);
+    expect(await send(undefined, 5_000)).to.include({ ok: false, reason: "token" });
     expect(to(hook)).to.be.empty;
   });
 
