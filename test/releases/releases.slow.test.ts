@@ -93,6 +93,7 @@ function asThen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   // The mode is one of EventReplayed.
   const added = "currentRetryCount" in value ? addedToEvents
+    : "serverRateLimit" in value ? ["timeoutMs"]
     : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"]
       : "actor" in value ? ["changes"] : [];
   const fields = Object.entries(value).filter(([name]) => !added.includes(name));

@@ -92,6 +92,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       at: past.at,
       url: `https://receiver.example/${number % 4}`,
       serverRateLimit: 1 + (number % 3),
+      timeoutMs: number % 2 ? null : 1_000 * number,
       active: number % 3 > 0,
       auth: number % 2 ? null : { type: "BasicAuth", credentials: "sealed" },
     })),

@@ -110,17 +110,8 @@ function expected(history: History): Record<string, Document[]> {
         updatedAt,
       })),
     ),
-    destinations: destinations.map(({ id, tenantId, url, serverRateLimit, auth, active, createdAt, updatedAt }) => ({
-      id,
-      tenantId,
-      url,
-      serverRateLimit,
-      authType: auth?.type ?? null,
-      active,
-      createdAt,
-      updatedAt,
-      ...circuitOf(history, id),
-    })),
+    destinations: destinations.map(({ auth, deleted: _deleted, ingestTokenHash: _hash, ...rest }) =>
+      ({ ...rest, authType: auth?.type ?? null, ...circuitOf(history, rest.id) })),
     tokenHashes: destinations.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, destinationId: id })),
     senders: senders.map(({ destinationId, deleted: _deleted, ingestTokenHash: _hash, ...rest }) =>
       ({ ...rest, destinationUrlId: destinationId })),
