@@ -12,6 +12,8 @@ const root = import.meta.dirname;
 const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 /** Events have these fields since 0.3.0. */
 const addedToEvents = ["senderId", "messageId", "eventType", "ownerId", "tags", "test", "sourceEventId"];
+/** Destinations, too. */
+const addedToDestinations = ["timeoutMs"];
 /** pino's number of the level `warn`. */
 const warnLevel = 40;
 
@@ -93,9 +95,9 @@ function asThen<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   // The mode is one of EventReplayed.
   const added = "currentRetryCount" in value ? addedToEvents
-    : "serverRateLimit" in value ? ["timeoutMs"]
-    : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"]
-      : "actor" in value ? ["changes"] : [];
+    : "serverRateLimit" in value ? addedToDestinations
+      : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"]
+        : "actor" in value ? ["changes"] : [];
   const fields = Object.entries(value).filter(([name]) => !added.includes(name));
   return Object.fromEntries(fields.map(([name, inner]) =>
     [name, name === "actor" || name === "subject" ? withoutName(inner as object) : asThen<unknown>(inner)])) as Value;
