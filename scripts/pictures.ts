@@ -91,15 +91,16 @@ async function allSent(owner: RelayClient): Promise<void> {
 }
 
 /** Every page with content, by the name of its picture. */
-function pagesOf({ events, destinationId, senderId }: Furnished): Readonly<Record<string, string>> {
+function pagesOf({ events, destinationId, senderId, incidentId }: Furnished): Readonly<Record<string, string>> {
   return {
-    overview: "/", start: "/start", events: "/events", panel: `/events?event=${events.failed}`,
-    story: `/events/${events.retried}`, "story-failed": `/events/${events.failed}`, destinations: "/destinations",
+    overview: "/", start: "/start", incidents: "/incidents", incident: `/incidents/${incidentId}`,
+    events: "/events", panel: `/events?event=${events.failed}`, story: `/events/${events.retried}`,
+    "story-failed": `/events/${events.failed}`, destinations: "/destinations",
     destination: `/destinations/${destinationId}`, "destination-circuit": `/destinations/${destinationId}?tab=circuit`,
     "destination-settings": `/destinations/${destinationId}?tab=settings`,
     "destination-changes": `/destinations/${destinationId}?tab=changes`,
     senders: "/senders", sender: `/senders/${senderId}`, operations: "/operations", audit: "/audit", keys: "/keys",
-    people: "/people", settings: "/settings",
+    "webhook-secret": "/keys?tab=secret", people: "/people", settings: "/settings", account: "/account",
   };
 }
 

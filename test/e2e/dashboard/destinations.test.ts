@@ -61,7 +61,7 @@ describe("the dashboard's destinations", () => {
     await row.getByText("0 %").waitFor();
     await row.getByRole("link", { name: "/down" }).click();
     await page.getByRole("heading", { name: "Failures by reason" }).waitFor();
-    expect(await page.getByRole("row", { name: /^status 2/ }).count()).to.equal(1);
+    expect(await page.getByRole("row", { name: /^Answered with an error 2/ }).count()).to.equal(1);
     await page.getByText("As a table").first().click();
     await page.getByRole("button", { name: "7 d" }).click();
     expect(new URL(page.url()).searchParams.get("range")).to.equal("7d");

@@ -341,7 +341,7 @@ describe("the dashboard's list of events", () => {
     await page.getByText("2 events", { exact: true }).waitFor();
   });
 
-  it("has the acts of an event in its row and in its panel, which the keys move", async () => {
+  it("has the acts of an event in its row and in its panel, which the keys move and which scrolls alone", async () => {
     const { hook, ingest } = await destination(410);
     const ids = (await posted(ingest, 3, { status: "CriticalFailure" })).reverse();
     stage.receiver.on(hook, () => ({ status: 204 }));
@@ -379,6 +379,7 @@ describe("the dashboard's list of events", () => {
     await page.reload();
     await panel.getByText(/^Delivered by attempt/).waitFor();
     expect(await widthOf()).to.be.closeTo(wider, 1);
+    expect(await page.evaluate("document.documentElement.scrollHeight - innerHeight")).to.equal(0);
     await page.goBack();
     await panel.waitFor({ state: "detached" });
   });

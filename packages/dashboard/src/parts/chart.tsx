@@ -112,7 +112,10 @@ export function Legend({ kind, series }: {
     <ul className={styles.legend}>
       {series.map(([name, tone]) => (
         <li key={name}>
-          <svg viewBox="0 0 16 8" aria-hidden="true" className={kind === "bars" ? styles[tone] : undefined}>
+          <svg
+            viewBox="0 0 16 8" preserveAspectRatio="none" aria-hidden="true"
+            className={kind === "bars" ? styles[tone] : undefined}
+          >
             {kind === "bars" ? <rect width="16" height="8" />
               : <path className={classes(styles.line, styles[tone])} d="M0 4H16" />}
           </svg> {name}

@@ -30,7 +30,7 @@ const longest = 60;
  * A text whose times show in the zone of the preferences, and whose names keep their direction to themselves. Long URLs
  * and names are cut in the middle.
  */
-function Words({ text }: { readonly text: string }): ReactNode {
+export function Words({ text }: { readonly text: string }): ReactNode {
   return text.split(special).map((part, place) => {
     if (time.test(part)) return <Moment key={place} at={part} />;
     if (place % 2 === 1 && part.length > longest) {

@@ -10,7 +10,7 @@ import { Icon, icons } from "./icon.tsx";
 /** Entries, a line each. The one that is open, by its position in the address, shows `children` below its line. */
 export function FactRows<Item extends Fact>({ facts, about, children }: {
   readonly facts: readonly Item[];
-  /** Stands behind the words of a line, such as the thing that it is about. */
+  /** The thing that a line is about, in a column of its own. */
   readonly about?: (fact: Item) => ReactNode;
   readonly children: (fact: Item) => ReactNode;
 }): ReactNode {
@@ -29,7 +29,8 @@ export function FactRows<Item extends Fact>({ facts, about, children }: {
               >
                 <Icon of={isOpen ? icons.chevronDown : icons.chevronRight} />
               </button>
-              <FactLine fact={fact}>{about && <> {about(fact)}</>}</FactLine>
+              <FactLine fact={fact} />
+              {about && <p className={styles.about}>{about(fact)}</p>}
             </div>
             {isOpen && <div className={styles.factOpen}>{children(fact)}</div>}
           </li>

@@ -9,6 +9,7 @@ import { Listed, usePages } from "../../parts/listed.tsx";
 import { Empty, textOf } from "../../parts/states.tsx";
 import { Countdown, Moment } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
+import { shortId } from "../../story/words.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
@@ -49,7 +50,11 @@ type CircuitState = Schemas["CircuitCountedFact"]["data"];
 function Cause({ fact: { data } }: { readonly fact: CircuitFact }): ReactNode {
   const eventId = "eventId" in data ? data.eventId : null;
   return typeof eventId === "string" && (
-    <>: <Link to="/events/$id" params={{ id: eventId }}>event <code>{eventId}</code></Link></>
+    <>
+      : <Link to="/events/$id" params={{ id: eventId }} aria-label={`event ${eventId}`}>
+        event <code title={eventId}>{shortId(eventId)}</code>
+      </Link>
+    </>
   );
 }
 

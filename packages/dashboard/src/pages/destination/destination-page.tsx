@@ -10,6 +10,7 @@ import { Confirm, SecretDialog, useQuestion } from "../../parts/dialog.tsx";
 import { IngestAddress } from "../../parts/ingest-address.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
+import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import { Changes } from "./changes.tsx";
 import { Circuit } from "./circuit.tsx";
@@ -60,7 +61,7 @@ function Content({ destination }: { readonly destination: Schemas["Destination"]
     <>
       <p className={styles.underTitle}>
         <span><DestinationStatus destination={destination} /></span>
-        <span className={shared.small}>URL <Copy text={url} label="Copy the URL" /></span>
+        <span className={classes(shared.small, styles.copied)}>URL <Copy text={url} label="Copy the URL" /></span>
         <Id value={id} />
       </p>
       {!mayDo("updateDestination") && (

@@ -12,6 +12,7 @@ import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { TimeAxis } from "../../parts/time-chart.tsx";
 import { durationText, hourMs } from "../../parts/times.ts";
+import { reasonText } from "../incidents/incident-words.ts";
 import styles from "./destination.module.css";
 import { failedOf, figuresOf, successText, type Figures } from "./figures.ts";
 
@@ -145,7 +146,7 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
     <Table
       caption={<h2>Failures by reason</h2>} rows={reasons} keyOf={([reason]) => reason}
       columns={[
-        { head: "Reason", cell: ([reason]) => reason },
+        { head: "Reason", cell: ([reason]) => reasonText(reason) },
         { head: "Attempts", kind: "number", cell: ([, count]) => count },
         {
           head: "Share", cell: ([, count]) => (

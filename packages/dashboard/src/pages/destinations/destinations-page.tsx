@@ -123,7 +123,11 @@ function Destinations({ items, series }: {
         },
         {
           head: "Status", className: styles.stateCell,
-          cell: (destination) => <TrafficStatus destination={destination} points={destination.points} />,
+          cell: (destination) => (
+            <span className={styles.state}>
+              <TrafficStatus destination={destination} points={destination.points} />
+            </span>
+          ),
         },
         {
           head: "Attempts, 24 h", cell: ({ points, figures: { attempts, failed } }) => (

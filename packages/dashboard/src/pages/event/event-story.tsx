@@ -105,7 +105,10 @@ function Story({ id, present, isBrief, acts }: {
       )}
       <div className={styles.said}>
         {isPast && past.data && <Sentence story={shown} telling={then} tense="then" said={saidIn(failureThen)} />}
-        <Sentence story={present} telling={now} tense="now" said={saidIn(failure)} isBrief={isPast} />
+        <Sentence
+          story={present} telling={now} tense="now" said={saidIn(failure)} isBrief={isPast}
+          hasStatus={isPast || !isBrief}
+        />
         {suspect.data && (
           <SuspectChange
             suspect={suspect.data} destinationId={present.event.destinationUrlId}

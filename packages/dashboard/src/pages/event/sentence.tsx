@@ -18,19 +18,21 @@ import { useAttemptFacts, type AttemptFacts } from "./use-story.ts";
 import { Told } from "./words.tsx";
 
 /** The state of the event and its cause, in a sentence in the tense of the moment. */
-export function Sentence({ story, telling, tense, said, isBrief = false }: {
+export function Sentence({ story, telling, tense, said, isBrief = false, hasStatus = true }: {
   readonly story: Schemas["Story"];
   readonly telling: Telling;
   readonly tense: Tense;
   /** The receiver's words at the last failed attempt. */
   readonly said: string | undefined;
   readonly isBrief?: boolean;
+  /** Whether the status stands before the sentence; a panel has it in its head. */
+  readonly hasStatus?: boolean;
 }): ReactNode {
   const { waiting, chapters, event } = story;
   return (
     <p className={classes(styles.sentence, isBrief && styles.brief)}>
       {(tense === "then" || isBrief) && <span className={shared.small}>{tense === "then" ? "Then: " : "Now: "}</span>}
-      <EventStatus value={event.status} />{" "}
+      {hasStatus && <><EventStatus value={event.status} />{" "}</>}
       <span data-tense={tense}><Told words={sentence({ ...telling, waiting, chapters, said }, tense)} /></span>
     </p>
   );

@@ -5,7 +5,7 @@ import { between, durationText } from "../../parts/times.ts";
 export type Incident = Schemas["Incident"];
 type Failure = Incident["failures"][number];
 
-const reasons: Readonly<Record<Failure["reason"], string>> = {
+const reasons: Readonly<Record<string, string>> = {
   status: "Answered with an error", timeout: "No answer in time", connection: "No connection",
   tls: "TLS failed", "address refused": "Address refused", token: "No OAuth token", "not sent": "Not sent",
   "outcome unknown": "Outcome unknown",
@@ -13,7 +13,12 @@ const reasons: Readonly<Record<Failure["reason"], string>> = {
 
 /** The cause of failed attempts in words. */
 export function causeText({ reason, statusCode }: Pick<Failure, "reason" | "statusCode">): string {
-  return reason === "status" && statusCode !== null ? `Answered ${statusCode}` : reasons[reason];
+  return reason === "status" && statusCode !== null ? `Answered ${statusCode}` : reasonText(reason);
+}
+
+/** The reason of failed attempts in words. */
+export function reasonText(reason: string): string {
+  return reasons[reason] ?? reason;
 }
 
 /** How long an incident has lasted. */

@@ -6,6 +6,7 @@ import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { MiddleCut } from "../../parts/copy.tsx";
+import { Words } from "../../parts/fact-line.tsx";
 import { useTargets } from "../../parts/names.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Glyph } from "../../parts/status.tsx";
@@ -124,7 +125,7 @@ function inactiveLines(page: Schemas["DestinationPage"] | undefined): readonly R
       list={{ to: "/destinations", search: { Status: "Inactive" } }}
     >
       {page.items.map(({ id, url }) => (
-        <span key={id}><Link to="/destinations/$id" params={{ id }}>{url}</Link></span>
+        <span key={id}><Link to="/destinations/$id" params={{ id }}><MiddleCut text={url} /></Link></span>
       ))}
       {total > page.items.length && <span>and {total - page.items.length} more</span>}
     </Line>,
@@ -166,7 +167,7 @@ function refusedLines(page: Schemas["RefusalPage"] | undefined): readonly ReactN
     + `${count === 1 ? "post was" : "posts were"} refused in the last 24 h`;
   return [
     <Line key="refused" tone="wait" list={{ to: "/", search: { refused: "all" } }} what={what}>
-      {newest && <span>the last <Ago to={newest.lastAt} />: {newest.status}, {newest.reason}</span>}
+      {newest && <span>the last <Ago to={newest.lastAt} />: {newest.status}, <Words text={newest.reason} /></span>}
     </Line>,
   ];
 }

@@ -198,7 +198,7 @@ function Preview({ recorded, isPasted, paste, result, isTrying }: {
   if (error !== undefined) return <Failure error={error} />;
   if (!editors) return <Loading lines={10} />;
   return (
-    <div className={styles.preview} data-trying={isTrying}>
+    <div className={styles.preview} data-trying={isTrying} data-empty={result === ""}>
       <div className={styles.previewHeads}>
         <h2>Original</h2>
         <h2>Result{result !== "" && <Copy text={result} label="Copy the result" />}</h2>

@@ -85,16 +85,22 @@ export function KeyStep({ has, gain, known }: Props & { readonly has: boolean })
     setKey(apiKey);
     await queries.invalidateQueries();
   };
+  const form = (
+    <Form submit={create} label="Create the key">
+      <Field name="name" label="Name of the key" hint="For example that of the program that posts.">
+        {(props) => <input {...props} autoComplete="off" />}
+      </Field>
+    </Form>
+  );
   return (
     <>
       {has && <p>There is one. <Link to="/keys">All keys</Link></p>}
-      {!known && allows("createApiKey") && (
-        <Form submit={create} label={has ? "Create another key" : "Create the key"}>
-          <Field name="name" label="Name of the key" hint="For example that of the program that posts.">
-            {(props) => <input {...props} autoComplete="off" />}
-          </Field>
-        </Form>
-      )}
+      {!known && allows("createApiKey") && (has ? (
+        <details>
+          <summary>Create another key</summary>
+          {form}
+        </details>
+      ) : form)}
       {!has && !allows("createApiKey") && <NoRight>Developers and above create keys.</NoRight>}
       {key !== "" && <SecretDialog title="The API key" secret={key} done={() => setKey("")} />}
     </>
