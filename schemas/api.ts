@@ -4413,6 +4413,43 @@ export interface components {
              * @description When a Suspended destination is tried again, at the earliest; in the past while it is being tried. Null unless Suspended.
              */
             suspendedUntil: string | null;
+            /** @description How deliveries to it are doing now, test events included. In an answer to `AsOf` only `circuit` is known; the rest is null. */
+            health: {
+                /** @description Events that wait for an attempt. */
+                waiting: number | null;
+                /** @description Events with an attempt under way. */
+                inFlight: number | null;
+                /**
+                 * Format: date-time
+                 * @description When the first waiting event was due, or will be: the first retry, or the Pending event accepted first. Null if none waits.
+                 */
+                oldestDueAt: string | null;
+                /** @description The circuit of its failures. */
+                circuit: {
+                    /**
+                     * @description `open`: deliveries are held. `half-open`: the next event is the probe.
+                     * @enum {string}
+                     */
+                    position: "closed" | "open" | "half-open";
+                    /** @description Consecutive failed attempts that count. */
+                    failures: number;
+                    /**
+                     * Format: date-time
+                     * @description When a probe may go, at the earliest; null unless the circuit is open.
+                     */
+                    openUntil: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description When an attempt succeeded last; null if none did.
+                 */
+                lastSuccessAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When an attempt failed last, for any reason; null if none did.
+                 */
+                lastFailureAt: string | null;
+            };
             /** @description Most requests in flight at once. */
             serverRateLimit: number;
             /**
@@ -4633,6 +4670,43 @@ export interface components {
              * @description When a Suspended destination is tried again, at the earliest; in the past while it is being tried. Null unless Suspended.
              */
             suspendedUntil: string | null;
+            /** @description How deliveries to it are doing now, test events included. In an answer to `AsOf` only `circuit` is known; the rest is null. */
+            health: {
+                /** @description Events that wait for an attempt. */
+                waiting: number | null;
+                /** @description Events with an attempt under way. */
+                inFlight: number | null;
+                /**
+                 * Format: date-time
+                 * @description When the first waiting event was due, or will be: the first retry, or the Pending event accepted first. Null if none waits.
+                 */
+                oldestDueAt: string | null;
+                /** @description The circuit of its failures. */
+                circuit: {
+                    /**
+                     * @description `open`: deliveries are held. `half-open`: the next event is the probe.
+                     * @enum {string}
+                     */
+                    position: "closed" | "open" | "half-open";
+                    /** @description Consecutive failed attempts that count. */
+                    failures: number;
+                    /**
+                     * Format: date-time
+                     * @description When a probe may go, at the earliest; null unless the circuit is open.
+                     */
+                    openUntil: string | null;
+                };
+                /**
+                 * Format: date-time
+                 * @description When an attempt succeeded last; null if none did.
+                 */
+                lastSuccessAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When an attempt failed last, for any reason; null if none did.
+                 */
+                lastFailureAt: string | null;
+            };
             /** @description Most requests in flight at once. */
             serverRateLimit: number;
             /**

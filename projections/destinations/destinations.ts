@@ -3,7 +3,7 @@ import {
   destinationStatus, destinationFacts, type DestinationStatus, type AuthType,
 } from "../../src/features/destinations/facts.ts";
 import { tenantCounter, type Change, type Selection, type Collection } from "../../src/kernel/ports/read-models.ts";
-import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
+import { add, create, raise, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
 /** A destination, with the fields from which its availability follows. */
 export type DestinationDocument = {
@@ -17,8 +17,12 @@ export type DestinationDocument = {
   readonly circuit: CircuitPosition;
   /** Null unless the circuit is open. */
   readonly openUntil: string | null;
+  readonly failures: number;
   /** The end of the timer, of a longer pause, or of the probe's lease. */
   readonly wakeAt: string | null;
+  /** When an attempt succeeded last, and when one failed. */
+  readonly lastSuccessAt: string | null;
+  readonly lastFailureAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -39,7 +43,10 @@ export const destinations: Collection<DestinationDocument> = {
     active: "boolean",
     circuit: "text",
     openUntil: "time",
+    failures: "number",
     wakeAt: "time",
+    lastSuccessAt: "time",
+    lastFailureAt: "time",
     createdAt: "time",
     updatedAt: "time",
   },
@@ -66,16 +73,16 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
 }
 
 function circuitMoved(
-  { destinationId, position, openUntil, probe, pausedUntil = "", at }: CircuitEvent["data"],
+  { destinationId, position, openUntil, failures, probe, pausedUntil = "", at }: CircuitEvent["data"],
 ): Change[] {
   // Even during a pause the circuit is checked at `openUntil`: without held events it becomes half-open.
   const isLookedAt = openUntil !== null && openUntil <= at;
   const probeAt = isLookedAt && pausedUntil > openUntil ? pausedUntil : openUntil;
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? probeAt);
-  return [set(destinations, destinationId, { circuit: position, openUntil, wakeAt })];
+  return [set(destinations, destinationId, { circuit: position, openUntil, failures, wakeAt })];
 }
 
-/** Lists destinations with the state of their circuits; only an open circuit suspends one. */
+/** Lists destinations with their circuits and last outcomes; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
   version: 4,
@@ -92,7 +99,10 @@ export const destinationsProjection: Projection = {
         active: true,
         circuit: "Closed",
         openUntil: null,
+        failures: 0,
         wakeAt: null,
+        lastSuccessAt: null,
+        lastFailureAt: null,
         createdAt: at,
         updatedAt: at,
       }),
@@ -116,10 +126,14 @@ export const destinationsProjection: Projection = {
       remove(destinations, destinationId),
       add(tenantCounter(destinations, tenantId), -1),
     ],
+    CircuitCounted: ({ destinationId, failures }) => [set(destinations, destinationId, { failures })],
     CircuitOpened: circuitMoved,
     CircuitHalfOpened: circuitMoved,
     CircuitProbeClaimed: circuitMoved,
     CircuitProbeReleased: circuitMoved,
     CircuitClosed: circuitMoved,
+    // Folded once per batch.
+    DeliverySucceeded: ({ destinationId, at }) => [raise(destinations, destinationId, { lastSuccessAt: at })],
+    DeliveryFailed: ({ destinationId, at }) => [raise(destinations, destinationId, { lastFailureAt: at })],
   },
 };

@@ -13,6 +13,14 @@ const url = "https://receiver.example/hook";
 /** Positions as the two logs have them: of each, the other's is malformed. */
 const positions = ["0000000000000007", "00000000000000000007/00000000000000000007"];
 
+/** An answer as one with `AsOf` has it: the load of a destination is known of the present only. */
+function withoutLoad(answer: Record<string, unknown>): Record<string, unknown> {
+  const { health, ...rest } = answer as { readonly health?: { readonly circuit: object } };
+  if (!health) return rest;
+  const unknown = { waiting: null, inFlight: null, oldestDueAt: null, lastSuccessAt: null, lastFailureAt: null };
+  return { ...rest, health: { ...unknown, circuit: health.circuit } };
+}
+
 describeOnEngines("reads as of a moment", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
@@ -54,7 +62,7 @@ describeOnEngines("reads as of a moment", (freshEngines) => {
     } as const;
     const kinds = Object.keys(paths) as (keyof typeof paths)[];
     const now = async () => Object.fromEntries(await Promise.all(kinds.map(async (kind) =>
-      [kind, shaped(await viewer.get(paths[kind]), kind)] as const)));
+      [kind, withoutLoad(shaped(await viewer.get(paths[kind]), kind))] as const)));
     const seen = [{ moment: await pass(), shown: await now() }];
     await owner.client.api.updateTenant({ id: tenantId }, { maxTrys: 7 });
     await owner.client.api.updateDestination({ id: destination.id }, { serverRateLimit: 9, status: "inactive" });

@@ -283,6 +283,41 @@ describeOnEngines("destinations", (freshEngines) => {
       expect(await refusal()).to.equal("the destination is inactive");
     });
 
+    it("shows its health, the same in gets, lists and changes; of the past only its circuit", async () => {
+      const { destinationId: id, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
+      const healthOf = ({ json }: HttpAnswer) => json["health"];
+      const get = async (query = "") => healthOf(await one.viewer.client.get(`${path(id)}${query}`));
+      const none = { lastSuccessAt: null, lastFailureAt: null };
+      const closed = { position: "closed", failures: 0, openUntil: null };
+      expect(healthOf(await register())).to.deep.equal(
+        { waiting: 0, inFlight: 0, oldestDueAt: null, circuit: closed, ...none });
+      const post = async () =>
+        (await http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } })).json["acceptedAt"];
+      const oldestDueAt = await post();
+      await post();
+      const backlog = { waiting: 2, inFlight: 0, oldestDueAt, ...none };
+      expect(await get()).to.deep.equal({ ...backlog, circuit: closed });
+      const circuitOf = async () => {
+        const { failures = 0, openUntil = null } = (await api.world.aggregates.current(circuits, id)).state ?? {};
+        return { position: openUntil === null ? "closed" : "open", failures, openUntil };
+      };
+      for (const maxTrys of [3, 2]) {
+        await tellCircuit(
+          api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(nowhere, false, maxTrys));
+        const health = { ...backlog, circuit: await circuitOf() };
+        expect(await get()).to.deep.equal(health);
+        const { items } = (await one.viewer.client.get("/api/v1/destinations?Qt=100")).json as { items: object[] };
+        expect(items.find((item) => (item as { id: string }).id === id)).to.deep.include({ health });
+        expect(healthOf(await one.owner.client.patch(path(id), { serverRateLimit: 2 }))).to.deep.equal(health);
+      }
+      const head = await api.world.store.head();
+      const past = { waiting: null, inFlight: null, oldestDueAt: null, circuit: await circuitOf(), ...none };
+      expect(past.circuit).to.include({ position: "open", failures: 2 });
+      expect(healthOf(await one.owner.client.patch(path(id), { status: "active" }))).to.deep.equal(
+        { ...backlog, circuit: closed });
+      expect(await get(`?AsOf=${head}`)).to.deep.equal(past);
+    });
+
     it("keeps its circuit open through all other changes, until it is set active", async () => {
       const { destinationId: id } = await openIngest(one.owner.client, one.tenantId);
       await tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(nowhere, false));

@@ -16,6 +16,7 @@ import { circuits, changeCircuit } from "../circuits/facts.ts";
 import { ownTenant, type Tenant } from "../tenants/facts.ts";
 import { decide, type DestinationCommand } from "./decide.ts";
 import { destinations, isSettableHeader, type AuthType } from "./facts.ts";
+import { noLoad } from "./health.ts";
 import type { DestinationView, DestinationQueries } from "./queries.ts";
 
 /** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
@@ -79,7 +80,7 @@ export class DestinationCommands {
       at: timestampNow(clock),
     };
     await aggregates.change(destinations, destinationId, origin, (state) => decide(state, command));
-    return { ...(await queries.get(caller, destinationId)), ingestToken };
+    return { ...(await queries.withLoad(caller, destinationId, noLoad)), ingestToken };
   }
 
   async change(
@@ -91,6 +92,8 @@ export class DestinationCommands {
     const auth = readAuth(input, outbound);
     await this.#own(caller, id, "change destinations");
     const tenant = await ownTenant(aggregates, caller);
+    // Asked before the change: an answer of 503 leaves nothing half-done.
+    const load = await queries.load(caller, id);
     const command: DestinationCommand = {
       type: "ChangeDestination",
       ...fieldsOf(createDestination, input),
@@ -100,7 +103,7 @@ export class DestinationCommands {
     };
     await aggregates.change(destinations, id, origin, (state) => decide(state, command));
     if (input.status === "active") await this.#closeCircuit(caller, id, origin);
-    return queries.get(caller, id);
+    return queries.withLoad(caller, id, load);
   }
 
   async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {

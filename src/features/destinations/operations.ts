@@ -14,6 +14,7 @@ import { circuitFact, destination, destinationFact, testEvent, token } from "../
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
+import { healthOf, noLoad } from "./health.ts";
 
 const read = access("Viewer", "destinations:read");
 const readHistory = access("Viewer", "audit:read");
@@ -61,7 +62,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
       },
       answers: {
         201: json("created-destination", "The destination and its ingest token, shown here only.", {
-          ...unauthenticated, ingestToken,
+          ...unauthenticated, health: healthOf(undefined, noLoad), ingestToken,
         }),
         403: problem("The caller is a Viewer.", "only Developer or above may register destinations"),
         404: problem("The caller's tenant is gone.", "tenant not found"),
@@ -88,7 +89,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
       access: read,
       tag,
       summary: "Get a destination",
-      description: asOfWords,
+      description: `${asOfWords} Of \`health\` that answer knows the circuit alone.`,
       parameters: { id },
       query: asOf,
       answers: {

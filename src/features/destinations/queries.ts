@@ -12,9 +12,11 @@ import { viewAsOf, stateAt } from "../../kernel/log/past-states.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
+import { documentOf } from "../../kernel/read-models/scans.ts";
 import { type Circuit, circuits } from "../circuits/facts.ts";
 import { ownHistory, type HistoryRequest, type ToldFact } from "../history.ts";
 import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";
+import { healthOf, loadOf, noLoad, unknownLoad, type Health, type Load } from "./health.ts";
 
 /** Queries about destinations. */
 export class DestinationQueries {
@@ -31,12 +33,29 @@ export class DestinationQueries {
     const { store, aggregates } = this.#parts;
     if (asOf !== undefined) {
       return viewAsOf(this.#parts, { type: destinations, id, name: "destination" }, caller, asOf,
-        async (destination, { position }) => viewOf(destination, await stateAt(store, circuits, id, position)));
+        async (destination, { position }) =>
+          viewOf(destination, await stateAt(store, circuits, id, position), unknownLoad));
     }
+    await ownOf(aggregates, destinations, id, caller, "destination");
+    return this.withLoad(caller, id, await this.load(caller, id));
+  }
+
+  /** As it is, with this load. Throws a Refusal (not-found, forbidden, unavailable). */
+  async withLoad(caller: Caller, id: string, load: Load): Promise<DestinationView> {
+    const { aggregates } = this.#parts;
     const [destination, circuit] = await Promise.all([
       ownOf(aggregates, destinations, id, caller, "destination"), aggregates.current(circuits, id),
     ]);
-    return viewOf(destination, circuit.state);
+    return viewOf(destination, circuit.state, load);
+  }
+
+  /** The load of a destination of the caller's tenant. Throws a Refusal (unavailable). */
+  load({ tenantId }: Caller, id: string): Promise<Load> {
+    const { readModels, freshness } = this.#parts;
+    return freshness.ask(async () => {
+      const document = await documentOf(readModels, collection, id);
+      return loadOf(readModels, { tenantId, destinationUrlId: id }, document ?? noLoad);
+    });
   }
 
   /** Every fact, of a deleted destination, too, without its secrets. Throws a Refusal (not-found, forbidden). */
@@ -55,22 +74,30 @@ export class DestinationQueries {
     // A circuit's fact does not say which status it ends, so no counter can follow.
     const counter = status ? null : tenantCounter(collection, tenantId);
     const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
-    return listed(this.#parts, collection, asked, (found) => destinationView(found, availability(found)));
+    return listed(this.#parts, collection, asked, async (found) => {
+      const { id, circuit: position, failures, openUntil } = found;
+      const load = await loadOf(this.#parts.readModels, { tenantId, destinationUrlId: id }, found);
+      return destinationView(found, availability(found), healthOf({ position, failures, openUntil }, load));
+    });
   }
 }
 
-function viewOf(destination: Destination, circuit: Circuit | undefined): DestinationView {
+function viewOf(destination: Destination, circuit: Circuit | undefined, load: Load): DestinationView {
   const shown = { ...destination, authType: destination.auth?.type ?? null };
-  return destinationView(shown, availabilityOf(destination, circuit));
+  return destinationView(shown, availabilityOf(destination, circuit), healthOf(circuit, load));
 }
 
 /** A destination as the API shows it. */
 export type DestinationView = Readonly<components["schemas"]["Destination"]>;
 
-/** The API's view of a destination as the read models have it, with its availability. */
+type Shown = Omit<
+  DestinationDocument, "active" | "circuit" | "openUntil" | "failures" | "wakeAt" | "lastSuccessAt" | "lastFailureAt"
+>;
+
+/** The API's view of a destination as the read models have it, with its availability and health. */
 export function destinationView(
-  { authType, ...document }: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">,
-  availability: Availability,
+  { authType, ...document }: Shown, availability: Availability, health: Health,
 ): DestinationView {
-  return fieldsOf<DestinationView>(destinationSchema, { ...document, ...availability, ...(authType && { authType }) });
+  const shown = { ...document, ...availability, ...(authType && { authType }), health };
+  return fieldsOf<DestinationView>(destinationSchema, shown);
 }

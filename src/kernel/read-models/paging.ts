@@ -101,7 +101,7 @@ export function listed<Shape extends Document, Item>(
   { readModels, freshness }: { readonly readModels: ReadModels; readonly freshness: Freshness },
   { name: collection, key }: Collection<Shape>,
   asked: Narrowing & { readonly counter: string | null; readonly page: PageRequest },
-  view: (document: Shape) => Item,
+  view: (document: Shape) => Item | Promise<Item>,
 ): Promise<Page<Item>> {
   const { counter, page: request, ...narrowing } = asked;
   const selection = { ...narrowing, collection };
@@ -111,7 +111,7 @@ export function listed<Shape extends Document, Item>(
       find: async (slice) => (await readModels.find({ ...selection, ...slice })) as readonly Shape[],
       placeOf: (document) => ({ value: document[request.order.field] ?? null, key: document[key] as string }),
     });
-    return { ...page, items: page.items.map(view) };
+    return { ...page, items: await Promise.all(page.items.map(view)) };
   });
 }
 

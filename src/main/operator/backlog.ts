@@ -1,8 +1,7 @@
 import { destinations } from "../../../projections/destinations/destinations.ts";
-import { waiting } from "../../../projections/due/due.ts";
-import { eventsCounter, countedOf } from "../../../projections/events/counters.ts";
-import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { events } from "../../../projections/events/events.ts";
 import { destinationStatus, type DestinationStatus } from "../../features/destinations/facts.ts";
+import { backlogOf as waitingOf } from "../../features/destinations/health.ts";
 import { isWaiting } from "../../features/events/decide.ts";
 import { eventStatuses, type EventStatus } from "../../features/events/facts.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
@@ -59,22 +58,8 @@ async function backlogOf(
   const document = await documentOf(readModels, destinations, destinationId);
   const tenantId = document?.tenantId ?? await tenantOf(readModels, destinationId, found);
   if (tenantId === undefined) return null;
-  const place = { tenantId, destinationUrlId: destinationId };
-  const pending = { collection: events.name, where: { ...place, status: "Pending" } };
-  const retries = { collection: waiting.name, where: { destinationId } };
-  const [[first], [retry], ...counts] = await Promise.all([
-    readModels.find({ ...pending, order: eventsOrdered(false), limit: 1 }),
-    readModels.find({ ...retries, order: { field: "dueAt", descending: false }, limit: 1 }),
-    ...countedOf({ ...place, statuses }).map((counted) => readModels.sum(eventsCounter(counted, "all"))),
-  ]);
-  const dueTimes = [first?.["nextAttemptAt"], retry?.["dueAt"]].filter((at) => typeof at === "string");
-  return {
-    destinationId,
-    tenantId,
-    status: document && destinationStatus(document),
-    waiting: counts.reduce((sum, count) => sum + count, 0),
-    oldestDueAt: dueTimes.sort()[0] ?? null,
-  };
+  const backlog = await waitingOf(readModels, { tenantId, destinationUrlId: destinationId });
+  return { destinationId, tenantId, status: document && destinationStatus(document), ...backlog };
 }
 
 async function tenantOf(

@@ -110,8 +110,11 @@ function expected(history: History): Record<string, Document[]> {
         updatedAt,
       })),
     ),
-    destinations: destinations.map(({ auth, deleted: _deleted, ingestTokenHash: _hash, ...rest }) =>
-      ({ ...rest, authType: auth?.type ?? null, ...circuitOf(history, rest.id) })),
+    destinations: destinations.map(({ auth, deleted: _deleted, ingestTokenHash: _hash, ...rest }) => ({
+      ...rest, authType: auth?.type ?? null, ...circuitOf(history, rest.id),
+      lastSuccessAt: lastOf(history, rest.id, "DeliverySucceeded"),
+      lastFailureAt: lastOf(history, rest.id, "DeliveryFailed"),
+    })),
     tokenHashes: destinations.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, destinationId: id })),
     senders: senders.map(({ destinationId, deleted: _deleted, ingestTokenHash: _hash, ...rest }) =>
       ({ ...rest, destinationUrlId: destinationId })),
@@ -178,8 +181,15 @@ function labelsOf(
 }
 
 function circuitOf({ circuits }: History, destinationId: string) {
-  const { position = "Closed", probe = null, openUntil = null } = circuits.get(destinationId) ?? {};
-  return { circuit: position, openUntil, wakeAt: position === "Closed" ? null : (probe?.leaseUntil ?? openUntil) };
+  const { position = "Closed", failures = 0, probe = null, openUntil = null } = circuits.get(destinationId) ?? {};
+  const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? openUntil);
+  return { circuit: position, openUntil, failures, wakeAt };
+}
+
+/** When an attempt of a destination ended last in this way; null if none did. */
+function lastOf({ told }: History, id: string, type: "DeliverySucceeded" | "DeliveryFailed"): string | null {
+  const ends = told.filter(({ fact }) => fact.type === type && (fact as WebhookEvent).data.destinationId === id);
+  return ends.map(({ fact }) => (fact as WebhookEvent).data.at).sort().at(-1) ?? null;
 }
 
 async function all(models: ReadModels, collection: string, key: string): Promise<readonly Document[]> {
